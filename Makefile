@@ -1,0 +1,61 @@
+# The commands of the house. `make help` lists them.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+TOOLS := .build/tools
+SWIFT_FLAGS := --explicit-target-dependency-import-check error
+RELEASE := $(SWIFT_FLAGS) -c release --static-swift-stdlib
+SOURCES := Package.swift Sources Tests
+
+# Debian packages: what the host is built with, and what only tests and benchmarks need.
+LIBRARIES := g++ libc6-dev libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
+	libsimdjson-dev libssl-dev libargon2-dev libprotobuf-c-dev libsystemd-dev libmsgpack-dev \
+	ca-certificates
+TEST_PACKAGES := protobuf-c-compiler curl openssl
+
+.PHONY: help
+help: ## Lists the commands.
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
+
+.PHONY: demo
+demo: setup ## Sets everything up, builds in release and shows what there is to see.
+	@echo "== Building in release"
+	swift build $(RELEASE) --product holdfast
+	.build/release/holdfast --version
+
+.PHONY: test
+test: setup tools lint ## Sets everything up, then lint and all tests.
+	@echo "== Tests"
+	PATH="$$PWD/$(TOOLS)/usr/bin:$$PWD/$(TOOLS)/usr/sbin:$$PATH" swift test $(SWIFT_FLAGS)
+
+.PHONY: build
+build: setup ## Builds the host in release.
+	swift build $(RELEASE) --product holdfast
+
+.PHONY: lint
+lint: ## Format and habits.
+	@echo "== Format"
+	swift format lint --strict --parallel --recursive $(SOURCES)
+
+# Installs what is missing and nothing else; asks nothing; needs no network when all is there.
+.PHONY: setup
+setup:
+	@missing=$$(for package in $(LIBRARIES) $(TEST_PACKAGES); do \
+		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q 'ok installed' || echo "$$package"; \
+	done); \
+	if [ -n "$$missing" ]; then \
+		echo "== Installing" $$missing; \
+		root=$$([ "$$(id -u)" = 0 ] || echo "sudo -n"); \
+		$$root env DEBIAN_FRONTEND=noninteractive apt-get -qq update; \
+		$$root env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends $$missing; \
+	fi
+
+# Unpacked, not installed: the packages of Prometheus and nginx would each start a service.
+.PHONY: tools
+tools: $(TOOLS)/prometheus
+
+$(TOOLS)/%:
+	@echo "== Unpacking $*"
+	@mkdir -p $(TOOLS)/packages && cd $(TOOLS)/packages && apt-get -qq download $* \
+		&& dpkg -x $*_*.deb .. && touch ../$*

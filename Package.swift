@@ -1,0 +1,100 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// What every room is held to.
+let strict: [SwiftSetting] = [
+    .swiftLanguageMode(.v6),
+    .treatAllWarnings(as: .error),
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+/// Generic code that is used across rooms (channels above all) is three to four times slower
+/// unless the optimiser may look into the other room.
+let acrossRooms: [SwiftSetting] = [
+    .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
+]
+
+func shim(_ name: String, links libraries: String...) -> Target {
+    .target(
+        name: name,
+        path: "Sources/C/\(name)",
+        linkerSettings: libraries.map { .linkedLibrary($0) }
+    )
+}
+
+func room(_ name: String, above rooms: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: rooms, swiftSettings: strict + acrossRooms)
+}
+
+func tests(_ name: String, of rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
+    .testTarget(
+        name: name,
+        dependencies: rooms + ["TestSupport"],
+        resources: resources,
+        swiftSettings: strict
+    )
+}
+
+let package = Package(
+    name: "holdfast",
+    products: [.executable(name: "holdfast", targets: ["holdfast"])],
+    targets: [
+        // The C libraries, each behind its own narrow door.
+        shim("CSystem"),
+        shim("CSQLite", links: "sqlite3"),
+        shim("CMicrohttpd", links: "microhttpd"),
+        shim("CCurl", links: "curl"),
+        shim("CWebsockets", links: "websockets"),
+        shim("CSimdjson", links: "simdjson"),
+
+        // The house, ground floor first. A room knows only rooms above this line of it.
+        room("System", above: ["CSystem"]),
+        room("SQLite", above: ["CSQLite", "System"]),
+        room("JSON", above: ["CSimdjson"]),
+        room("HTTP", above: ["CMicrohttpd", "CCurl", "CWebsockets", "CSystem", "System"]),
+        room("Messaging", above: ["System"]),
+        room("Metrics", above: ["Messaging", "System"]),
+        room("Logging", above: ["System"]),
+        .executableTarget(
+            name: "holdfast",
+            dependencies: ["System"],
+            swiftSettings: strict
+        ),
+
+        .target(
+            name: "TestSupport",
+            dependencies: ["System"],
+            path: "Tests/TestSupport",
+            swiftSettings: strict
+        ),
+        tests("SystemTests", of: ["System"]),
+        tests("SQLiteTests", of: ["SQLite", "CSQLite"]),
+        tests("JSONTests", of: ["JSON"]),
+        tests("HTTPTests", of: ["HTTP"]),
+        tests("MessagingTests", of: ["Messaging"]),
+        tests("MetricsTests", of: ["Metrics", "Messaging"]),
+        tests("LoggingTests", of: ["Logging"]),
+        tests("CommandLineTests", of: ["holdfast"]),
+        tests("TidyTests", of: []),
+
+        .target(
+            name: "CCeilings",
+            path: "Tests/Benchmarks/Ceilings",
+            linkerSettings: ["sqlite3", "curl", "simdjson"].map { .linkedLibrary($0) }
+        ),
+        .executableTarget(
+            name: "benchmarks",
+            dependencies: [
+                "CCeilings", "System", "SQLite", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
+            ],
+            path: "Tests/Benchmarks",
+            exclude: ["Ceilings"],
+            swiftSettings: strict + acrossRooms
+        ),
+    ],
+    cLanguageStandard: .c11,
+    cxxLanguageStandard: .cxx17
+)

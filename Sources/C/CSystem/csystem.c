@@ -1,0 +1,103 @@
+#define _GNU_SOURCE
+#include "csystem.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+_Static_assert(CS_READABLE == EPOLLIN && CS_WRITABLE == EPOLLOUT && CS_ERROR == EPOLLERR, "epoll");
+_Static_assert(CS_HANGUP == EPOLLHUP && CS_PEER_CLOSED == EPOLLRDHUP, "epoll");
+
+void cs_name_thread(const char *name) {
+    char shortened[16] = {0};
+    strncpy(shortened, name, sizeof shortened - 1);
+    pthread_setname_np(pthread_self(), shortened);
+}
+
+int cs_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+void cs_eventfd_signal(int fd) {
+    uint64_t one = 1;
+    // EAGAIN means that the counter is full, which is as readable as it gets.
+    while (write(fd, &one, sizeof one) < 0 && errno == EINTR) {}
+}
+
+void cs_eventfd_clear(int fd) {
+    uint64_t count;
+    while (read(fd, &count, sizeof count) < 0 && errno == EINTR) {}
+}
+
+int cs_epoll(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int cs_epoll_watch(int epoll, int fd, uint32_t events, uint64_t token) {
+    struct epoll_event event = {.events = events, .data.u64 = token};
+    if (epoll_ctl(epoll, EPOLL_CTL_MOD, fd, &event) == 0) return 0;
+    if (errno != ENOENT) return -1;
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
+int cs_epoll_forget(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
+
+int cs_epoll_wait(int epoll, struct cs_event *events, int capacity, int milliseconds) {
+    struct epoll_event ready[128];
+    if (capacity > 128) capacity = 128;
+    int count = epoll_wait(epoll, ready, capacity, milliseconds);
+    if (count < 0) return errno == EINTR ? 0 : -1;
+    for (int i = 0; i < count; i++) {
+        events[i].token = ready[i].data.u64;
+        events[i].events = ready[i].events;
+    }
+    return count;
+}
+
+static sigset_t set_of(const int *signals, int count) {
+    sigset_t set;
+    sigemptyset(&set);
+    for (int i = 0; i < count; i++) sigaddset(&set, signals[i]);
+    return set;
+}
+
+void cs_block_signals(const int *signals, int count) {
+    sigset_t set = set_of(signals, count);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+}
+
+int cs_wait_signal(const int *signals, int count) {
+    sigset_t set = set_of(signals, count);
+    int signal;
+    while (sigwait(&set, &signal) != 0) {}
+    return signal;
+}
+
+int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid) {
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) != 0) return -1;
+    *uid = peer.uid;
+    *gid = peer.gid;
+    *pid = peer.pid;
+    return 0;
+}
+
+void cs_forbid_dumps(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }
+
+void *cs_mutex_new(void) {
+    pthread_mutex_t *mutex = malloc(sizeof *mutex);
+    if (mutex == NULL || pthread_mutex_init(mutex, NULL) != 0) abort();
+    return mutex;
+}
+
+void cs_mutex_free(void *mutex) {
+    pthread_mutex_destroy(mutex);
+    free(mutex);
+}
+
+void cs_mutex_lock(void *mutex) { pthread_mutex_lock(mutex); }
+void cs_mutex_unlock(void *mutex) { pthread_mutex_unlock(mutex); }

@@ -1,0 +1,117 @@
+public import Glibc
+
+/// A call to the system that failed.
+public struct SystemError: Error, Equatable, CustomStringConvertible {
+    public let operation: String
+    public let code: Int32
+
+    public init(_ operation: String, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
+    public var description: String { "\(operation): \(String(cString: strerror(code)))" }
+}
+
+/// Calls the system again as long as a signal interrupts it, and throws what it refuses.
+@discardableResult
+public func system(
+    _ operation: @autoclosure () -> String,
+    _ call: () -> Int
+) throws(SystemError) -> Int {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        guard errno == EINTR else { throw SystemError(operation(), code: errno) }
+    }
+}
+
+@discardableResult
+public func system(
+    _ operation: @autoclosure () -> String,
+    _ call: () -> Int32
+) throws(SystemError) -> Int32 {
+    Int32(try system(operation()) { () -> Int in Int(call()) })
+}
+
+/// An open file that closes itself.
+public struct File: ~Copyable {
+    public let descriptor: Int32
+
+    public init(path: String, flags: Int32, mode: mode_t = 0o600) throws(SystemError) {
+        descriptor = try system("open \(path)") { Glibc.open(path, flags | O_CLOEXEC, mode) }
+    }
+
+    public func write(_ bytes: [UInt8]) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try system("write") { () -> Int in
+                rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    public func flush() throws(SystemError) {
+        try system("fsync") { fsync(descriptor) }
+    }
+
+    deinit { close(descriptor) }
+}
+
+public enum Files {
+    /// Replaces the file's contents so that after a crash there is either the old or the new, whole.
+    public static func replace(
+        _ path: String,
+        with bytes: [UInt8],
+        mode: mode_t = 0o600
+    ) throws(SystemError) {
+        let draft = path + ".draft"
+        try writeDraft(draft, bytes, mode)
+        try system("rename \(draft)") { rename(draft, path) }
+        try flushDirectory(of: path)
+    }
+
+    private static func writeDraft(
+        _ path: String,
+        _ bytes: [UInt8],
+        _ mode: mode_t
+    ) throws(SystemError) {
+        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        let file = try File(path: path, flags: flags, mode: mode)
+        try file.write(bytes)
+        try file.flush()
+    }
+
+    private static func flushDirectory(of path: String) throws(SystemError) {
+        let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
+        let directory = parent.isEmpty ? "." : parent.joined(separator: "/") + "/"
+        try File(path: directory, flags: O_RDONLY | O_DIRECTORY).flush()
+    }
+
+    public static func read(_ path: String) throws(SystemError) -> [UInt8] {
+        let file = try File(path: path, flags: O_RDONLY)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = try system("read \(path)") { () -> Int in
+                chunk.withUnsafeMutableBytes {
+                    Glibc.read(file.descriptor, $0.baseAddress, $0.count)
+                }
+            }
+            if count == 0 { return bytes }
+            bytes += chunk[..<count]
+        }
+    }
+
+    /// Makes the directory and those above it; what is made is for its owner only.
+    public static func makePrivateDirectory(_ path: String) throws(SystemError) {
+        var partial = path.hasPrefix("/") ? "/" : ""
+        for name in path.split(separator: "/") {
+            partial += name + "/"
+            let made = partial
+            if mkdir(made, 0o700) == 0 || errno == EEXIST { continue }
+            throw SystemError("mkdir \(made)", code: errno)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import CSystem
+import Glibc
+
+/// The signals that a host answers to.
+public enum Signal: Int32, CaseIterable, Sendable {
+    case hangUp = 1
+    case interrupt = 2
+    case terminate = 15
+}
+
+/// Signals as a stream.
+///
+/// ``block()`` comes first in the program, before any other thread is started: a signal that is
+/// blocked everywhere waits until the one thread that asks for it is there. (An asynchronous `main`
+/// would undo the blocking; ours is synchronous.)
+public enum Signals {
+    public static func block() {
+        cs_block_signals(numbers, Int32(numbers.count))
+        // A peer that hangs up is an error of the write, not the end of the host.
+        signal(SIGPIPE, SIG_IGN)
+    }
+
+    /// The signals from now on. A signal that nobody has read yet is kept once.
+    public static func stream() -> AsyncStream<Signal> {
+        let (stream, continuation) = AsyncStream.makeStream(
+            of: Signal.self,
+            bufferingPolicy: .bufferingNewest(numbers.count)
+        )
+        Thread.start(name: "signals") {
+            while true {
+                let number = cs_wait_signal(numbers, Int32(numbers.count))
+                guard let signal = Signal(rawValue: number) else { continue }
+                if case .terminated = continuation.yield(signal) { return }
+            }
+        }
+        return stream
+    }
+
+    private static let numbers = Signal.allCases.map(\.rawValue)
+}

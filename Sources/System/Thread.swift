@@ -1,0 +1,58 @@
+import CSystem
+import Glibc
+
+/// A thread of its own, for what would block the shared pool: SQLite, epoll, curl.
+public enum Thread {
+    /// Starts a thread that runs `body` once.
+    ///
+    /// - Returns: A handle for ``Handle/join()``; a thread that is not joined ends by itself.
+    @discardableResult
+    public static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Handle {
+        let handle = Handle(name: name, body: body)
+        handle.start()
+        return handle
+    }
+
+    public final class Handle: Sendable {
+        private let name: String
+        private let body: @Sendable () -> Void
+        private let ended = Lock(false)
+        private let thread = Lock<pthread_t?>(nil)
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+
+        fileprivate func start() {
+            var started = pthread_t()
+            let context = Unmanaged.passRetained(self).toOpaque()
+            let code = pthread_create(&started, nil, Self.entry, context)
+            precondition(code == 0, "The system refuses another thread (error \(code)).")
+            thread.withLock { $0 = started }
+        }
+
+        /// Waits, blocking, until the body has returned. Only the first call waits.
+        public func join() {
+            guard let thread = thread.withLock({ $0.take() }) else { return }
+            pthread_join(thread, nil)
+        }
+
+        private typealias Entry =
+            @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?
+
+        // A static member, because a closure literal written in isolated code would inherit that
+        // isolation and trap on the new thread.
+        private static let entry: Entry = { context in
+            guard let context else { return nil }
+            let handle = Unmanaged<Handle>.fromOpaque(context).takeRetainedValue()
+            handle.name.withCString(cs_name_thread)
+            handle.body()
+            return nil
+        }
+
+        deinit {
+            if let thread = thread.withLock({ $0.take() }) { pthread_detach(thread) }
+        }
+    }
+}
