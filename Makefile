@@ -7,6 +7,7 @@ TOOLS := .build/tools
 SWIFT_FLAGS := --explicit-target-dependency-import-check error
 RELEASE := $(SWIFT_FLAGS) -c release --static-swift-stdlib
 SOURCES := Package.swift Sources Tests
+WITH_TOOLS := PATH="$$PWD/$(TOOLS)/usr/bin:$$PWD/$(TOOLS)/usr/sbin:$$PATH"
 
 # Debian packages: what the host is built with, and what only tests and benchmarks need.
 LIBRARIES := g++ libc6-dev libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
@@ -27,16 +28,37 @@ demo: setup ## Sets everything up, builds in release and shows what there is to 
 .PHONY: test
 test: setup tools lint ## Sets everything up, then lint and all tests.
 	@echo "== Tests"
-	PATH="$$PWD/$(TOOLS)/usr/bin:$$PWD/$(TOOLS)/usr/sbin:$$PATH" swift test $(SWIFT_FLAGS)
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS)
 
 .PHONY: build
 build: setup ## Builds the host in release.
 	swift build $(RELEASE) --product holdfast
 
 .PHONY: lint
-lint: ## Format and habits.
+lint: ## Format, and how long files and functions are.
 	@echo "== Format"
 	swift format lint --strict --parallel --recursive $(SOURCES)
+	@find Sources -name '*.swift' | sort | xargs awk -f Tests/TidyTests/ratchets.awk
+
+.PHONY: bench
+bench: setup bench-tools ## What things cost, beside their ceilings. BENCH="NAME..." for some of them.
+	@echo "== Building the benchmarks in release"
+	swift build $(SWIFT_FLAGS) -c release --product benchmarks
+	$(WITH_TOOLS) .build/release/benchmarks $(BENCH)
+
+.PHONY: sanitize
+sanitize: setup tools ## All tests under the thread sanitizer, then under the address sanitizer.
+	@echo "== Thread sanitizer"
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --scratch-path .build/thread
+	@echo "== Address sanitizer"
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address --scratch-path .build/address
+
+.PHONY: coverage
+coverage: setup tools ## Which lines the tests reach.
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
+	@toolchain=$$(dirname "$$(readlink -f "$$(command -v swift)")"); cd .build/coverage/debug; \
+	"$$toolchain/llvm-cov" report holdfastPackageTests.xctest -instr-profile codecov/default.profdata \
+		-ignore-filename-regex='Tests/|\.build/'
 
 # Installs what is missing and nothing else; asks nothing; needs no network when all is there.
 .PHONY: setup
@@ -52,8 +74,9 @@ setup:
 	fi
 
 # Unpacked, not installed: the packages of Prometheus and nginx would each start a service.
-.PHONY: tools
+.PHONY: tools bench-tools
 tools: $(TOOLS)/prometheus
+bench-tools: tools $(TOOLS)/nginx $(TOOLS)/wrk
 
 $(TOOLS)/%:
 	@echo "== Unpacking $*"

@@ -1,0 +1,51 @@
+/// One thing that the program can be told to do.
+struct Command: Sendable {
+    let name: String
+    /// What it does, in one line of the list of commands.
+    let summary: String
+    /// What may follow the name besides flags, as the help shows it; empty if nothing may.
+    var operands = ""
+    var flags: [Flag] = []
+    let run: @Sendable (Invocation, Console) async throws(Failure) -> Void
+
+    func flag(named name: String) -> Flag? {
+        flags.first { $0.name == name }
+    }
+}
+
+/// A flag of a command, without the dashes.
+struct Flag: Sendable {
+    let name: String
+    /// The name of its value in the help; a flag without one is a switch.
+    var value: String?
+    var isRepeatable = false
+    let help: String
+}
+
+/// A command together with what was said on the command line.
+struct Invocation: Sendable {
+    let command: String
+    var values: [String: [String]] = [:]
+    var operands: [String] = []
+
+    /// What was given last, as a later flag overrides an earlier one.
+    func value(_ flag: String) -> String? { values[flag]?.last }
+    func values(_ flag: String) -> [String] { values[flag] ?? [] }
+    func isOn(_ flag: String) -> Bool { values[flag] != nil }
+}
+
+/// Why the program ends before it did what it was told, and with which status.
+struct Failure: Error, Equatable {
+    let status: ExitStatus
+    /// One line: what is wrong and what to do about it.
+    let message: String
+}
+
+/// The exit statuses of the program; the numbers above 1 are those of `sysexits.h`.
+enum ExitStatus: Int32, Sendable {
+    case success = 0
+    case failure = 1
+    case usage = 64
+    case hostNotRunning = 69
+    case notAllowed = 77
+}

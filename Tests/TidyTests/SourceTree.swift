@@ -1,0 +1,65 @@
+import FoundationEssentials
+
+/// The project's own files as text.
+struct SourceTree {
+    struct File: CustomStringConvertible {
+        /// From the project's root on.
+        let path: String
+        let text: String
+
+        var lines: [Substring] { text.split(separator: "\n", omittingEmptySubsequences: false) }
+        var room: String { path.split(separator: "/").dropFirst().first.map(String.init) ?? "" }
+        var description: String { path }
+    }
+
+    static let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+
+    let files: [File]
+
+    init(below folders: String..., endings: Set<String>) throws {
+        files = try folders.flatMap { folder in
+            let walk = try FileManager.default.subpathsOfDirectory(
+                atPath: "\(Self.root)/\(folder)"
+            )
+            return try walk.sorted()
+                .filter { path in endings.contains { path.hasSuffix($0) } }
+                .map { try File(path: "\(folder)/\($0)", text: Self.read("\(folder)/\($0)")) }
+        }
+    }
+
+    static func read(_ path: String) throws -> String {
+        try String(contentsOfFile: "\(root)/\(path)", encoding: .utf8)
+    }
+
+    static func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: "\(root)/\(path)")
+    }
+}
+
+/// A line that breaks a habit, in the form that editors jump to.
+struct Finding: CustomStringConvertible {
+    let path: String
+    let line: Int
+    let text: Substring
+
+    var description: String { "\(path):\(line): \(text.trimmed)" }
+}
+
+extension SourceTree.File {
+    /// The lines of code in which the pattern occurs; comments do not count.
+    func findings(of pattern: Regex<some Any>) -> [Finding] {
+        zip(1..., lines).compactMap { number, line in
+            line.isComment || line.firstMatch(of: pattern) == nil
+                ? nil : Finding(path: path, line: number, text: line)
+        }
+    }
+}
+
+extension Substring {
+    var isComment: Bool { trimmed.hasPrefix("//") }
+
+    var trimmed: Substring {
+        guard let first = firstIndex(where: { $0 != " " }) else { return "" }
+        return self[first...]
+    }
+}
