@@ -9,8 +9,10 @@ RELEASE := $(SWIFT_FLAGS) -c release --static-swift-stdlib
 SOURCES := Package.swift Sources Tests
 WITH_TOOLS := PATH="$$PWD/$(TOOLS)/usr/bin:$$PWD/$(TOOLS)/usr/sbin:$$PATH"
 
-# Debian packages: what the host is built with, and what only tests and benchmarks need.
-LIBRARIES := g++ libc6-dev libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
+# Debian packages: what a bare Swift toolchain stands on, what the host is built with, and what
+# only tests need.
+TOOLCHAIN := binutils g++ libc6-dev libncurses6 libxml2 libcurl4 tzdata
+LIBRARIES := libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
 	libsimdjson-dev libssl-dev libargon2-dev libprotobuf-c-dev libsystemd-dev libmsgpack-dev \
 	ca-certificates
 TEST_PACKAGES := protobuf-c-compiler curl openssl
@@ -63,7 +65,7 @@ coverage: setup tools ## Which lines the tests reach.
 # Installs what is missing and nothing else; asks nothing; needs no network when all is there.
 .PHONY: setup
 setup:
-	@missing=$$(for package in $(LIBRARIES) $(TEST_PACKAGES); do \
+	@missing=$$(for package in $(TOOLCHAIN) $(LIBRARIES) $(TEST_PACKAGES); do \
 		dpkg-query -W -f '$${Status}' "$$package" 2>/dev/null | grep -q 'ok installed' || echo "$$package"; \
 	done); \
 	if [ -n "$$missing" ]; then \
