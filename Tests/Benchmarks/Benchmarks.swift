@@ -6,7 +6,9 @@ import FoundationEssentials
 /// that each still runs; its figures mean nothing.
 @main
 struct Benchmarks {
-    private static let all: [(name: String, run: @Sendable (Bench) async throws -> Void)] = []
+    private static let all: [(name: String, run: @Sendable (Bench) async throws -> Void)] = [
+        ("messaging", Benchmarks.messaging)
+    ]
 
     static func main() async throws {
         let options = try Options(CommandLine.arguments.dropFirst())

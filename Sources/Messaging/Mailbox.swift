@@ -1,0 +1,84 @@
+import System
+
+/// Where a service reads what it is told and asked.
+///
+/// A mailbox has one reader. When its loop ends, for whatever reason, the line is hung up: waiting
+/// senders hear ``Undelivered/closed``, and what nobody has read answers for itself. The same happens
+/// when the mailbox goes away without ever having been read.
+///
+/// ```swift
+/// for await message in mailbox { … }
+/// ```
+///
+/// The loop ends when the mailbox is closed and empty, or at once when its task is cancelled.
+public final class Mailbox<Message: Sendable>: Sendable {
+    public let address: Address<Message>
+
+    private var channel: Channel<Message> { address.channel }
+
+    /// - Parameters:
+    ///   - name: What the channel is called in metrics.
+    ///   - capacity: How many messages may wait to be read before their senders have to wait.
+    public init(name: String, capacity: Int = 256) {
+        address = Address(channel: Channel(name: name, capacity: capacity))
+    }
+
+    /// Lets nothing more in. What is queued is still read, then the reader's loop ends.
+    public func close() {
+        channel.close()
+    }
+
+    deinit { channel.hangUp() }
+}
+
+extension Mailbox: AsyncSequence {
+    public typealias Element = Message
+    public typealias Failure = Never
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(mailbox: self, channel: channel)
+    }
+
+    /// The reader. Not to be shared between tasks.
+    public final class Iterator: AsyncIteratorProtocol {
+        private let mailbox: Mailbox
+        private let channel: Channel<Message>
+        private var hand = Handful<Message>()
+        private var observer: WaitObserver?
+
+        fileprivate init(mailbox: Mailbox, channel: Channel<Message>) {
+            self.mailbox = mailbox
+            self.channel = channel
+            channel.admitReader()
+        }
+
+        public func next(isolation: isolated (any Actor)? = #isolation) async -> Message? {
+            while !Task.isCancelled {
+                if let message = hand.messages.popFirst() {
+                    if let observer { report(to: observer) }
+                    return message
+                }
+                let (taking, observer) = channel.take(into: &hand)
+                switch taking {
+                case .taken: self.observer = observer
+                case .empty: await channel.waitForMessage()
+                case .ended: return nil
+                }
+            }
+            hangUp()
+            return nil
+        }
+
+        private func hangUp() {
+            channel.hangUp()
+            hand = Handful()
+        }
+
+        private func report(to observer: WaitObserver) {
+            guard let sentAt = hand.times.popFirst() else { return }
+            observer.record(observer.time.elapsed - sentAt)
+        }
+
+        deinit { channel.hangUp() }
+    }
+}
