@@ -4,14 +4,15 @@ import Glibc
 ///
 /// The loop belongs to whoever makes the executor (an epoll loop, curl's loop, a plain wait): it
 /// calls ``runJobs()`` whenever it is awake, and `wake` is how a job from elsewhere gets it out of
-/// its sleep. A job from the loop's own thread wakes nobody, because the loop looks again before it
-/// sleeps.
+/// its sleep. A job that comes while the loop runs jobs, or from its own thread, wakes nobody, because
+/// the loop looks again before it sleeps. Jobs run in the order in which they came.
 public final class LoopExecutor: SerialExecutor, TaskExecutor {
     fileprivate struct Inbox {
         var jobs: [UnownedJob] = []
         var spare: [UnownedJob] = []
         var owner: pthread_t?
-        var isWoken = false
+        /// The loop will look at the jobs without being woken once more.
+        var isAwake = false
     }
 
     private let inbox = Lock(Inbox())
@@ -30,8 +31,8 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         let job = UnownedJob(job)
         let mustWake = inbox.withLock { inbox in
             inbox.jobs.append(job)
-            guard !inbox.isWoken, !inbox.isOwned else { return false }
-            inbox.isWoken = true
+            guard !inbox.isAwake, !inbox.isOwned else { return false }
+            inbox.isAwake = true
             return true
         }
         if mustWake { wake() }
@@ -39,54 +40,44 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
 
     /// Runs what is queued, and what that queues in turn, until nothing is left.
     ///
+    /// What woke the loop has to be cleared before, not after, or a job that comes in between is
+    /// left lying.
+    ///
     /// - Returns: How many jobs ran.
     @discardableResult
     public func runJobs() -> Int {
+        // Jobs of actors, too, are run as a task executor runs them: run as those of a serial
+        // executor, every step out of an actor would be queued again, and most code is in none.
+        let executor = asUnownedTaskExecutor()
+        var jobs: [UnownedJob] = []
         var count = 0
-        while let jobs = nextJobs() {
-            for job in jobs {
-                job.runSynchronously(
-                    isolatedTo: asUnownedSerialExecutor(),
-                    taskExecutor: asUnownedTaskExecutor()
-                )
-            }
+        while takeJobs(into: &jobs) {
+            for job in jobs { job.runSynchronously(on: executor) }
             count += jobs.count
-            giveBack(jobs)
+            jobs.removeAll(keepingCapacity: true)
         }
         return count
     }
 
-    private func nextJobs() -> [UnownedJob]? {
+    /// Two arrays take turns, one filling while the other is run, so that a busy loop allocates none.
+    private func takeJobs(into jobs: inout [UnownedJob]) -> Bool {
         inbox.withLock { inbox in
-            inbox.isWoken = false
-            guard !inbox.jobs.isEmpty else { return nil }
-            let jobs = inbox.jobs
-            inbox.jobs = inbox.spare
-            inbox.spare = []
-            return jobs
+            precondition(inbox.isOwned, "The loop's own thread runs its jobs.")
+            if jobs.capacity == 0 { swap(&jobs, &inbox.spare) }
+            swap(&jobs, &inbox.jobs)
+            inbox.isAwake = !jobs.isEmpty
+            if jobs.isEmpty { swap(&jobs, &inbox.spare) }
+            return inbox.isAwake
         }
     }
 
-    /// The emptied array is the next inbox, so that a busy loop allocates none.
-    private func giveBack(_ jobs: consuming [UnownedJob]) {
-        jobs.removeAll(keepingCapacity: true)
-        let emptied = jobs
-        inbox.withLock { $0.spare = emptied }
-    }
-
     public var isOnLoop: Bool { inbox.withLock(\.isOwned) }
-
-    public func isSameExclusiveExecutionContext(other: LoopExecutor) -> Bool { self === other }
 
     public func checkIsolated() {
         precondition(isOnLoop, "This may be called on the executor's own thread only.")
     }
 
     public func isIsolatingCurrentContext() -> Bool? { isOnLoop }
-
-    public func asUnownedSerialExecutor() -> UnownedSerialExecutor {
-        UnownedSerialExecutor(complexEquality: self)
-    }
 }
 
 extension LoopExecutor.Inbox {
