@@ -74,7 +74,7 @@ let package = Package(
         tests("SQLiteTests", of: ["SQLite", "CSQLite"]),
         tests("JSONTests", of: ["JSON"]),
         tests("HTTPTests", of: ["HTTP"]),
-        tests("MessagingTests", of: ["Messaging"]),
+        tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
         tests("CommandLineTests", of: ["holdfast"]),
