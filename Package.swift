@@ -49,11 +49,14 @@ let package = Package(
         shim("CCurl", links: "curl"),
         shim("CWebsockets", links: "websockets"),
         shim("CSimdjson", links: "simdjson"),
+        shim("CCrypto", links: "crypto"),
+        shim("CArgon2", links: "argon2"),
 
         // The house, ground floor first. A room knows only rooms above this line of it.
         room("System", above: ["CSystem"]),
         room("SQLite", above: ["CSQLite", "System"]),
         room("JSON", above: ["CSimdjson"]),
+        room("Crypto", above: ["CCrypto", "CArgon2", "System"]),
         room("HTTP", above: ["CMicrohttpd", "CCurl", "CWebsockets", "CSystem", "System"]),
         room("Messaging", above: ["System"]),
         room("Metrics", above: ["Messaging", "System"]),
@@ -73,6 +76,7 @@ let package = Package(
         tests("SystemTests", of: ["System"]),
         tests("SQLiteTests", of: ["SQLite", "CSQLite"]),
         tests("JSONTests", of: ["JSON"]),
+        tests("CryptoTests", of: ["Crypto", "System"], resources: [.copy("Fixtures")]),
         tests("HTTPTests", of: ["HTTP"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
@@ -83,12 +87,12 @@ let package = Package(
         .target(
             name: "CCeilings",
             path: "Tests/Benchmarks/Ceilings",
-            linkerSettings: ["sqlite3", "curl", "simdjson"].map { .linkedLibrary($0) }
+            linkerSettings: ["sqlite3", "curl", "simdjson", "crypto", "argon2"].map { .linkedLibrary($0) }
         ),
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CCeilings", "System", "SQLite", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
+                "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics", "Logging",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

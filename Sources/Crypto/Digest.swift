@@ -1,0 +1,15 @@
+import CCrypto
+
+enum Digest {
+    static func sha256(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
+        [UInt8](unsafeUninitializedCapacity: 32) { out, count in
+            let isDone = cc_sha256(bytes.baseAddress, bytes.count, out.baseAddress) == 1
+            precondition(isDone, "OpenSSL without SHA-256 is of no use to anybody.")
+            count = 32
+        }
+    }
+
+    static func sha256(of text: String) -> [UInt8] {
+        text.withUTF8Bytes(sha256(of:))
+    }
+}

@@ -1,0 +1,103 @@
+/// A ciphertext as Bitwarden writes it: a type, and the pieces that belong to it.
+///
+/// It holds what was parsed, in strict base64 and with the right lengths. To open one, or to make
+/// one, see ``Sealer`` and ``PrivateKey``; they take the text directly and need no such value.
+public struct EncString: Hashable, Sendable {
+    public enum Kind: UInt8, CaseIterable, Sendable {
+        /// AES-256-CBC without a MAC. Opened with keys that have none, never made.
+        case aes = 0
+        /// AES-256-CBC and HMAC-SHA-256: what is made today.
+        case aesWithMAC = 2
+        case rsaSHA256 = 3
+        case rsaSHA1 = 4
+        /// RSA with a MAC that nobody checks, because nobody ever had a key for it.
+        case rsaSHA256WithMAC = 5
+        case rsaSHA1WithMAC = 6
+        /// COSE, of accounts of version 2. Recognised only.
+        case cose = 7
+    }
+
+    public let kind: Kind
+    public let iv: [UInt8]
+    public let ciphertext: [UInt8]
+    public let mac: [UInt8]
+
+    /// Parses `2.iv|ciphertext|mac` and its kin, and the old texts without a type.
+    public init(_ text: String) throws(CryptoError) {
+        self = try text.withUTF8Bytes { bytes throws(CryptoError) in try EncString(utf8: bytes) }
+    }
+
+    public init(utf8 text: UnsafeRawBufferPointer) throws(CryptoError) {
+        let layout = try EncStringLayout(of: text)
+        kind = layout.kind
+        iv = try Self.piece(layout.iv, of: text)
+        ciphertext = try Self.piece(layout.ciphertext, of: text)
+        mac = try Self.piece(layout.mac, of: text)
+        try checkLengths()
+    }
+
+    /// Reads the binary form in which attachments are stored.
+    public init(buffer: [UInt8]) throws(CryptoError) {
+        guard let kind = buffer.first.flatMap(Kind.init) else { throw .malformed(.unknownType) }
+        guard kind != .cose else { throw .unsupported(.version2) }
+        guard kind == .aes || kind == .aesWithMAC else { throw .wrongFamily }
+        let macCount = kind == .aesWithMAC ? 32 : 0
+        guard buffer.count >= 17 + macCount else { throw .malformed(.ciphertextLength) }
+        self.kind = kind
+        iv = Array(buffer[1..<17])
+        mac = Array(buffer[17..<17 + macCount])
+        ciphertext = Array(buffer[(17 + macCount)...])
+        try checkLengths()
+    }
+
+    /// The text; parsing it gives the same value.
+    public var text: String {
+        let pieces: [[UInt8]] =
+            switch kind {
+            case .aes: [iv, ciphertext]
+            case .aesWithMAC: [iv, ciphertext, mac]
+            case .rsaSHA256, .rsaSHA1, .cose: [ciphertext]
+            case .rsaSHA256WithMAC, .rsaSHA1WithMAC: [ciphertext, mac]
+            }
+        return "\(kind.rawValue)." + pieces.map(Base64.text(of:)).joined(separator: "|")
+    }
+
+    /// The binary form of a symmetric EncString.
+    public var buffer: [UInt8] { [kind.rawValue] + iv + mac + ciphertext }
+
+    private func checkLengths() throws(CryptoError) {
+        guard kind.isSymmetric else { return }
+        guard iv.count == 16 else { throw .malformed(.ivLength) }
+        guard kind == .aes || mac.count == 32 else { throw .malformed(.macLength) }
+        guard !ciphertext.isEmpty, ciphertext.count % 16 == 0 else {
+            throw .malformed(.ciphertextLength)
+        }
+    }
+
+    private static func piece(
+        _ range: Range<Int>,
+        of text: UnsafeRawBufferPointer
+    ) throws(CryptoError) -> [UInt8] {
+        guard let bytes = Base64.bytes(of: UnsafeRawBufferPointer(rebasing: text[range])) else {
+            throw .malformed(.base64)
+        }
+        return bytes
+    }
+}
+
+extension EncString: CustomStringConvertible {
+    public var description: String { "EncString of type \(kind.rawValue)" }
+}
+
+extension EncString.Kind {
+    public var isSymmetric: Bool { self == .aes || self == .aesWithMAC }
+    public var isAsymmetric: Bool { !isSymmetric && self != .cose }
+
+    var pieceCount: Int {
+        switch self {
+        case .aesWithMAC: 3
+        case .aes, .rsaSHA256WithMAC, .rsaSHA1WithMAC: 2
+        case .rsaSHA256, .rsaSHA1, .cose: 1
+        }
+    }
+}

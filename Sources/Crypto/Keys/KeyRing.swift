@@ -1,0 +1,100 @@
+/// The keys of an unlocked account: its own, its private key's, and those of its organisations.
+///
+/// Locking an account is letting go of its ring; every key in it is then wiped.
+public final class KeyRing: Sendable {
+    public let user: Sealer
+    /// Why an organisation's key could not be unwrapped. Its items are unreadable, all others are not.
+    public let unreadable: [String: CryptoError]
+    private let organizations: [String: Sealer]
+    private let privateKey: PrivateKey?
+
+    /// Unwraps the private key with the user's and the organisations' keys (by their ids) with the
+    /// private key. RSA takes a millisecond for each of them; see ``opened(user:account:in:)``.
+    ///
+    /// An account of version 2 is refused.
+    public init(
+        user: consuming SymmetricKey,
+        account: WrappedKeys,
+        entropy: any Entropy = SystemEntropy()
+    ) throws(CryptoError) {
+        guard !account.hasSecurityState else { throw .unsupported(.version2) }
+        let user = Sealer(user, entropy: entropy)
+        let privateKey = try Self.privateKey(account.privateKey, user)
+        var (organizations, unreadable) = ([String: Sealer](), [String: CryptoError]())
+        for (id, wrapped) in account.organizations {
+            do {
+                let key = try Self.unwrap(wrapped, with: privateKey)
+                organizations[id] = Sealer(key, entropy: entropy)
+            } catch {
+                unreadable[id] = error
+            }
+        }
+        (self.organizations, self.unreadable) = (organizations, unreadable)
+        self.user = user
+        self.privateKey = privateKey
+    }
+
+    /// The same, done in the workshop.
+    public static func opened(
+        user: consuming SymmetricKey,
+        account: WrappedKeys,
+        entropy: any Entropy = SystemEntropy(),
+        in workshop: Workshop
+    ) async throws(CryptoError) -> KeyRing {
+        try await workshop.run(user) { user throws(CryptoError) in
+            try KeyRing(user: user.duplicate(), account: account, entropy: entropy)
+        }
+    }
+
+    /// Whose key a cipher, a collection or an attachment without its own is under; nil if this
+    /// account has no key for the organisation.
+    public func owner(organizationID: String?) -> Sealer? {
+        guard let organizationID else { return user }
+        return organizations[organizationID]
+    }
+
+    /// The public half of the private key.
+    public func publicKey() throws(CryptoError) -> [UInt8]? {
+        switch privateKey {
+        case .some(let key): try key.publicKey()
+        case .none: nil
+        }
+    }
+
+    private static func privateKey(
+        _ wrapped: String?,
+        _ user: Sealer
+    ) throws(CryptoError) -> PrivateKey? {
+        guard let wrapped else { return nil }
+        return try PrivateKey(pkcs8: user.openSecret(wrapped))
+    }
+
+    private static func unwrap(
+        _ wrapped: String,
+        with key: borrowing PrivateKey?
+    ) throws(CryptoError) -> SymmetricKey {
+        switch key {
+        case .some(let key): try key.unwrapKey(wrapped)
+        case .none: throw .keyUnreadable
+        }
+    }
+}
+
+/// An account's keys as the upstream keeps them, all wrapped.
+public struct WrappedKeys: Sendable {
+    public var privateKey: String?
+    /// By the organisation's id.
+    public var organizations: [String: String]
+    /// Whether the upstream sent a security state, which only accounts of version 2 have.
+    public var hasSecurityState: Bool
+
+    public init(
+        privateKey: String?,
+        organizations: [String: String] = [:],
+        hasSecurityState: Bool = false
+    ) {
+        self.privateKey = privateKey
+        self.organizations = organizations
+        self.hasSecurityState = hasSecurityState
+    }
+}

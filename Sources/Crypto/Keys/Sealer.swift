@@ -1,0 +1,142 @@
+import System
+
+/// A symmetric key at work: opens and makes the EncStrings of one owner (a user, an organisation, a
+/// cipher).
+///
+/// Safe to share and cheap to call from anywhere: a call takes contexts that are already keyed, and
+/// two calls at the same time take two. The key is wiped when the last holder lets go.
+public final class Sealer: Sendable {
+    private let key: SymmetricKey
+    private let entropy: any Entropy
+    private let idle = Lock<[KeyedContexts]>([])
+    /// More contexts than this are not kept; OpenSSL holds a copy of the key in each.
+    private static let mostIdle = 4
+
+    public init(_ key: consuming SymmetricKey, entropy: any Entropy = SystemEntropy()) {
+        self.key = key
+        self.entropy = entropy
+    }
+
+    public var keyID: KeyID { key.id }
+
+    // MARK: Text
+
+    /// The text of an EncString. Its MAC is checked before anything is decrypted.
+    public func open(_ sealed: String) throws(CryptoError) -> String {
+        try sealed.withUTF8Bytes { sealed throws(CryptoError) in try open(utf8: sealed) }
+    }
+
+    /// The same for an EncString that lies in a larger text.
+    public func open(utf8 sealed: UnsafeRawBufferPointer) throws(CryptoError) -> String {
+        try withOpened(utf8: sealed) { plaintext throws(CryptoError) in
+            let bytes = plaintext.bindMemory(to: UInt8.self)
+            guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
+            return text
+        }
+    }
+
+    /// Shows the plaintext to the closure and wipes it when that returns.
+    public func withOpened<Result: ~Copyable>(
+        utf8 sealed: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        let contexts = try takeContexts()
+        defer { giveBack(contexts) }
+        return try contexts.open(sealed, body)
+    }
+
+    /// The plaintext as bytes that are wiped on release.
+    public func openSecret(_ sealed: String) throws(CryptoError) -> Secret {
+        try sealed.withUTF8Bytes { sealed throws(CryptoError) in
+            try withOpened(utf8: sealed) { Secret(copying: $0) }
+        }
+    }
+
+    /// A new EncString of type 2. Each call gives another text.
+    public func seal(_ text: String) throws(CryptoError) -> String {
+        try text.withUTF8Bytes { text throws(CryptoError) in try seal(bytes: text) }
+    }
+
+    public func seal(bytes: UnsafeRawBufferPointer) throws(CryptoError) -> String {
+        guard bytes.count < EncStringLayout.longest / 2 else {
+            throw .tooLong(limit: EncStringLayout.longest / 2)
+        }
+        let contexts = try takeContexts()
+        defer { giveBack(contexts) }
+        return try contexts.seal(bytes, entropy: entropy, \.text)
+    }
+
+    public func seal(_ secret: borrowing Secret) throws(CryptoError) -> String {
+        try secret.withUnsafeBytes { bytes throws(CryptoError) in try seal(bytes: bytes) }
+    }
+
+    // MARK: Keys
+
+    /// The key that the EncString holds: a cipher's, an attachment's, the user's.
+    public func unwrapKey(_ wrapped: String) throws(CryptoError) -> SymmetricKey {
+        try SymmetricKey(openSecret(wrapped))
+    }
+
+    public func wrap(_ key: borrowing SymmetricKey) throws(CryptoError) -> String {
+        try key.withUnsafeBytes { bytes throws(CryptoError) in try seal(bytes: bytes) }
+    }
+
+    // MARK: Buffers
+
+    /// The content of a file in the binary form. For files that do not fit into memory see
+    /// ``AttachmentCheck``.
+    public func open(buffer sealed: [UInt8]) throws(CryptoError) -> Secret {
+        let contexts = try takeContexts()
+        defer { giveBack(contexts) }
+        return try sealed.span.withUnsafeBytes { sealed throws(CryptoError) in
+            try contexts.open(buffer: sealed) { Secret(copying: $0) }
+        }
+    }
+
+    /// The binary form of type 2.
+    public func seal(buffer bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
+        let contexts = try takeContexts()
+        defer { giveBack(contexts) }
+        return try bytes.span.withUnsafeBytes { bytes throws(CryptoError) in
+            try contexts.seal(bytes, entropy: entropy, \.buffer)
+        }
+    }
+
+    /// What ``seal(_:)`` makes of that many bytes of UTF-8, to be held against the upstream's limits.
+    public static func textCount(sealing count: Int) -> Int {
+        72 + Base64.textCount(of: 16 * (count / 16 + 1))
+    }
+
+    // MARK: Contexts
+
+    private func takeContexts() throws(CryptoError) -> KeyedContexts {
+        if let contexts = idle.withLock({ $0.popLast() }) { return contexts }
+        return try KeyedContexts(key)
+    }
+
+    private func giveBack(_ contexts: KeyedContexts) {
+        idle.withLock { idle in
+            if idle.count < Self.mostIdle { idle.append(contexts) }
+        }
+    }
+}
+
+extension Sealed {
+    fileprivate var text: String {
+        let count = Sealer.textCount(sealing: ciphertextCount - 1)
+        return String(unsafeUninitializedCapacity: count) { text in
+            text[0] = UInt8(ascii: "2")
+            text[1] = UInt8(ascii: ".")
+            text[26] = UInt8(ascii: "|")
+            text[count - 45] = UInt8(ascii: "|")
+            Base64.write(iv, to: text, at: 2)
+            Base64.write(ciphertext, to: text, at: 27)
+            Base64.write(mac, to: text, at: count - 44)
+            return count
+        }
+    }
+
+    fileprivate var buffer: [UInt8] {
+        [EncString.Kind.aesWithMAC.rawValue] + Array(iv) + Array(mac) + Array(ciphertext)
+    }
+}

@@ -1,0 +1,97 @@
+import Synchronization
+import System
+
+/// Where work that takes long is done, so that nobody waits behind it: key derivation and RSA.
+///
+/// A host gives it a thread of its own (``WorkshopThread``), a simulation its seeded executor, on
+/// which everything then happens in the order of the seed.
+public struct Workshop: Sendable {
+    private let executor: any TaskExecutor
+
+    public init(on executor: any TaskExecutor) {
+        self.executor = executor
+    }
+
+    /// Does the work on the workshop's executor, with a material that nobody else has meanwhile.
+    func run<Material: ~Copyable & Sendable, Product: ~Copyable & Sendable>(
+        _ material: consuming Material,
+        _ work: @escaping @Sendable (borrowing Material) throws(CryptoError) -> Product
+    ) async throws(CryptoError) -> Product {
+        let bench = Bench(material, work)
+        await withTaskExecutorPreference(executor) { await bench.work() }
+        return try bench.takeProduct()
+    }
+}
+
+/// Carries what cannot be copied through an executor's generic, copying doors.
+private final class Bench<Material: ~Copyable & Sendable, Product: ~Copyable & Sendable>: Sendable {
+    private let material: Lock<Material?>
+    private let product = Lock<Product?>(nil)
+    private let failure = Lock<CryptoError?>(nil)
+    private let make: @Sendable (borrowing Material) throws(CryptoError) -> Product
+
+    init(
+        _ material: consuming Material,
+        _ make: @escaping @Sendable (borrowing Material) throws(CryptoError) -> Product
+    ) {
+        self.material = Lock(material)
+        self.make = make
+    }
+
+    /// Concurrent, so that it leaves the caller's executor for the preferred one.
+    @concurrent func work() async {
+        guard let material = material.withLock({ $0.take() }) else { return }
+        do {
+            var made: Product? = try make(material)
+            product.withLock { $0 = made.take() }
+        } catch {
+            failure.withLock { $0 = error }
+        }
+    }
+
+    func takeProduct() throws(CryptoError) -> Product {
+        if let failure = failure.withLock({ $0 }) { throw failure }
+        guard let product = product.withLock({ $0.take() }) else {
+            preconditionFailure("The executor has let go of work that it took.")
+        }
+        return product
+    }
+}
+
+/// The thread of a host's ``Workshop``. There is one, so derivations queue up and their memory does
+/// not add up.
+public final class WorkshopThread: Sendable {
+    public let workshop: Workshop
+    private let thread: Thread.Handle
+    private let bell: Semaphore
+    private let closing: Closing
+
+    private final class Closing: Sendable {
+        let isDue = Atomic(false)
+    }
+
+    public init(name: String = "workshop") {
+        let bell = Semaphore()
+        let closing = Closing()
+        let executor = LoopExecutor { bell.signal() }
+        self.bell = bell
+        self.closing = closing
+        workshop = Workshop(on: executor)
+        thread = Thread.start(name: name) {
+            executor.adoptThread()
+            while !closing.isDue.load(ordering: .acquiring) {
+                executor.runJobs()
+                bell.wait()
+            }
+            executor.runJobs()
+        }
+    }
+
+    /// Waits until the work that was asked for is done, and ends the thread. Nobody may ask for more
+    /// afterwards.
+    public func stop() {
+        closing.isDue.store(true, ordering: .releasing)
+        bell.signal()
+        thread.join()
+    }
+}
