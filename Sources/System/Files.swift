@@ -77,7 +77,9 @@ public enum Files {
         _ bytes: [UInt8],
         _ mode: mode_t
     ) throws(SystemError) {
-        let flags = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW
+        // A draft that a crash has left may have another mode or be a link: it is made anew.
+        unlink(path)
+        let flags = O_WRONLY | O_CREAT | O_EXCL
         let file = try File(path: path, flags: flags, mode: mode)
         try file.write(bytes)
         try file.flush()
@@ -110,8 +112,15 @@ public enum Files {
         for name in path.split(separator: "/") {
             partial += name + "/"
             let made = partial
-            if mkdir(made, 0o700) == 0 || errno == EEXIST { continue }
-            throw SystemError("mkdir \(made)", code: errno)
+            if mkdir(made, 0o700) == 0 { continue }
+            let code = errno
+            if code == EEXIST && isDirectory(made) { continue }
+            throw SystemError("mkdir \(made)", code: code == EEXIST ? ENOTDIR : code)
         }
+    }
+
+    private static func isDirectory(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
     }
 }

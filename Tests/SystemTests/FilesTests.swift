@@ -1,0 +1,111 @@
+import Glibc
+import System
+import TestSupport
+import Testing
+
+struct FilesTests {
+    let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    @Test func `a file is replaced as a whole and for its owner only`() throws {
+        let path = scratch.file("state")
+        let large = [UInt8](repeating: 7, count: 300_000)
+        try Files.replace(path, with: Array("first".utf8))
+        try Files.replace(path, with: large)
+        #expect(try Files.read(path) == large)
+        #expect(try mode(of: path) == 0o600)
+        #expect(try names(in: scratch.path) == ["state"])
+    }
+
+    @Test func `a replacement that fails leaves the old contents`() throws {
+        let path = scratch.file("state")
+        try Files.replace(path, with: Array("old".utf8))
+        #expect(mkdir(path + ".draft", 0o700) == 0)
+        let error = #expect(throws: SystemError.self) {
+            try Files.replace(path, with: Array("new".utf8))
+        }
+        #expect(error?.operation.contains(path) == true)
+        #expect(try Files.read(path) == Array("old".utf8))
+    }
+
+    @Test func `a draft that a crash has left behind gives nothing away`() throws {
+        let path = scratch.file("secret")
+        let draft = path + ".draft"
+        close(open(draft, O_CREAT | O_WRONLY, 0o666))
+        chmod(draft, 0o666)
+        try Files.replace(path, with: Array("new".utf8))
+        #expect(try mode(of: path) == 0o600)
+    }
+
+    @Test func `a draft that is a link to elsewhere is not followed`() throws {
+        let (path, elsewhere) = (scratch.file("state"), scratch.file("elsewhere"))
+        try Files.replace(elsewhere, with: Array("untouched".utf8))
+        #expect(symlink(elsewhere, path + ".draft") == 0)
+        try Files.replace(path, with: Array("new".utf8))
+        #expect(try Files.read(elsewhere) == Array("untouched".utf8))
+        #expect(try Files.read(path) == Array("new".utf8))
+    }
+
+    @Test func `private directories are for their owner only, those above included`() throws {
+        let top = scratch.file("top")
+        try Files.makePrivateDirectory(top + "/middle/bottom")
+        for path in [top, top + "/middle", top + "/middle/bottom"] {
+            #expect(try mode(of: path) == 0o700)
+        }
+        try Files.makePrivateDirectory(top + "/middle/bottom")
+    }
+
+    @Test func `a file in the way of a directory is an error`() throws {
+        let path = scratch.file("file")
+        try Files.replace(path, with: [])
+        for directory in [path, path + "/below"] {
+            let error = #expect(throws: SystemError.self) {
+                try Files.makePrivateDirectory(directory)
+            }
+            #expect(error?.code == ENOTDIR)
+        }
+    }
+
+    @Test func `an error says what was tried on what`() {
+        let error = #expect(throws: SystemError.self) { try Files.read("/does/not/exist") }
+        #expect(error?.description == "open /does/not/exist: No such file or directory")
+    }
+
+    @Test func `a call that a signal interrupts is made again`() throws {
+        var attempts = 0
+        let result = try system("try") { () -> Int in
+            attempts += 1
+            errno = EINTR
+            return attempts < 3 ? -1 : attempts
+        }
+        #expect(result == 3)
+        #expect(throws: SystemError("refuse", code: EPERM)) {
+            try system("refuse") { () -> Int in
+                errno = EPERM
+                return -1
+            }
+        }
+    }
+
+    private func mode(of path: String) throws -> mode_t {
+        var status = stat()
+        try system("stat \(path)") { lstat(path, &status) }
+        return status.st_mode & 0o7777
+    }
+
+    private func names(in path: String) throws -> [String] {
+        let directory = try #require(opendir(path))
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if !name.hasPrefix(".") { names.append(name) }
+        }
+        return names.sorted()
+    }
+}
