@@ -31,6 +31,7 @@ public final class ServiceGroup: Service {
     ///
     /// - Throws: What went wrong first, with the name of the service.
     public func run() async throws(ServiceFailure) {
+        if services.isEmpty { return }
         let failure = await withTaskGroup(of: Event?.self) { tasks in
             for number in services.indices {
                 tasks.addTask { await self.runService(number) }
