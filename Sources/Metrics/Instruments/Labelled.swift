@@ -52,7 +52,7 @@ extension Label where Value: LosslessStringConvertible {
 /// edits[.create, .queued].increment()
 /// ```
 ///
-/// Looking up costs about as much as counting. Where it matters, keep the member.
+/// Looking up costs twenty times as much as counting. Where that matters, keep the member.
 public struct Labelled<Value: Hashable & Sendable, Member: Sendable>: Sendable {
     private let label: Label<Value>
     private let members: [Member]
