@@ -7,7 +7,8 @@ import FoundationEssentials
 @main
 struct Benchmarks {
     private static let all: [(name: String, run: @Sendable (Bench) async throws -> Void)] = [
-        ("messaging", Benchmarks.messaging)
+        ("messaging", Benchmarks.messaging),
+        ("metrics", MetricsBenchmarks.run),
     ]
 
     static func main() async throws {
