@@ -6,7 +6,7 @@
 /// compared.
 ///
 /// The value is not wiped when it goes away; keys that have to be belong into types of their own.
-public struct Secret<Value: Sendable>: Sendable {
+public struct Confidential<Value: Sendable>: Sendable {
     private let value: Value
 
     public init(_ value: Value) {
@@ -17,12 +17,12 @@ public struct Secret<Value: Sendable>: Sendable {
     public func reveal() -> Value { value }
 }
 
-extension Secret: CustomStringConvertible, CustomDebugStringConvertible {
+extension Confidential: CustomStringConvertible, CustomDebugStringConvertible {
     public var description: String { "‹secret›" }
     public var debugDescription: String { description }
 }
 
-extension Secret: CustomReflectable {
+extension Confidential: CustomReflectable {
     /// Without children: a mirror is what `dump` and the descriptions of other types look into.
     public var customMirror: Mirror {
         Mirror(self, children: EmptyCollection<Mirror.Child>(), displayStyle: .struct)
@@ -34,7 +34,7 @@ extension DefaultStringInterpolation {
     /// unavailable, because the compiler passes over what is unavailable and takes the general
     /// interpolation; and a warning is an error here.
     @available(*, deprecated, message: "A secret has no text; reveal it where it is needed.")
-    public mutating func appendInterpolation<Value>(_ secret: Secret<Value>) {
+    public mutating func appendInterpolation<Value>(_ secret: Confidential<Value>) {
         appendLiteral(secret.description)
     }
 }

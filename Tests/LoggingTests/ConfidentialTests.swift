@@ -8,15 +8,15 @@ struct SecretTests {
 
     private struct Credentials: Sendable {
         var email = "demo@example.org"
-        var password = Secret(SecretTests.marker)
-        var tokens = ["access": Secret(SecretTests.marker)]
-        var last: Secret<String>? = Secret(SecretTests.marker)
+        var password = Confidential(SecretTests.marker)
+        var tokens = ["access": Confidential(SecretTests.marker)]
+        var last: Confidential<String>? = Confidential(SecretTests.marker)
     }
 
     private struct Refused: Error { var credentials = Credentials() }
 
     @Test func `no text that is made of a secret shows it`() {
-        let secret = Secret(Self.marker)
+        let secret = Confidential(Self.marker)
         var dumped = ""
         dump(secret, to: &dumped)
         dump(Credentials(), to: &dumped)
@@ -51,7 +51,7 @@ struct SecretTests {
     }
 
     @Test func `a secret is nothing that could be a field, be encoded or be compared`() {
-        let secret: Any = Secret(Self.marker)
+        let secret: Any = Confidential(Self.marker)
         #expect(!(secret is any LogField))
         #expect(!(secret is any Encodable))
         #expect(!(secret is any Equatable))
