@@ -62,6 +62,22 @@ coverage: setup tools ## Which lines the tests reach.
 	"$$toolchain/llvm-cov" report holdfastPackageTests.xctest -instr-profile codecov/default.profdata \
 		-ignore-filename-regex='Tests/|\.build/'
 
+FUZZERS := $(patsubst Tests/Fuzz/%/,%,$(filter-out %/Properties/,$(wildcard Tests/Fuzz/*/)))
+SECONDS ?= 60
+
+.PHONY: fuzz
+fuzz: $(FUZZERS:%=fuzz-%) ## Hostile input for the readers; SECONDS=60 for each, FUZZERS="..." for some.
+
+# What was learnt stays in the corpus; an input that was found stays beside it and is printed.
+fuzz-%:
+	@echo "== Fuzzing $* for $(SECONDS) s"
+	HOLDFAST_FUZZ=1 swift build -c release --scratch-path .build/fuzz --sanitize=address \
+		-Xswiftc -sanitize=fuzzer --product Fuzz$*
+	@mkdir -p .build/fuzz/corpus/$* .build/fuzz/findings
+	.build/fuzz/release/Fuzz$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 \
+		-print_final_stats=1 -artifact_prefix=.build/fuzz/findings/$*- \
+		.build/fuzz/corpus/$* $(wildcard Tests/Fuzz/$*/Seeds) $(if $(filter JSON%,$*),Tests/JSONTests/Fixtures)
+
 # Installs what is missing and nothing else; asks nothing; needs no network when all is there.
 .PHONY: setup
 setup:

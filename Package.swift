@@ -17,6 +17,14 @@ let acrossRooms: [SwiftSetting] = [
     .unsafeFlags(["-cross-module-optimization"], .when(configuration: .release))
 ]
 
+/// What simdjson inlines into its callers is compiled for the instructions that the caller names;
+/// its own library picks them at run time.
+#if arch(x86_64)
+    let inlinedInstructions: [CXXSetting] = [.unsafeFlags(["-march=haswell"])]
+#else
+    let inlinedInstructions: [CXXSetting] = []
+#endif
+
 func shim(_ name: String, links libraries: String...) -> Target {
     .target(
         name: name,
@@ -29,13 +37,32 @@ func room(_ name: String, above rooms: [Target.Dependency] = []) -> Target {
     .target(name: name, dependencies: rooms, swiftSettings: strict + acrossRooms)
 }
 
-func tests(_ name: String, of rooms: [Target.Dependency], resources: [Resource] = []) -> Target {
+func tests(
+    _ name: String,
+    of rooms: [Target.Dependency],
+    exclude: [String] = [],
+    resources: [Resource] = []
+) -> Target {
     .testTarget(
         name: name,
         dependencies: rooms + ["TestSupport"],
+        exclude: exclude,
         resources: resources,
         swiftSettings: strict
     )
+}
+
+/// Programs of libFuzzer; only there when asked for, because they need its flags in every room.
+func fuzzers(_ names: String...) -> [Target] {
+    guard Context.environment["HOLDFAST_FUZZ"] == "1" else { return [] }
+    return names.map { name in
+        .executableTarget(
+            name: "Fuzz\(name)",
+            dependencies: ["FuzzProperties"],
+            path: "Tests/Fuzz/\(name)",
+            swiftSettings: strict + [.unsafeFlags(["-parse-as-library"])]
+        )
+    }
 }
 
 let package = Package(
@@ -75,8 +102,12 @@ let package = Package(
         ),
         tests("SystemTests", of: ["System"]),
         tests("SQLiteTests", of: ["SQLite", "CSQLite"]),
-        tests("JSONTests", of: ["JSON"]),
         tests("CryptoTests", of: ["Crypto", "System"], resources: [.copy("Fixtures")]),
+        tests(
+            "JSONTests",
+            of: ["JSON", "System", "FuzzProperties"],
+            exclude: ["Fixtures"]
+        ),
         tests("HTTPTests", of: ["HTTP"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
@@ -84,10 +115,21 @@ let package = Package(
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
 
+        // What must hold for any input. The tests try it a little, `make fuzz` thoroughly.
+        .target(
+            name: "FuzzProperties",
+            dependencies: ["JSON", "System"],
+            path: "Tests/Fuzz/Properties",
+            swiftSettings: strict
+        ),
+
         .target(
             name: "CCeilings",
             path: "Tests/Benchmarks/Ceilings",
-            linkerSettings: ["sqlite3", "curl", "simdjson", "crypto", "argon2"].map { .linkedLibrary($0) }
+            cxxSettings: inlinedInstructions,
+            linkerSettings: ["sqlite3", "curl", "simdjson", "crypto", "argon2"].map {
+                .linkedLibrary($0)
+            }
         ),
         .executableTarget(
             name: "benchmarks",
@@ -98,7 +140,7 @@ let package = Package(
             exclude: ["Ceilings"],
             swiftSettings: strict + acrossRooms
         ),
-    ],
+    ] + fuzzers("JSONParsing", "JSONSplicing", "JSONSplitting"),
     cLanguageStandard: .c11,
     cxxLanguageStandard: .cxx17
 )

@@ -9,6 +9,7 @@ struct Benchmarks {
     private static let all: [(name: String, run: @Sendable (Bench) async throws -> Void)] = [
         ("messaging", Benchmarks.messaging),
         ("metrics", MetricsBenchmarks.run),
+        ("json", JSONBenchmarks.run),
     ]
 
     static func main() async throws {

@@ -4,3 +4,4 @@
 
 /// That many additions to one atomic number.
 void ceiling_increments(uint64_t rounds);
+#include "ceilings_simdjson.h"

@@ -1,0 +1,140 @@
+import JSON
+import Testing
+
+struct EditTests {
+    private func edited(
+        _ text: String,
+        _ change: (inout JSON.Edit) throws -> Void
+    ) throws -> String {
+        var edit = JSON.Edit(try JSON.Document(Array(text.utf8)))
+        try change(&edit)
+        return String(decoding: edit.bytes, as: UTF8.self)
+    }
+
+    @Test func `a replaced value leaves all around it alone`() throws {
+        let text =
+            " {\n \"n\" : 1.50 ,\"x\":\"\\u0061\" , \"login\":{ \"uris\":[ {\"uri\":\"a\"} ]} } "
+
+        #expect(try edited(text) { _ in } == text)
+        #expect(
+            try edited(text) { try $0.set(["login", "uris", 0, "uri"], to: "b") }
+                == text.replacing("\"a\"", with: "\"b\"")
+        )
+        #expect(
+            try edited(text) { try $0.set(["n"], to: 2) } == text.replacing("1.50", with: "2")
+        )
+        #expect(try edited(" [1] ") { try $0.set([], to: .null) } == " null ")
+    }
+
+    @Test(arguments: [
+        ("[1, 2, 3]", 0, "[2, 3]"), ("[1, 2, 3]", 1, "[1, 3]"), ("[1, 2, 3]", 2, "[1, 2]"),
+        ("[ 1 ]", 0, "[]"), ("[\n  1,\n  2\n]", 1, "[\n  1\n]"), ("[1 ,2]", 0, "[2]"),
+        ("[1]", 1, "[1]"),
+    ])
+    func `a removed element takes one comma with it`(
+        _ text: String,
+        _ position: Int,
+        _ result: String
+    ) throws {
+        #expect(try edited(text) { $0.remove([.element(position)]) } == result)
+    }
+
+    @Test(arguments: [
+        ("[]", 0, "[9]"), ("[ ]", 0, "[9 ]"), ("[1, 2]", 0, "[9, 1, 2]"),
+        ("[1, 2]", 1, "[1, 9, 2]"), ("[1, 2]", 2, "[1, 2, 9]"), ("[\n  1\n]", 1, "[\n  1,\n  9\n]"),
+        ("[\n  1\n]", 0, "[\n  9,\n  1\n]"), ("null", 0, "[9]"),
+    ])
+    func `an inserted element takes over the white space of its neighbours`(
+        _ text: String,
+        _ position: Int,
+        _ result: String
+    ) throws {
+        #expect(try edited(text) { try $0.insert(9, at: [.element(position)]) } == result)
+    }
+
+    @Test func `a missing member is made, with the objects on the way`() throws {
+        #expect(try edited("{}") { try $0.set(["a", "b"], to: true) } == #"{"a":{"b":true}}"#)
+        #expect(
+            try edited(#"{"login":null}"#) { try $0.set(["login", "uris", 0, "uri"], to: "u") }
+                == #"{"login":{"uris":[{"uri":"u"}]}}"#
+        )
+        #expect(
+            try edited("{\n  \"a\": 1,\n  \"b\": 2\n}") { try $0.set(["c\""], to: .null) }
+                == "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\\\"\": null\n}"
+        )
+        #expect(try edited("{}") { try $0.append(1, to: ["a"]) } == #"{"a":[1]}"#)
+    }
+
+    @Test func `of members with one name the last is changed and all are removed`() throws {
+        let text = #"{"a":1,"b":2,"\u0061":3}"#
+
+        #expect(try edited(text) { try $0.set(["a"], to: 4) } == #"{"a":1,"b":2,"\u0061":4}"#)
+        #expect(try edited(text) { $0.remove(["a"]) } == #"{"b":2}"#)
+    }
+
+    @Test func `names that only look the same are two names`() throws {
+        let text = "{\"\u{e9}\":1}"
+
+        #expect(
+            try edited(text) { try $0.set(["e\u{301}"], to: 2) } == "{\"\u{e9}\":1,\"e\u{301}\":2}"
+        )
+    }
+
+    @Test func `every change sees those before it`() throws {
+        let result = try edited(#"{"history":[1,2,3,4,5],"keep":1.0}"#) { edit in
+            try edit.insert(0, at: ["history", 0])
+            edit.remove(["history", 5])
+            try edit.set(["history", 1], to: .object { $0.add("password", "x") })
+            try edit.set(["history", 1, "password"], to: "y")
+            try edit.set(["new"], to: .array { _ in })
+            try edit.append("z", to: ["new"])
+        }
+
+        #expect(result == #"{"history":[0,{"password":"y"},2,3,4],"keep":1.0,"new":["z"]}"#)
+    }
+
+    @Test func `what cannot be done is refused and changes nothing`() throws {
+        let text = #"{"name":"x","list":[1]}"#
+        func sentence(_ change: (inout JSON.Edit) throws -> Void) throws -> String? {
+            var edit = JSON.Edit(try JSON.Document(Array(text.utf8)))
+            let error = #expect(throws: JSON.Mismatch.self) { try change(&edit) }
+            #expect(edit.bytes == Array(text.utf8))
+            return error?.description
+        }
+
+        #expect(try sentence { try $0.set(["name", "a"], to: 1) } == "name must be an object.")
+        #expect(try sentence { try $0.set(["list", "a"], to: 1) } == "list must be an object.")
+        #expect(try sentence { try $0.set(["name", 0], to: 1) } == "name must be an array.")
+        #expect(try sentence { try $0.set(["new", 1], to: 1) } == "new[1] is missing.")
+        #expect(try sentence { try $0.set(["list", 2, "a"], to: 1) } == "list[2] is missing.")
+        #expect(try sentence { try $0.set(["list", -1], to: 1) } == "list[-1] is missing.")
+        #expect(try sentence { try $0.insert(1, at: ["list", 2]) } == "list[2] is missing.")
+        #expect(
+            try sentence { try $0.insert(1, at: ["list"]) } == "list must be a place in an array."
+        )
+        #expect(try sentence { try $0.append(1, to: ["name"]) } == "name must be an array.")
+    }
+
+    @Test(arguments: [["a", "b"], ["list", 1], ["name", "x"], ["name", 0], []] as [JSON.Path])
+    func `what is not there cannot be removed`(_ path: JSON.Path) throws {
+        let text = #"{"name":"x","list":[1]}"#
+        var edit = JSON.Edit(try JSON.Document(Array(text.utf8)))
+
+        let isRemoved = edit.remove(path)
+        #expect(!isRemoved)
+        #expect(edit.bytes == Array(text.utf8))
+    }
+
+    @Test func `an item keeps what nobody here has heard of`() throws {
+        let original = try Fixtures.bytes("cipher_create_passkey")
+        let document = try JSON.Document(original)
+        var edit = JSON.Edit(document)
+        let password = try #require(document.root["login"]?["password"]?.raw)
+        try edit.set(["login", "password"], to: "2.new")
+
+        let expected =
+            original[..<password.range.lowerBound] + Array("\"2.new\"".utf8)
+            + original[password.range.upperBound...]
+        #expect(edit.bytes == Array(expected))
+    }
+}
