@@ -10,6 +10,7 @@ struct Benchmarks {
         ("messaging", Benchmarks.messaging),
         ("metrics", MetricsBenchmarks.run),
         ("json", JSONBenchmarks.run),
+        ("crypto", cryptoBenchmarks),
     ]
 
     static func main() async throws {

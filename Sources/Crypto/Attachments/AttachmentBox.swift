@@ -5,9 +5,10 @@ struct AttachmentBox: ~Copyable {
     private let box: OpaquePointer
 
     init(_ key: borrowing SymmetricKey) throws(CryptoError) {
+        guard key.hasMAC else { throw .downgrade }
         guard let box = cc_box_new() else { throw .libraryFailed(.contexts) }
         let isKeyed = key.withUnsafeBytes { bytes in
-            guard let start = bytes.baseAddress, bytes.count == SymmetricKey.count else { return false }
+            guard let start = bytes.baseAddress else { return false }
             return cc_box_key(box, start, start + 32) == 1
         }
         guard isKeyed else {

@@ -57,8 +57,13 @@ public struct OneTimePassword: ~Copyable, Sendable {
         let hash = secret.withUnsafeBytes { secret in
             [UInt8](unsafeUninitializedCapacity: 64) { out, count in
                 count = cc_hmac(
-                    algorithm.digest, secret.baseAddress, secret.count, message, message.count,
-                    out.baseAddress)
+                    algorithm.digest,
+                    secret.baseAddress,
+                    secret.count,
+                    message,
+                    message.count,
+                    out.baseAddress
+                )
             }
         }
         guard !hash.isEmpty else { throw .libraryFailed(.digest) }

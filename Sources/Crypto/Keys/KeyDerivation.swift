@@ -33,7 +33,10 @@ public enum KeyDerivation: Hashable, Sendable {
         case 0: self = .pbkdf2(iterations: iterations)
         case 1:
             self = .argon2id(
-                iterations: iterations, mebibytes: memory ?? 0, lanes: parallelism ?? 0)
+                iterations: iterations,
+                mebibytes: memory ?? 0,
+                lanes: parallelism ?? 0
+            )
         default: throw .unknownDerivation(kdf)
         }
         try check()

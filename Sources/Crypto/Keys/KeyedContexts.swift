@@ -75,7 +75,8 @@ final class KeyedContexts: @unchecked Sendable {
         guard let iv = buffer.baseAddress else { throw .libraryFailed(.contexts) }
         var count = 0
         guard cc_box_encrypt_begin(box, iv) == 1,
-            cc_box_encrypt_update(box, plaintext.baseAddress, plaintext.count, iv + 16, &count) == 1,
+            cc_box_encrypt_update(box, plaintext.baseAddress, plaintext.count, iv + 16, &count)
+                == 1,
             cc_box_encrypt_end(box, iv + 16 + count, &count) == 1
         else { throw .libraryFailed(.encryption) }
         guard cc_box_mac(box, iv, 16 + count, iv + 16 + count) == 1 else {

@@ -87,7 +87,7 @@ public struct MasterKey: ~Copyable, Sendable {
             : try Sealer(stretched()).unwrapKey(wrapped)
     }
 
-    private func legacyKey() -> SymmetricKey {
+    func legacyKey() -> SymmetricKey {
         SymmetricKey(unchecked: key.withUnsafeBytes { Secret(copying: $0) })
     }
 }
@@ -112,8 +112,14 @@ extension Secret {
         try Secret(count: 32) { out throws(CryptoError) in
             let isDone = withUnsafeBytes { password in
                 cc_pbkdf2_sha256(
-                    password.baseAddress, password.count, salt.baseAddress, salt.count,
-                    Int32(iterations), out.baseAddress, out.count)
+                    password.baseAddress,
+                    password.count,
+                    salt.baseAddress,
+                    salt.count,
+                    Int32(iterations),
+                    out.baseAddress,
+                    out.count
+                )
             }
             guard isDone == 1 else { throw .libraryFailed(.derivation) }
         }
@@ -130,9 +136,16 @@ extension Secret {
         return try Secret(count: 32) { out throws(CryptoError) in
             let isDone = withUnsafeBytes { password in
                 ca_argon2id(
-                    UInt32(iterations), UInt32(mebibytes) << 10, UInt32(lanes),
-                    password.baseAddress, password.count, salt, salt.count,
-                    out.baseAddress, out.count)
+                    UInt32(iterations),
+                    UInt32(mebibytes) << 10,
+                    UInt32(lanes),
+                    password.baseAddress,
+                    password.count,
+                    salt,
+                    salt.count,
+                    out.baseAddress,
+                    out.count
+                )
             }
             guard isDone == 1 else { throw .libraryFailed(.derivation) }
         }

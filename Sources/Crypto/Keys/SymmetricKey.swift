@@ -73,8 +73,15 @@ extension SymmetricKey {
         material = try Secret(count: Self.count) { out throws(CryptoError) in
             let isDone = secret.withUnsafeBytes { secret in
                 cc_hkdf_sha256(
-                    secret.baseAddress, secret.count, salt, salt.count, info, info.count,
-                    out.baseAddress, out.count)
+                    secret.baseAddress,
+                    secret.count,
+                    salt,
+                    salt.count,
+                    info,
+                    info.count,
+                    out.baseAddress,
+                    out.count
+                )
             }
             guard isDone == 1 else { throw .libraryFailed(.derivation) }
         }
@@ -98,7 +105,13 @@ extension Secret {
         return try Secret(count: count) { out throws(CryptoError) in
             let isDone = withUnsafeBytes { key in
                 cc_hkdf_expand_sha256(
-                    key.baseAddress, key.count, info, info.count, out.baseAddress, out.count)
+                    key.baseAddress,
+                    key.count,
+                    info,
+                    info.count,
+                    out.baseAddress,
+                    out.count
+                )
             }
             guard isDone == 1 else { throw .libraryFailed(.derivation) }
         }

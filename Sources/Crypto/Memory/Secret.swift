@@ -23,7 +23,10 @@ public struct Secret: ~Copyable, @unchecked Sendable {
             try fill(bytes)
         } catch {
             SecretMemory.release(
-                allocation.memory, max(count, 1), isInArena: allocation.isInArena)
+                allocation.memory,
+                max(count, 1),
+                isInArena: allocation.isInArena
+            )
             throw error
         }
         self.count = count
@@ -33,6 +36,10 @@ public struct Secret: ~Copyable, @unchecked Sendable {
 
     public init(copying bytes: UnsafeRawBufferPointer) {
         self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
+    }
+
+    public init(_ bytes: [UInt8]) {
+        self = bytes.span.withUnsafeBytes { Secret(copying: $0) }
     }
 
     /// The text's UTF-8, as it is: passwords are not normalised.

@@ -36,12 +36,18 @@ public enum SecretMemory {
         return (.allocate(byteCount: count, alignment: 16), false)
     }
 
-    static func release(_ memory: UnsafeMutableRawPointer, _ count: Int, isInArena: Bool) {
+    /// Wipes the memory and gives it back; ordinary memory through `free`.
+    static func release(
+        _ memory: UnsafeMutableRawPointer,
+        _ count: Int,
+        isInArena: Bool,
+        free: (UnsafeMutableRawPointer) -> Void = { $0.deallocate() }
+    ) {
         if isInArena {
             cc_arena_release(memory, count)
         } else {
             cc_wipe(memory, count)
-            memory.deallocate()
+            free(memory)
         }
     }
 }

@@ -5,3 +5,15 @@
 /// That many additions to one atomic number.
 void ceiling_increments(uint64_t rounds);
 #include "ceilings_simdjson.h"
+
+#include <stddef.h>
+
+// EncStrings of type 2 with OpenSSL alone; `bytes` are the 64 of the key. Each answers the bytes it
+// made or -1, so that no optimiser can leave anything out.
+struct ceiling_crypto;
+struct ceiling_crypto *ceiling_crypto_new(const void *bytes);
+void ceiling_crypto_free(struct ceiling_crypto *box);
+long ceiling_crypto_open(struct ceiling_crypto *box, const char *text, size_t count, int rounds);
+long ceiling_crypto_seal(struct ceiling_crypto *box, const void *plain, size_t count, int rounds);
+long ceiling_crypto_item(struct ceiling_crypto *box, struct ceiling_crypto *item, const char *wrapped,
+                         size_t wrapped_count, const char *field, size_t count, int fields, int rounds);

@@ -1,0 +1,79 @@
+import Synchronization
+import System
+import Testing
+
+@testable import Crypto
+
+struct WorkshopTests {
+    private let floor = KeyDerivation.pbkdf2(iterations: 5_000)
+
+    @Test func `a derivation in the workshop gives the same key`() async throws {
+        let thread = WorkshopThread()
+        let key = try await MasterKey.derived(
+            from: Secret(utf8: "password"),
+            salt: "salt",
+            by: floor,
+            in: thread.workshop
+        )
+        let here = try MasterKey(
+            password: Secret(utf8: "password"),
+            salt: "salt",
+            derivation: floor
+        )
+        #expect(key.serverHash == here.serverHash)
+        thread.stop()
+    }
+
+    @Test func `what the workshop refuses arrives as it was`() async {
+        let thread = WorkshopThread()
+        await #expect(
+            throws: CryptoError.outOfBounds(
+                .pbkdf2Iterations,
+                value: 1,
+                allowed: 5_000...10_000_000
+            )
+        ) {
+            let key = try await MasterKey.derived(
+                from: Secret(utf8: "password"),
+                salt: "salt",
+                by: .pbkdf2(iterations: 1),
+                in: thread.workshop
+            )
+            return key.serverHash
+        }
+        thread.stop()
+    }
+
+    @Test func `the work is done on the executor that was given`() async throws {
+        let bell = Semaphore()
+        let executor = LoopExecutor { bell.signal() }
+        let isDone = Atomic(false)
+        let thread = Thread.start(name: "test loop") {
+            executor.adoptThread()
+            while !isDone.load(ordering: .acquiring) {
+                bell.wait()
+                executor.runJobs()
+            }
+        }
+        let product = try await Workshop(on: executor).run(Secret([1])) {
+            material throws(CryptoError) in
+            Secret(material.revealedBytes() + [executor.isOnLoop ? 2 : 0])
+        }
+        #expect(product.revealedBytes() == [1, 2])
+        #expect(!executor.isOnLoop)
+        isDone.store(true, ordering: .releasing)
+        bell.signal()
+        thread.join()
+    }
+
+    @Test func `an account opens in the workshop`() async throws {
+        let thread = WorkshopThread()
+        let user = SymmetricKey(from: SeededChance(seed: 10))
+        let id = user.id
+        let rsa = try rsaKey()
+        let account = WrappedKeys(privateKey: try Sealer(user.duplicate()).seal(rsa.pkcs8()))
+        let ring = try await KeyRing.opened(user: user, account: account, in: thread.workshop)
+        #expect(ring.user.keyID == id)
+        thread.stop()
+    }
+}
