@@ -127,14 +127,13 @@ let package = Package(
             name: "CCeilings",
             path: "Tests/Benchmarks/Ceilings",
             cxxSettings: inlinedInstructions,
-            linkerSettings: ["sqlite3", "curl", "simdjson", "crypto", "argon2"].map {
-                .linkedLibrary($0)
-            }
+            linkerSettings: ["sqlite3", "curl", "simdjson", "crypto"].map { .linkedLibrary($0) }
         ),
         .executableTarget(
             name: "benchmarks",
             dependencies: [
-                "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics", "Logging",
+                "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics",
+                "Logging",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

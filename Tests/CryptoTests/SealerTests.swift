@@ -94,6 +94,25 @@ struct SealerTests {
         #expect(sealer.keyID != key.id)
     }
 
+    @Test func `a lent key opens what is under it and nothing else`() throws {
+        for round in 0..<3 {
+            let key = SymmetricKey(from: chance)
+            let wrapped = try sealer.wrap(key)
+            let sealed = try Sealer(key).seal("field \(round)")
+            let text = try sealer.withKey(wrapped) { item throws(CryptoError) in
+                try item.open(sealed) + item.open(sealed)
+            }
+            #expect(text == "field \(round)field \(round)")
+            #expect(throws: CryptoError.notAuthentic) {
+                try sealer.withKey(wrapped) { item throws(CryptoError) in try item.open(wrapped) }
+            }
+        }
+        let short = try sealer.seal("no key")
+        #expect(throws: CryptoError.keyLength(6)) {
+            try sealer.withKey(short) { item throws(CryptoError) in try item.open(short) }
+        }
+    }
+
     @Test(arguments: [0, 31, 32, 33, 63, 65, 80]) func `a key has 64 bytes`(_ count: Int) throws {
         let wrapped = try sealer.seal(Secret(random: count, from: chance))
         let expected: CryptoError =

@@ -8,9 +8,9 @@ import System
 public final class Sealer: Sendable {
     private let key: SymmetricKey
     private let entropy: any Entropy
-    private let idle = Lock<[KeyedContexts]>([])
-    /// More contexts than this are not kept; OpenSSL holds a copy of the key in each.
-    private static let mostIdle = 4
+    private let idle = Lock(ContextsPool())
+    /// Contexts that are keyed anew each time, for ``withKey(_:_:)``.
+    private let lent = Lock(ContextsPool())
 
     public init(_ key: consuming SymmetricKey, entropy: any Entropy = SystemEntropy()) {
         self.key = key
@@ -28,11 +28,9 @@ public final class Sealer: Sendable {
 
     /// The same for an EncString that lies in a larger text.
     public func open(utf8 sealed: UnsafeRawBufferPointer) throws(CryptoError) -> String {
-        try withOpened(utf8: sealed) { plaintext throws(CryptoError) in
-            let bytes = plaintext.bindMemory(to: UInt8.self)
-            guard let text = String(validating: bytes, as: UTF8.self) else { throw .notText }
-            return text
-        }
+        let contexts = try takeContexts()
+        defer { idle.withLock { $0.put(contexts) } }
+        return try contexts.openText(sealed)
     }
 
     /// Shows the plaintext to the closure and wipes it when that returns.
@@ -41,7 +39,7 @@ public final class Sealer: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
         let contexts = try takeContexts()
-        defer { giveBack(contexts) }
+        defer { idle.withLock { $0.put(contexts) } }
         return try contexts.open(sealed, body)
     }
 
@@ -62,7 +60,7 @@ public final class Sealer: Sendable {
             throw .tooLong(limit: EncStringLayout.longest / 2)
         }
         let contexts = try takeContexts()
-        defer { giveBack(contexts) }
+        defer { idle.withLock { $0.put(contexts) } }
         return try contexts.seal(bytes, entropy: entropy, \.text)
     }
 
@@ -81,13 +79,30 @@ public final class Sealer: Sendable {
         try key.withUnsafeBytes { bytes throws(CryptoError) in try seal(bytes: bytes) }
     }
 
+    /// Opens several texts under a wrapped key that is needed for no longer, as an item's is while a
+    /// list is shown. Half the price of unwrapping it and giving it a sealer of its own.
+    public func withKey<Result: ~Copyable>(
+        _ wrapped: String,
+        _ body: (borrowing Opener) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        let contexts = try takeLentContexts()
+        defer { lent.withLock { $0.put(contexts) } }
+        try wrapped.withUTF8Bytes { wrapped throws(CryptoError) in
+            try withOpened(utf8: wrapped) { key throws(CryptoError) in
+                try SymmetricKey.check(count: key.count)
+                try contexts.take(key: key)
+            }
+        }
+        return try body(Opener(contexts))
+    }
+
     // MARK: Buffers
 
     /// The content of a file in the binary form. For files that do not fit into memory see
     /// ``AttachmentCheck``.
     public func open(buffer sealed: [UInt8]) throws(CryptoError) -> Secret {
         let contexts = try takeContexts()
-        defer { giveBack(contexts) }
+        defer { idle.withLock { $0.put(contexts) } }
         return try sealed.span.withUnsafeBytes { sealed throws(CryptoError) in
             try contexts.open(buffer: sealed) { Secret(copying: $0) }
         }
@@ -96,7 +111,7 @@ public final class Sealer: Sendable {
     /// The binary form of type 2.
     public func seal(buffer bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
         let contexts = try takeContexts()
-        defer { giveBack(contexts) }
+        defer { idle.withLock { $0.put(contexts) } }
         return try bytes.span.withUnsafeBytes { bytes throws(CryptoError) in
             try contexts.seal(bytes, entropy: entropy, \.buffer)
         }
@@ -110,14 +125,13 @@ public final class Sealer: Sendable {
     // MARK: Contexts
 
     private func takeContexts() throws(CryptoError) -> KeyedContexts {
-        if let contexts = idle.withLock({ $0.popLast() }) { return contexts }
+        if let contexts = idle.withLock({ $0.take() }) { return contexts }
         return try KeyedContexts(key)
     }
 
-    private func giveBack(_ contexts: KeyedContexts) {
-        idle.withLock { idle in
-            if idle.count < Self.mostIdle { idle.append(contexts) }
-        }
+    private func takeLentContexts() throws(CryptoError) -> KeyedContexts {
+        if let contexts = lent.withLock({ $0.take() }) { return contexts }
+        return try KeyedContexts()
     }
 }
 

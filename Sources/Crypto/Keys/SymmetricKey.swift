@@ -12,11 +12,16 @@ public struct SymmetricKey: ~Copyable, Sendable {
     /// Takes the bytes as a key. Bytes of another length are refused, and what gives away an account
     /// of version 2 (more than 64 bytes, a padded COSE key) by that name.
     public init(_ material: consuming Secret) throws(CryptoError) {
-        switch material.count {
-        case Self.count: self.material = material
+        try Self.check(count: material.count)
+        self.material = material
+    }
+
+    static func check(count: Int) throws(CryptoError) {
+        switch count {
+        case Self.count: return
         case (Self.count + 1)...: throw .unsupported(.version2)
         case 32: throw .unsupported(.userKeyWithoutMAC)
-        default: throw .keyLength(material.count)
+        default: throw .keyLength(count)
         }
     }
 

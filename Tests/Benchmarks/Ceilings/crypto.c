@@ -93,21 +93,34 @@ static size_t seal_one(struct ceiling_crypto *box, const void *plain, size_t cou
     return 28 + (size_t)written + (size_t)EVP_EncodeBlock((unsigned char *)out + 28 + written, tag, 32);
 }
 
+// Keeps the optimiser from seeing that nobody reads the text.
+__attribute__((noinline)) static int handed_out(char *text, int count) {
+    __asm__ volatile("" : : "r"(text) : "memory");
+    return count;
+}
+
 long ceiling_crypto_open(struct ceiling_crypto *box, const char *text, size_t count, int rounds) {
     long total = 0;
     for (int round = 0; round < rounds; round++) {
         int plain = open_one(box, text, count);
         if (plain < 0) return -1;
-        total += plain;
+        // What was opened is handed out in memory of its own, as any caller needs it.
+        char *text = malloc((size_t)plain + 1);
+        memcpy(text, box->buffer + 16, (size_t)plain);
         OPENSSL_cleanse(box->buffer + 16, (size_t)plain);
+        total += handed_out(text, plain);
+        free(text);
     }
     return total;
 }
 
 long ceiling_crypto_seal(struct ceiling_crypto *box, const void *plain, size_t count, int rounds) {
     long total = 0;
-    char text[1 << 14];
-    for (int round = 0; round < rounds; round++) total += (long)seal_one(box, plain, count, text);
+    for (int round = 0; round < rounds; round++) {
+        char *text = malloc(count * 2 + 256);
+        total += handed_out(text, (int)seal_one(box, plain, count, text));
+        free(text);
+    }
     return total;
 }
 

@@ -1,0 +1,24 @@
+/// Opens texts under a key that is lent for the time of a closure; see ``Sealer/withKey(_:_:)``.
+public struct Opener: ~Copyable {
+    private let contexts: KeyedContexts
+
+    init(_ contexts: KeyedContexts) {
+        self.contexts = contexts
+    }
+
+    public func open(_ sealed: String) throws(CryptoError) -> String {
+        try sealed.withUTF8Bytes { sealed throws(CryptoError) in try contexts.openText(sealed) }
+    }
+
+    public func open(utf8 sealed: UnsafeRawBufferPointer) throws(CryptoError) -> String {
+        try contexts.openText(sealed)
+    }
+
+    /// Shows the plaintext to the closure and wipes it when that returns.
+    public func withOpened<Result: ~Copyable>(
+        utf8 sealed: UnsafeRawBufferPointer,
+        _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        try contexts.open(sealed, body)
+    }
+}
