@@ -95,19 +95,25 @@ let package = Package(
         ),
 
         .target(
+            name: "CFaultVFS",
+            path: "Tests/TestSupport/CFaultVFS",
+            linkerSettings: [.linkedLibrary("sqlite3")]
+        ),
+        .target(
             name: "TestSupport",
-            dependencies: ["System"],
+            dependencies: ["System", "CFaultVFS"],
             path: "Tests/TestSupport",
+            exclude: ["CFaultVFS"],
             swiftSettings: strict
         ),
         tests("SystemTests", of: ["System"]),
-        tests("SQLiteTests", of: ["SQLite", "CSQLite"]),
         tests("CryptoTests", of: ["Crypto", "System"], resources: [.copy("Fixtures")]),
         tests(
             "JSONTests",
             of: ["JSON", "System", "FuzzProperties"],
             exclude: ["Fixtures"]
         ),
+        tests("SQLiteTests", of: ["SQLite", "CSQLite", "System"]),
         tests("HTTPTests", of: ["HTTP"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),

@@ -11,6 +11,7 @@ struct Benchmarks {
         ("metrics", MetricsBenchmarks.run),
         ("json", JSONBenchmarks.run),
         ("crypto", cryptoBenchmarks),
+        ("sqlite", SQLiteBenchmarks.run),
     ]
 
     static func main() async throws {

@@ -1,1 +1,45 @@
 #include "csqlite.h"
+
+#include <stddef.h>
+
+void csq_initialize(void) {
+    sqlite3_config(SQLITE_CONFIG_MULTITHREAD);
+    sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+    sqlite3_config(SQLITE_CONFIG_STMTJRNL_SPILL, -1);
+    sqlite3_initialize();
+}
+
+int csq_harden(sqlite3 *database) {
+    static const struct {
+        int option, value;
+    } settings[] = {
+        {SQLITE_DBCONFIG_DEFENSIVE, 1},
+        {SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0},
+        {SQLITE_DBCONFIG_DQS_DML, 0},
+        {SQLITE_DBCONFIG_DQS_DDL, 0},
+    };
+    for (size_t i = 0; i < sizeof settings / sizeof *settings; i++) {
+        int code = sqlite3_db_config(database, settings[i].option, settings[i].value, NULL);
+        if (code != SQLITE_OK) return code;
+    }
+    return SQLITE_OK;
+}
+
+int csq_leave_log_alone(sqlite3 *database) {
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+}
+
+// A null pointer would be NULL; no bytes are a value too.
+int csq_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_text(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);
+}
+
+int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count) {
+    return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);
+}
+
+int csq_deferred_violations(sqlite3 *database) {
+    int current = 0, highest = 0;
+    sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0);
+    return current;
+}

@@ -1,1 +1,26 @@
 #pragma once
+// SQLite as Swift can call it. `sqlite3.h` includes nothing of the system but <stdarg.h>, so it may
+// stand here; below is only what Swift cannot say: variadic functions and macros.
+#include <sqlite3.h>
+
+/// Settles what holds for the whole process, before the first connection is opened.
+///
+/// Connections are guarded by their owners, so SQLite takes no mutex for them; nobody asks how much
+/// memory it uses, so it does not count under a lock; and what a savepoint sets aside never goes
+/// into a temporary file. If somebody has used SQLite before, that one's settings stay: slower, and
+/// as correct, because every connection is opened without its mutex anyway.
+void csq_initialize(void);
+
+/// Refuses what a damaged or foreign schema could do: tampering with the schema table, functions
+/// with side effects inside it, and text in double quotes taken for a string.
+int csq_harden(sqlite3 *database);
+
+/// Closing this connection never moves the log into the database.
+int csq_leave_log_alone(sqlite3 *database);
+
+/// Binds without a copy: the bytes stay as they are until the statement is reset.
+int csq_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count);
+int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count);
+
+/// How many deferred foreign keys the open transaction violates so far.
+int csq_deferred_violations(sqlite3 *database);

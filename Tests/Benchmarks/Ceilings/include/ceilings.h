@@ -17,3 +17,8 @@ long ceiling_crypto_open(struct ceiling_crypto *box, const char *text, size_t co
 long ceiling_crypto_seal(struct ceiling_crypto *box, const void *plain, size_t count, int rounds);
 long ceiling_crypto_item(struct ceiling_crypto *box, struct ceiling_crypto *item, const char *wrapped,
                          size_t wrapped_count, const char *field, size_t count, int fields, int rounds);
+
+/// Commits batches of these sizes, one after the other; the seconds they took.
+double ceiling_sqlite_commits(const char *path, const int *batches, int count, const void *row, int size);
+/// Reads rows by primary key, copying each; the seconds they took.
+double ceiling_sqlite_reads(const char *path, int rows, int count);

@@ -1,0 +1,37 @@
+public import System
+
+/// Hears what each commit and each checkpoint took. Called on the writer's thread, so it is quick.
+public struct Observer: Sendable {
+    let timekeeper: any Timekeeper
+    let committed: @Sendable (CommitReport) -> Void
+    let checkpointed: @Sendable (CheckpointReport) -> Void
+
+    public init(
+        timekeeper: any Timekeeper,
+        committed: @escaping @Sendable (CommitReport) -> Void,
+        checkpointed: @escaping @Sendable (CheckpointReport) -> Void = { _ in }
+    ) {
+        self.timekeeper = timekeeper
+        self.committed = committed
+        self.checkpointed = checkpointed
+    }
+}
+
+/// What became of the edits that shared a commit.
+public struct CommitReport: Sendable {
+    public let edits: Int
+    /// Rows inserted, changed and deleted.
+    public let rows: Int
+    /// The commit itself, from the last edit to stable storage.
+    public let duration: Duration
+    /// Nothing was kept if there is one, and every caller has got it.
+    public let error: DatabaseError?
+}
+
+/// How far a checkpoint came.
+public struct CheckpointReport: Sendable {
+    public let duration: Duration
+    /// The commits it follows are safe in the log either way. A disk that has no room for the
+    /// database shows here first.
+    public let error: DatabaseError?
+}

@@ -1,0 +1,66 @@
+internal import CSQLite
+
+/// What the writer needs to know of its transaction.
+extension Session {
+    /// Whether the open transaction still holds everything that was done in it.
+    var isWhole: Bool { isInTransaction && !isRuined }
+
+    var rowsChanged: Int { Int(sqlite3_total_changes64(handle)) }
+
+    func commit() -> DatabaseError? {
+        do throws(DatabaseError) {
+            try control("COMMIT", "commit")
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// An edit that leaves a deferred key dangling would otherwise be found at the commit, which
+    /// fails for everybody.
+    func refuseDeferredViolations() throws(DatabaseError) {
+        guard csq_deferred_violations(handle) > 0 else { return }
+        throw DatabaseError(
+            .sqlite(.constraintForeignKey, systemError: 0),
+            during: "write",
+            message: "FOREIGN KEY constraint failed at the end of the edit"
+        )
+    }
+
+    func hasDeferredKeys() throws(DatabaseError) -> Bool {
+        let sql: StaticString = "SELECT 1 FROM sqlite_schema WHERE sql LIKE '%DEFERRED%' LIMIT 1"
+        return try control(sql, "read the schema") != nil
+    }
+}
+
+/// The log and its way into the database.
+extension Session {
+    enum LogMove {
+        /// As far as no reader stands in the way.
+        case passive
+        /// All of it, waiting a moment for readers, so that the next commit starts the log over.
+        case restart
+        /// All of it, waiting for readers as long as patience allows; leaves an empty file.
+        case truncate
+
+        fileprivate var mode: Int32 {
+            switch self {
+            case .passive: SQLITE_CHECKPOINT_PASSIVE
+            case .restart: SQLITE_CHECKPOINT_RESTART
+            case .truncate: SQLITE_CHECKPOINT_TRUNCATE
+            }
+        }
+    }
+
+    func moveLog(_ move: LogMove, patience: Duration) -> DatabaseError? {
+        bePatient(for: move == .restart ? Self.moment : patience)
+        defer { bePatient(for: patience) }
+        let code = sqlite3_wal_checkpoint_v2(handle, "main", move.mode, nil, nil)
+        // A reader in the way of a restart is no failure: the next attempt comes soon.
+        let isDone = code == SQLITE_OK || (move == .restart && code == SQLITE_BUSY)
+        return isDone ? nil : DatabaseError(code, of: handle, during: "checkpoint")
+    }
+
+    /// An inline read is over by then. A long one is not, and no writer is to wait for that.
+    private static let moment: Duration = .milliseconds(10)
+}

@@ -1,0 +1,76 @@
+internal import CSQLite
+
+/// A connection for the length of a closure.
+///
+/// It cannot be copied or kept, so nobody uses it after its turn. SQL is always a literal of the
+/// program: values go where the question marks are, and neither end up in an error.
+public struct Connection: ~Copyable {
+    let session: Session
+
+    /// Runs one statement that answers nothing.
+    ///
+    /// - Returns: How many rows it changed.
+    @discardableResult
+    public func execute(
+        _ sql: StaticString,
+        _ values: Value...
+    ) throws(DatabaseError) -> Int {
+        try execute(sql, values)
+    }
+
+    func execute(_ sql: StaticString, _ values: [Value]) throws(DatabaseError) -> Int {
+        try session.run(sql, values) { (statement) throws(DatabaseError) in
+            while try statement.step() {}
+        }
+        return Int(sqlite3_changes64(session.handle))
+    }
+
+    /// Runs several statements that take no values: a schema.
+    public func execute(script: StaticString) throws(DatabaseError) {
+        try session.runScript(script.description)
+    }
+
+    /// Visits the rows one by one; none is kept in memory.
+    public func forEach(
+        _ sql: StaticString,
+        _ values: Value...,
+        visit: (borrowing Row) throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
+        try session.run(sql, values) { (statement) throws(DatabaseError) in
+            while try statement.step() { try visit(Row(statement)) }
+        }
+    }
+
+    public func all<Element>(
+        _ sql: StaticString,
+        _ values: Value...,
+        read: (borrowing Row) throws(DatabaseError) -> Element
+    ) throws(DatabaseError) -> [Element] {
+        try session.run(sql, values) { (statement) throws(DatabaseError) in
+            var elements: [Element] = []
+            while try statement.step() { elements.append(try read(Row(statement))) }
+            return elements
+        }
+    }
+
+    /// Reads the first row, if there is one, and looks for no other.
+    public func first<Element>(
+        _ sql: StaticString,
+        _ values: Value...,
+        read: (borrowing Row) throws(DatabaseError) -> Element
+    ) throws(DatabaseError) -> Element? {
+        try session.run(sql, values) { (statement) throws(DatabaseError) in
+            try statement.step() ? try read(Row(statement)) : nil
+        }
+    }
+
+    /// Keeps all of what the body does, or nothing if it throws.
+    public func savepoint<Answer, Failure: Error>(
+        _ body: () throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        try session.savepoint(body)
+    }
+
+    /// The row that the last INSERT of this connection made.
+    public var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(session.handle)) }
+}

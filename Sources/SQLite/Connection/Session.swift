@@ -1,0 +1,165 @@
+internal import CSQLite
+
+/// One open connection and its prepared statements.
+// @unchecked because SQLite takes no lock for it: its owner (the writer's executor, the scanner's,
+// or the one reader that took it from the pool) lets a single thread at a time near it.
+final class Session: @unchecked Sendable {
+    let handle: OpaquePointer
+    private var statements: StatementCache
+    /// Set on the writing connection: a statement outside a transaction would commit by itself,
+    /// behind the back of the group.
+    var needsTransaction = false
+    /// A savepoint could not be rolled back, so nothing of this transaction may be kept.
+    private(set) var isRuined = false
+    /// How long the log is, in pages. SQLite says so after each commit.
+    private let log = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
+
+    init(_ place: Place, _ access: Access, statements capacity: Int) throws(DatabaseError) {
+        _ = Self.isInitialized
+        var opened: OpaquePointer?
+        let code = sqlite3_open_v2(place.path, &opened, access.flags, place.vfs)
+        guard code == SQLITE_OK, let opened else {
+            let error = DatabaseError(code, of: opened, during: "open \(place.path)")
+            sqlite3_close_v2(opened)
+            log.deallocate()
+            throw error
+        }
+        handle = opened
+        log.initialize(to: 0)
+        statements = StatementCache(capacity: capacity)
+        sqlite3_extended_result_codes(handle, 1)
+        csq_harden(handle)
+    }
+
+    private static let isInitialized: Void = csq_initialize()
+
+    var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+    var preparedStatements: Int { statements.count }
+
+    /// Prepares, binds, and runs the body while the statement is bound.
+    func run<Answer>(
+        _ sql: StaticString,
+        _ values: [Value],
+        _ body: (Statement) throws(DatabaseError) -> Answer
+    ) throws(DatabaseError) -> Answer {
+        if needsTransaction && (isRuined || !isInTransaction) { throw transactionIsGone(sql) }
+        let statement = try statements.take(sql, on: handle)
+        defer { statement.isBusy = false }
+        return try statement.bound(values) { () throws(DatabaseError) in try body(statement) }
+    }
+
+    func transactionIsGone(_ sql: StaticString? = nil) -> DatabaseError {
+        DatabaseError(
+            .sqlite(.aborted, systemError: 0),
+            during: "run",
+            sql: sql?.description,
+            message: "an earlier error has ended the transaction"
+        )
+    }
+
+    deinit {
+        statements = StatementCache(capacity: 0)
+        sqlite3_close_v2(handle)
+        log.deallocate()
+    }
+}
+
+extension Session {
+    var logPages: Int { Int(log.pointee) }
+
+    func watchLog() {
+        sqlite3_wal_hook(handle, Self.logGrew, log)
+    }
+
+    private typealias LogHook =
+        @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, UnsafePointer<CChar>?, Int32)
+        -> Int32
+
+    private static let logGrew: LogHook = { log, _, _, pages in
+        log?.assumingMemoryBound(to: Int32.self).pointee = pages
+        return SQLITE_OK
+    }
+}
+
+extension Session {
+    /// Runs what may stand outside a transaction: pragmas, and BEGIN and COMMIT themselves.
+    @discardableResult
+    func control(
+        _ sql: StaticString,
+        _ operation: StaticString
+    ) throws(DatabaseError) -> Int? {
+        do throws(DatabaseError) {
+            let statement = try statements.take(sql, on: handle)
+            defer { statement.isBusy = false }
+            return try statement.bound([]) { () throws(DatabaseError) in
+                try statement.step() ? Int(sqlite3_column_int64(statement.handle, 0)) : nil
+            }
+        } catch {
+            throw error.during(operation.description)
+        }
+    }
+
+    /// Ends the transaction without keeping it. SQLite has already done so after some errors.
+    func rollBack() {
+        if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
+        isRuined = false
+    }
+
+    /// Keeps all of what the body does, or nothing.
+    func savepoint<Answer, Failure: Error>(
+        _ body: () throws(Failure) -> Answer
+    ) throws(Failure) -> Answer {
+        mark("SAVEPOINT edit")
+        do {
+            let answer = try body()
+            mark("RELEASE edit")
+            return answer
+        } catch {
+            mark("ROLLBACK TO edit")
+            mark("RELEASE edit")
+            throw error
+        }
+    }
+
+    /// A savepoint that cannot be set or undone is no error of the body, but the end of the
+    /// transaction: the commit finds out.
+    private func mark(_ sql: StaticString) {
+        guard isInTransaction else {
+            isRuined = true
+            return
+        }
+        do throws(DatabaseError) {
+            try control(sql, "savepoint")
+        } catch {
+            isRuined = true
+        }
+    }
+
+    /// Several statements, one after the other, without values: a schema.
+    func runScript(_ script: String) throws(DatabaseError) {
+        let code = sqlite3_exec(handle, script, nil, nil, nil)
+        guard code == SQLITE_OK else {
+            throw DatabaseError(code, of: handle, during: "run", sql: script)
+        }
+    }
+}
+
+/// Where a database lies: a path, in the files of the system or of another VFS.
+struct Place: Sendable {
+    let path: String
+    let vfs: String?
+}
+
+enum Access {
+    case write
+    case read
+
+    var flags: Int32 {
+        let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
+        return switch self {
+        case .write: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        case .read: common | SQLITE_OPEN_READONLY
+        }
+    }
+}

@@ -1,0 +1,120 @@
+internal import CSQLite
+
+/// A prepared statement, rewound after every use.
+final class Statement {
+    let handle: OpaquePointer
+    let sql: StaticString
+    /// Somebody steps through it just now, so nobody else may.
+    var isBusy = false
+    var lastUse = 0
+
+    init(_ sql: StaticString, on database: OpaquePointer) throws(DatabaseError) {
+        var prepared: OpaquePointer?
+        let code = sql.withUTF8Buffer { text in
+            text.withMemoryRebound(to: CChar.self) { text in
+                sqlite3_prepare_v3(
+                    database,
+                    text.baseAddress,
+                    Int32(text.count),
+                    UInt32(SQLITE_PREPARE_PERSISTENT),
+                    &prepared,
+                    nil
+                )
+            }
+        }
+        guard code == SQLITE_OK else {
+            throw DatabaseError(code, of: database, during: "prepare", sql: sql.description)
+        }
+        guard let prepared else { preconditionFailure("There is no statement in “\(sql)”.") }
+        handle = prepared
+        self.sql = sql
+    }
+
+    /// - Returns: Whether there is a row.
+    @inline(__always)
+    func step() throws(DatabaseError) -> Bool {
+        switch sqlite3_step(handle) {
+        case SQLITE_ROW: return true
+        case SQLITE_DONE: return false
+        case let code: throw error(code)
+        }
+    }
+
+    func rewind() {
+        sqlite3_reset(handle)
+        sqlite3_clear_bindings(handle)
+    }
+
+    private func error(_ code: Int32) -> DatabaseError {
+        DatabaseError(code, of: sqlite3_db_handle(handle), during: "run", sql: sql.description)
+    }
+
+    deinit { sqlite3_finalize(handle) }
+}
+
+extension Statement {
+    /// Binds the values and runs the body while they are bound. Nothing is copied: the bytes are
+    /// held where they are until the body has returned and the statement is rewound.
+    func bound<Result>(
+        _ values: [Value],
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        guard Int(sqlite3_bind_parameter_count(handle)) == values.count else {
+            throw error(SQLITE_RANGE)
+        }
+        return try bound(values, from: 0, body)
+    }
+
+    private func bound<Result>(
+        _ values: [Value],
+        from position: Int,
+        _ body: () throws(DatabaseError) -> Result
+    ) throws(DatabaseError) -> Result {
+        guard position < values.count else {
+            defer { rewind() }
+            return try body()
+        }
+        let index = Int32(position + 1)
+        switch values[position] {
+        case .null: try check(sqlite3_bind_null(handle, index))
+        case .int(let number): try check(sqlite3_bind_int64(handle, index, Int64(number)))
+        case .real(let number): try check(sqlite3_bind_double(handle, index, number))
+        case .text(var text):
+            return try text.withUTF8 { bytes in
+                holding(
+                    csq_bind_text(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+                ) {
+                    () throws(DatabaseError) in try bound(values, from: position + 1, body)
+                }
+            }.get()
+        case .blob(let bytes):
+            return try bytes.withUnsafeBufferPointer { bytes in
+                holding(
+                    csq_bind_blob(handle, index, bytes.baseAddress, Int32(clamping: bytes.count))
+                ) {
+                    () throws(DatabaseError) in try bound(values, from: position + 1, body)
+                }
+            }.get()
+        }
+        return try bound(values, from: position + 1, body)
+    }
+
+    private func holding<Answer>(
+        _ code: Int32,
+        _ body: () throws(DatabaseError) -> Answer
+    ) -> Result<Answer, DatabaseError> {
+        do throws(DatabaseError) {
+            try check(code)
+            return .success(try body())
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func check(_ code: Int32) throws(DatabaseError) {
+        guard code != SQLITE_OK else { return }
+        let error = error(code)
+        rewind()
+        throw error
+    }
+}

@@ -1,0 +1,78 @@
+internal import CSQLite
+internal import Glibc
+
+/// Why the database did not do as it was told.
+///
+/// Names the operation and the SQL, never a bound value: values may be secrets.
+public struct DatabaseError: Error, Equatable, Sendable {
+    public enum Cause: Equatable, Sendable {
+        /// SQLite refused; `systemError` is the errno behind it, 0 when there was none.
+        case sqlite(ResultCode, systemError: Int32)
+        /// A later program wrote this file.
+        case newerSchema(found: Int, known: Int)
+        /// Rows of these tables point at rows that are not there.
+        case foreignKeysViolated(tables: [String])
+        /// The quick check found the file damaged.
+        case damaged(findings: [String])
+        /// The caller was cancelled before anything was done, or while it read.
+        case cancelled
+        /// The database has been closed.
+        case closed
+    }
+
+    public let cause: Cause
+    /// What was being done: "commit", "open /var/lib/…".
+    public let operation: String
+    public let sql: String?
+    public let message: String
+
+    init(_ cause: Cause, during operation: String, sql: String? = nil, message: String) {
+        self.cause = cause
+        self.operation = operation
+        self.sql = sql
+        self.message = message
+    }
+
+    /// SQLite's code, if it was SQLite that refused.
+    public var code: ResultCode? {
+        guard case .sqlite(let code, _) = cause else { return nil }
+        return code
+    }
+}
+
+extension DatabaseError: CustomStringConvertible {
+    public var description: String {
+        let statement = sql.map { " (\($0))" } ?? ""
+        return "\(operation): \(message)\(statement). \(trouble.hint)"
+    }
+}
+
+extension DatabaseError {
+    /// The same error, told by what it spoilt.
+    func during(_ operation: String) -> DatabaseError {
+        DatabaseError(cause, during: operation, sql: sql, message: message)
+    }
+
+    static func closed(during operation: String) -> DatabaseError {
+        DatabaseError(.closed, during: operation, message: "the database is closed")
+    }
+
+    static func cancelled(during operation: String) -> DatabaseError {
+        DatabaseError(.cancelled, during: operation, message: "the caller was cancelled")
+    }
+
+    /// What SQLite says about the call that has just failed on this connection.
+    init(_ code: Int32, of handle: OpaquePointer?, during operation: String, sql: String? = nil) {
+        let isFresh = handle.map { sqlite3_extended_errcode($0) & 0xff == code & 0xff } ?? false
+        let text = isFresh ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
+        let systemError = isFresh ? sqlite3_system_errno(handle) : 0
+        let reason = systemError == 0 ? "" : " (\(String(cString: strerror(systemError))))"
+        let result = ResultCode(rawValue: isFresh ? sqlite3_extended_errcode(handle) : code)
+        self.init(
+            result == .interrupted ? .cancelled : .sqlite(result, systemError: systemError),
+            during: operation,
+            sql: sql,
+            message: (text.map { String(cString: $0) } ?? "code \(code)") + reason
+        )
+    }
+}

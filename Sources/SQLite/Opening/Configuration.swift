@@ -1,0 +1,23 @@
+/// How a database is opened. The defaults are meant for the host.
+public struct Configuration: Sendable {
+    /// Another file system than the system's own: a test's, which loses power.
+    public var vfs: String?
+    /// Where the writing connection and the long reads run. Without one, they get threads of their
+    /// own; a simulation passes the executor on which everything else runs too.
+    public var executor: (any SerialExecutor & TaskExecutor)?
+    /// So many edits share a commit at most; with more waiting, the first are answered earlier.
+    public var editsPerCommit = 512
+    /// The log is moved into the database when it has grown by so many pages (of 4 KiB).
+    public var logPages = 1_000
+    /// How long SQLite tries again when another process holds a lock. Blocks the thread meanwhile.
+    public var patience: Duration = .seconds(1)
+    /// Prepared statements kept for each connection.
+    public var statementsKept = 128
+    /// Reading connections kept open while nobody reads.
+    public var readersKept = 4
+    /// Whether the whole file is checked before anything else happens to it.
+    public var isCheckedAtOpen = true
+    public var observer: Observer?
+
+    public init() {}
+}

@@ -1,0 +1,35 @@
+/// A thread that does nothing but run the jobs of its executor: home of an actor that blocks.
+///
+/// Ends when it is released, after the jobs that are queued by then.
+public final class ExecutorThread: Sendable {
+    public let executor: LoopExecutor
+    private let wake = Semaphore()
+    private let isReleased: ReleaseMark
+
+    public init(name: String) {
+        let (wake, isReleased) = (wake, ReleaseMark())
+        let executor = LoopExecutor { wake.signal() }
+        self.executor = executor
+        self.isReleased = isReleased
+        Thread.start(name: name) {
+            executor.adoptThread()
+            repeat {
+                wake.wait()
+                executor.runJobs()
+            } while !isReleased.isSet
+        }
+    }
+
+    deinit {
+        isReleased.set()
+        wake.signal()
+    }
+}
+
+private final class ReleaseMark: Sendable {
+    private let mark = Lock(false)
+
+    var isSet: Bool { mark.withLock { $0 } }
+
+    func set() { mark.withLock { $0 = true } }
+}

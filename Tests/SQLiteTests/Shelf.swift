@@ -1,0 +1,119 @@
+import System
+import TestSupport
+
+@testable import SQLite
+
+/// A small database to try things on.
+struct Shelf {
+    let database: Database
+    let path: String
+    private let scratch: Scratch?
+
+    static let migrations = [
+        Migration("books") { (db) throws(DatabaseError) in
+            try db.execute(
+                script: """
+                    CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, cover BLOB) STRICT;
+                    CREATE TABLE loan (
+                        book INTEGER NOT NULL REFERENCES book (id) DEFERRABLE INITIALLY DEFERRED,
+                        reader TEXT NOT NULL
+                    ) STRICT;
+                    """
+            )
+        }
+    ]
+
+    init(
+        _ scratch: Scratch? = nil,
+        _ configuration: Configuration = Configuration(),
+        migrations: [Migration] = Shelf.migrations
+    ) async throws {
+        let scratch = try scratch ?? Scratch()
+        try await self.init(
+            at: scratch.file("shelf.db"),
+            configuration,
+            migrations: migrations,
+            in: scratch
+        )
+    }
+
+    init(
+        at path: String,
+        _ configuration: Configuration = Configuration(),
+        migrations: [Migration] = Shelf.migrations,
+        in scratch: Scratch? = nil
+    ) async throws(DatabaseError) {
+        self.path = path
+        self.scratch = scratch
+        database = try await Database.open(
+            path,
+            migrations: migrations,
+            configuration: configuration
+        )
+    }
+
+    func add(_ id: Int, title: String = "Emma") async throws(DatabaseError) {
+        try await database.execute(
+            "INSERT INTO book (id, title) VALUES (?, ?)",
+            .int(id),
+            .text(title)
+        )
+    }
+
+    /// A book, and another a thousand places further, or neither.
+    func addTwo(_ id: Int, secondTitle: String? = "second") async throws(DatabaseError) {
+        try await database.write { (db) throws(DatabaseError) in
+            let insert: StaticString = "INSERT INTO book (id, title) VALUES (?, ?)"
+            try db.execute(insert, .int(id), "first")
+            try db.execute(insert, .int(id + 1000), Value(secondTitle))
+        }
+    }
+
+    func addTogether(_ ids: ClosedRange<Int>) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in ids { group.addTask { try await add(id) } }
+            try await group.waitForAll()
+        }
+    }
+
+    func ids() throws(DatabaseError) -> [Int] {
+        try database.read { (db) throws(DatabaseError) in
+            try db.all("SELECT id FROM book ORDER BY id") { (row) throws(DatabaseError) in
+                try row.int(0)
+            }
+        }
+    }
+
+    func titles() throws(DatabaseError) -> [String] {
+        try database.read { (db) throws(DatabaseError) in
+            try db.all("SELECT title FROM book ORDER BY id") { (row) throws(DatabaseError) in
+                try row.text(0)
+            }
+        }
+    }
+
+    func close() async throws(DatabaseError) { try await database.close() }
+}
+
+/// What the observer heard.
+final class Commits: Sendable {
+    private let reports = Lock<[CommitReport]>([])
+    private let checkpointReports = Lock<[CheckpointReport]>([])
+
+    var all: [CommitReport] { reports.withLock { $0 } }
+    var checkpoints: [CheckpointReport] { checkpointReports.withLock { $0 } }
+
+    var observer: Observer {
+        Observer(
+            timekeeper: SystemTimekeeper(),
+            committed: { report in self.reports.withLock { $0.append(report) } },
+            checkpointed: { report in self.checkpointReports.withLock { $0.append(report) } }
+        )
+    }
+}
+
+extension Result where Failure == any Error {
+    init(_ body: () async throws -> Success) async {
+        do { self = .success(try await body()) } catch { self = .failure(error) }
+    }
+}
