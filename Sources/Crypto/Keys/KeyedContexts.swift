@@ -64,9 +64,9 @@ final class KeyedContexts: @unchecked Sendable {
         buffer sealed: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
-        guard let source = sealed.baseAddress, let kind = EncString.Kind(rawValue: sealed[0]) else {
-            throw .malformed(.unknownType)
-        }
+        guard let source = sealed.baseAddress, let type = sealed.first,
+            let kind = EncString.Kind(rawValue: type)
+        else { throw .malformed(.unknownType) }
         try admit(kind)
         let head = hasMAC ? 49 : 17
         let count = sealed.count - head
