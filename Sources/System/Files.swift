@@ -35,7 +35,7 @@ public func system(
 }
 
 /// An open file that closes itself.
-public struct File: ~Copyable {
+public struct File: ~Copyable, Sendable {
     public let descriptor: Int32
 
     public init(path: String, flags: Int32, mode: mode_t = 0o600) throws(SystemError) {
