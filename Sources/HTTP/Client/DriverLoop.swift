@@ -1,0 +1,201 @@
+import CCurl
+import System
+
+/// What happens on the client's thread: all of curl, and nothing else that would block.
+final class DriverLoop {
+    private let driver: Driver
+    private let multi: OpaquePointer
+    private let configuration: Client.Configuration
+    private let workshop: Workshop
+    private var transfers: [UInt64: Transfer] = [:]
+    /// Those of `transfers` that wait have no `easy` yet.
+    private var admission: Admission
+    private var isStopping = false
+
+    init(
+        _ driver: Driver,
+        multi: OpaquePointer,
+        configuration: Client.Configuration,
+        trust: Trust?
+    ) {
+        self.driver = driver
+        self.multi = multi
+        self.configuration = configuration
+        workshop = Workshop(configuration: configuration, trust: trust)
+        admission = Admission(limit: configuration.requestsPerHost)
+    }
+
+    func run() {
+        var commands: [Driver.Command] = []
+        while !isStopping {
+            driver.exchange(&commands)
+            for command in commands { obey(command) }
+            commands.removeAll(keepingCapacity: true)
+            perform()
+            expireWaiting()
+            driver.executor.runJobs()
+            if !isStopping && driver.maySleep() { cc_multi_poll(multi, sleep) }
+        }
+        end()
+    }
+
+    private func obey(_ command: Driver.Command) {
+        switch command {
+        case .start(let transfer): start(transfer)
+        case .cancel(let id): cancel(id)
+        case .resume(let id): transfers[id]?.easy.map(cc_easy_resume)
+        case .count(let answer): answer.resume(returning: load)
+        case .stop: isStopping = true
+        }
+    }
+
+    private var load: Client.Load {
+        let waiting = admission.waitingCount
+        return Client.Load(underWay: transfers.count - waiting, waiting: waiting)
+    }
+
+    // MARK: Begin
+
+    private func start(_ transfer: Transfer) {
+        let order = transfer.order
+        transfers[transfer.id] = transfer
+        if admission.arrive(transfer.id, at: order.server, deadline: order.end) {
+            launch(transfer)
+        }
+    }
+
+    private func launch(_ transfer: Transfer) {
+        transfer.allowance = transfer.order.end - now
+        guard transfer.allowance > .zero else { return settle(transfer, .timedOut(.total)) }
+        guard let easy = workshop.make(for: transfer) else {
+            return settle(transfer, .local("libcurl cannot prepare the request"))
+        }
+        transfer.easy = easy
+        guard cc_multi_add(multi, easy) else {
+            return settle(transfer, .local("libcurl cannot take the request"))
+        }
+    }
+
+    // MARK: Go on
+
+    private func perform() {
+        guard cc_multi_perform(multi) else { return failAll(.local("libcurl is out of order")) }
+        var code: Int32 = 0
+        while let easy = cc_multi_next_ended(multi, &code) {
+            guard let owner = cc_easy_owner(easy) else { continue }
+            let transfer = Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
+            let ending = Ending(code: code, easy: easy)
+            let failure = transfer.finish(with: ending)
+            observe(transfer, failure, ending.report)
+            forget(transfer)
+        }
+    }
+
+    private func expireWaiting() {
+        guard let alarm = admission.alarm, alarm <= now else { return }
+        for id in admission.expire(at: now) {
+            guard let transfer = transfers.removeValue(forKey: id) else { continue }
+            transfer.fail(.timedOut(.total))
+            observe(transfer, .timedOut(.total), nil)
+        }
+    }
+
+    private var sleep: Int32 {
+        guard let alarm = admission.alarm else { return 60_000 }
+        return Int32(clamping: min(max((alarm - now).milliseconds + 1, 0), 60_000))
+    }
+
+    // MARK: End
+
+    private func cancel(_ id: UInt64) {
+        guard let transfer = transfers[id] else { return }
+        if admission.withdraw(id) {
+            transfers[id] = nil
+            transfer.fail(.cancelled)
+            observe(transfer, .cancelled, nil)
+        } else {
+            settle(transfer, .cancelled)
+        }
+    }
+
+    /// Ends one that is under way, for a reason of ours.
+    private func settle(_ transfer: Transfer, _ reason: ClientError.Reason) {
+        let report = transfer.easy.map { easy in
+            cc_multi_remove(multi, easy)
+            return cc_easy_report(easy)
+        }
+        transfer.fail(reason, uploaded: report?.uploaded ?? 0)
+        observe(transfer, reason, report)
+        forget(transfer)
+    }
+
+    private func forget(_ transfer: Transfer) {
+        transfers[transfer.id] = nil
+        if let easy = transfer.easy.take() { workshop.giveBack(easy) }
+        guard let id = admission.leave(transfer.order.server), let next = transfers[id] else {
+            return
+        }
+        launch(next)
+    }
+
+    private func failAll(_ reason: ClientError.Reason) {
+        for id in transfers.keys.sorted() {
+            guard let transfer = transfers[id] else { continue }
+            if admission.withdraw(id) {
+                transfers[id] = nil
+                transfer.fail(reason)
+            } else {
+                settle(transfer, reason)
+            }
+        }
+    }
+
+    private func end() {
+        failAll(.cancelled)
+        workshop.close()
+        driver.hasEnded(multi)
+        driver.executor.runJobs()
+    }
+
+    // MARK: Beside
+
+    private var now: Duration { configuration.timekeeper.elapsed }
+
+    private func observe(
+        _ transfer: Transfer,
+        _ failure: ClientError.Reason?,
+        _ report: cc_report?
+    ) {
+        guard let observer = configuration.observer else { return }
+        let order = transfer.order
+        observer(
+            Client.Observation(
+                operation: order.request.operation,
+                statusClass: failure == nil ? transfer.head.status.map { $0.rawValue / 100 } : nil,
+                failure: failure,
+                duration: now - order.start,
+                openedConnections: Int(report?.new_connections ?? 0)
+            )
+        )
+    }
+}
+
+extension Ending {
+    fileprivate init(code: Int32, easy: OpaquePointer) {
+        kind = cc_ending_of(code)
+        report = cc_easy_report(easy)
+        guard kind != CC_COMPLETE else {
+            text = "it has no status"
+            return
+        }
+        let words = String(cString: cc_easy_error(easy))
+        text = words.isEmpty ? String(cString: cc_code_text(code)) : words
+    }
+}
+
+extension Duration {
+    var milliseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
+    }
+}

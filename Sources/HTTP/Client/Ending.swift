@@ -1,0 +1,40 @@
+import CCurl
+import Glibc
+
+/// How a transfer ended, as curl sees it.
+struct Ending {
+    var kind: cc_ending
+    var report: cc_report
+    /// curl's own words.
+    var text: String
+
+    /// What that means to the caller, of whose time `allowance` was left at the start.
+    func reason(allowance: Duration) -> ClientError.Reason {
+        switch kind {
+        case CC_UNRESOLVABLE: .unresolvable(.server)
+        case CC_PROXY_UNRESOLVABLE: .unresolvable(.proxy)
+        case CC_UNREACHABLE: unreachable
+        case CC_TLS_FAILED: .untrusted(text)
+        case CC_TIMED_OUT: .timedOut(phase(allowance))
+        case CC_LOST: .connectionLost
+        case CC_COMPLETE, CC_MALFORMED: .malformedAnswer(text)
+        case CC_BAD_REQUEST: .invalidRequest(text)
+        default: .local(text)
+        }
+    }
+
+    /// Some errors of `connect` are about this machine and not about the server.
+    private var unreachable: ClientError.Reason {
+        let code = Int32(report.system_error)
+        let ours = [EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN, EACCES, EPERM]
+        return ours.contains(code)
+            ? .local(String(cString: strerror(code))) : .unreachable(code: code)
+    }
+
+    /// curl has three timers and one code for them.
+    private func phase(_ allowance: Duration) -> ClientError.Phase {
+        if text.hasPrefix("Operation too slow") { return .stalled }
+        let elapsed = Duration.microseconds(report.elapsed_microseconds)
+        return elapsed + .milliseconds(1) < allowance ? .connect : .total
+    }
+}

@@ -1,0 +1,109 @@
+import System
+
+extension Client {
+    /// Checks a request and looks up all that it takes.
+    func order(for request: Request, bodyLimit: Int) throws(ClientError) -> Order {
+        let flawed = { (text: String, server: String) in
+            ClientError(
+                reason: .invalidRequest(text),
+                operation: request.operation,
+                server: server,
+                progress: ClientError.Progress()
+            )
+        }
+        let target: Target
+        do {
+            target = try Target(request.url, schemes: Redirect.schemes)
+        } catch {
+            throw flawed(error.text, "no server")
+        }
+        let server = request.socketPath ?? target.origin
+        if let flaw = request.flaw { throw flawed(flaw, server) }
+        return Order(
+            request: request,
+            target: target,
+            body: try body(of: request, server: server),
+            headerLines: request.headerLines,
+            proxy: request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : "",
+            deadlines: request.deadlines ?? configuration.deadlines,
+            bodyLimit: bodyLimit,
+            start: configuration.timekeeper.elapsed,
+            server: server
+        )
+    }
+
+    private func body(of request: Request, server: String) throws(ClientError) -> RequestBody {
+        switch request.body {
+        // Without a body these would go without a length, which some servers refuse.
+        case .none:
+            return [.post, .put, .patch].contains(request.method) ? .bytes([]) : .none
+        case .bytes(let bytes): return .bytes(bytes)
+        case .stream(let upload): return .pipe(RequestPipe(length: upload.length))
+        case .file(let path):
+            do {
+                return .file(try FileBody(path: path))
+            } catch {
+                throw ClientError(
+                    reason: .bodyUnreadable(error.description),
+                    operation: request.operation,
+                    server: server,
+                    progress: ClientError.Progress()
+                )
+            }
+        }
+    }
+}
+
+extension Client.Request {
+    /// What cannot be sent as it is, if anything.
+    fileprivate var flaw: String? {
+        guard method.rawValue.utf8.allSatisfy(\.isTokenByte), !method.rawValue.isEmpty else {
+            return "the method is not a word"
+        }
+        if hasBody && [.get, .head].contains(method) { return "\(method) with a body" }
+        return headers.flaw
+    }
+
+    private var hasBody: Bool {
+        if case .none = body { false } else { true }
+    }
+
+    /// The fields as curl wants them, and an empty one where it would add a field of its own.
+    fileprivate var headerLines: [String] {
+        var lines = headers.fields.map { name, value in
+            value.isEmpty ? "\(name);" : "\(name): \(value)"
+        }
+        guard hasBody else { return lines }
+        // curl would wait a second for leave to send a large body.
+        lines.append("Expect:")
+        if headers["Content-Type"] == nil { lines.append("Content-Type:") }
+        return lines
+    }
+}
+
+extension Headers {
+    /// What would break out of its line, if anything.
+    var flaw: String? {
+        for (name, value) in fields {
+            guard !name.isEmpty, name.utf8.allSatisfy(\.isTokenByte) else {
+                return "a header's name is not a word"
+            }
+            guard value.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) else {
+                return "the value of header \(name) has a control character"
+            }
+        }
+        return nil
+    }
+}
+
+extension UInt8 {
+    /// Whether the byte may stand in a method or in the name of a header.
+    fileprivate var isTokenByte: Bool {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "a")...UInt8(ascii: "z"):
+            true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
+        }
+    }
+}

@@ -1,0 +1,88 @@
+/// A response's head, gathered line by line as it arrives.
+///
+/// Lines are kept as bytes and parsed by whoever asks, which is not the thread they arrive on.
+struct ResponseHead: Sendable {
+    enum Line { case more, end, tooLarge }
+
+    private(set) var bytes: [UInt8] = []
+    private(set) var isComplete = false
+    private var fieldCount = 0
+    private var isInformational = false
+
+    let byteLimit: Int
+    let fieldLimit: Int
+    private var total = 0
+
+    init(byteLimit: Int, fieldLimit: Int) {
+        self.byteLimit = byteLimit
+        self.fieldLimit = fieldLimit
+        bytes.reserveCapacity(512)
+    }
+
+    /// Takes the next line. Interim responses (1xx) are forgotten, trailers are counted only.
+    mutating func take(_ line: UnsafeRawBufferPointer) -> Line {
+        total += line.count
+        fieldCount += 1
+        guard total <= byteLimit, fieldCount <= fieldLimit + 2 else { return .tooLarge }
+        guard !isComplete else { return .more }
+        if line.first == UInt8(ascii: "H") && line.starts(with: "HTTP/".utf8) { begin(line) }
+        bytes.append(contentsOf: line)
+        guard line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") else {
+            return .more
+        }
+        guard !isInformational else { return .more }
+        isComplete = true
+        fieldCount = 0
+        return .end
+    }
+
+    private mutating func begin(_ line: UnsafeRawBufferPointer) {
+        bytes.removeAll(keepingCapacity: true)
+        let code = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
+        isInformational = code.first == UInt8(ascii: "1")
+        fieldCount = 0
+    }
+
+    /// Begins anew, for a request that is sent again.
+    mutating func clear() {
+        bytes.removeAll(keepingCapacity: true)
+        isComplete = false
+        isInformational = false
+        (fieldCount, total) = (0, 0)
+    }
+
+    var status: Status? {
+        let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
+        return Int(String(decoding: digits, as: UTF8.self)).map(Status.init(rawValue:))
+    }
+
+    /// The fields in their order. A line without a colon is none and is passed over.
+    var headers: Headers {
+        bytes.withUnsafeBytes { bytes in
+            var headers = Headers()
+            guard !bytes.isEmpty else { return headers }
+            let statusLine = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex - 1
+            var rest = UnsafeRawBufferPointer(rebasing: bytes[(statusLine + 1)...])
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
+                rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+                headers.add(text(line[..<colon]), text(line[(colon + 1)...].trimmed))
+            }
+            return headers
+        }
+    }
+
+    private func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        String(decoding: UnsafeRawBufferPointer(rebasing: bytes), as: UTF8.self)
+    }
+}
+
+extension Slice<UnsafeRawBufferPointer> {
+    fileprivate var trimmed: Self {
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        var rest = drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest = rest.dropLast() }
+        return rest
+    }
+}
