@@ -1,0 +1,223 @@
+import CWebsockets
+import System
+
+/// What happens on the sockets' thread: all of libwebsockets.
+final class WebSocketLoop {
+    private let driver: WebSocketDriver
+    private let configuration: WebSocketClient.Configuration
+    private let timekeeper: any Timekeeper
+    private var links: [UInt64: WebSocketLink] = [:]
+    private var context: OpaquePointer?
+    private var isStopping = false
+
+    init(
+        _ driver: WebSocketDriver,
+        configuration: WebSocketClient.Configuration,
+        timekeeper: any Timekeeper
+    ) {
+        self.driver = driver
+        self.configuration = configuration
+        self.timekeeper = timekeeper
+    }
+
+    func run() {
+        context = makeContext()
+        driver.serves(context)
+        var commands: [WebSocketDriver.Command] = []
+        while !isStopping {
+            driver.exchange(&commands)
+            for command in commands { obey(command) }
+            commands.removeAll(keepingCapacity: true)
+            tend()
+            guard let context else { return end() }
+            if !isStopping && driver.maySleep() { cw_serve(context) }
+        }
+        end()
+    }
+
+    private func makeContext() -> OpaquePointer? {
+        var callbacks = WebSocketCallbacks.table()
+        guard let path = configuration.extraAuthoritiesPath else {
+            return cw_context_new(nil, &callbacks)
+        }
+        return path.withCString { cw_context_new($0, &callbacks) }
+    }
+
+    private func obey(_ command: WebSocketDriver.Command) {
+        switch command {
+        case .open(let link): begin(link)
+        case .resolved(let id, let addresses): links[id].map { connect($0, to: addresses) }
+        case .cancel(let id): links[id].map { kill($0, .cancelled) }
+        case .resume(let id): links[id]?.resume()
+        case .send(let id, let letter):
+            guard let link = links[id] else {
+                return letter.sender.resume(returning: .failure(.closed))
+            }
+            link.post(letter)
+        case .takeBack(let id, let ticket): links[id]?.takeBack(ticket)
+        case .goodbye(let id, let code): links[id]?.sayGoodbye(code)
+        case .count(let answer): answer.resume(returning: links.count)
+        case .stop: isStopping = true
+        }
+    }
+
+    // MARK: Open
+
+    private func begin(_ link: WebSocketLink) {
+        links[link.id] = link
+        link.deadline = timekeeper.elapsed + configuration.connectDeadline
+        guard context != nil else { return finish(link, .local("libwebsockets cannot be set up")) }
+        let (id, host, driver) = (link.id, link.order.nextHost, driver)
+        guard addressBytes(host) == nil else { return connect(link, to: [host]) }
+        // A thread of its own, because the system's look-up blocks and cannot be called off. It ends
+        // by itself, with nobody waiting for it if the deadline comes first.
+        Thread.start(name: "resolver") { driver.post(.resolved(id, addresses(of: host))) }
+    }
+
+    private func connect(_ link: WebSocketLink, to addresses: [String]) {
+        guard !addresses.isEmpty else { return finish(link, .unresolvable) }
+        link.addresses = addresses[...]
+        tryNext(link, otherwise: .unreachable)
+    }
+
+    /// One address after the other, until one lets itself be tried.
+    private func tryNext(_ link: WebSocketLink, otherwise reason: WebSocketError.Reason) {
+        guard let context else { return }
+        while let address = link.addresses.popFirst() {
+            let owner = Unmanaged.passRetained(Attempt(link: link, loop: self))
+            link.socket = open(link.order, at: address, in: context, owner: owner.toOpaque())
+            if link.socket != nil { return }
+            owner.release()
+        }
+        finish(link, reason)
+    }
+
+    private func open(
+        _ order: WebSocketOrder,
+        at address: String,
+        in context: OpaquePointer,
+        owner: UnsafeMutableRawPointer
+    ) -> OpaquePointer? {
+        withCStrings([
+            address, order.target.host, order.hostField, order.target.path, order.headerLines,
+            order.proxy?.credentials ?? "",
+        ]) { texts in
+            var target = cw_target(
+                address: texts[0],
+                name: texts[1],
+                host_field: texts[2],
+                port: Int32(order.target.port),
+                is_secure: order.target.scheme == "wss",
+                path: texts[3],
+                header_lines: texts[4],
+                proxy_credentials: order.proxy == nil ? nil : texts[5],
+                proxy_port: Int32(order.proxy?.port ?? 0)
+            )
+            return cw_open(context, owner, &target)
+        }
+    }
+
+    // MARK: Watch
+
+    /// Sees to deadlines, pings and silence, and sets the alarm for the next of them.
+    private func tend() {
+        let now = timekeeper.elapsed
+        for link in Array(links.values) { tend(link, now) }
+        guard let context, let next = links.values.map(alarm).min() else { return }
+        cw_alarm(context, max((next - now).microseconds, 1_000))
+    }
+
+    private func tend(_ link: WebSocketLink, _ now: Duration) {
+        guard link.isOpen else {
+            if link.deadline <= now { kill(link, .timedOut) }
+            return
+        }
+        if link.hasBeenHeard || link.isPaused {
+            link.hasBeenHeard = false
+            link.heard = now
+        }
+        if link.heard + configuration.silenceLimit <= now { return kill(link, .silent) }
+        guard max(link.asked, link.heard) + configuration.pingInterval <= now else { return }
+        link.asked = now
+        link.ping()
+    }
+
+    private func alarm(_ link: WebSocketLink) -> Duration {
+        guard link.isOpen else { return link.deadline }
+        return min(
+            link.heard + configuration.silenceLimit,
+            max(link.asked, link.heard) + configuration.pingInterval
+        )
+    }
+
+    // MARK: End
+
+    /// The last word of an attempt: the link ends, or has another address to try.
+    fileprivate func attemptEnded(
+        _ link: WebSocketLink,
+        _ ending: cw_ending,
+        _ status: Int32,
+        _ text: String
+    ) {
+        link.socket = nil
+        let mayGoOn = !link.isOpen && !link.isCondemned && !link.addresses.isEmpty
+        if mayGoOn && ending == CW_UNREACHABLE { return tryNext(link, otherwise: .unreachable) }
+        links[link.id] = nil
+        link.end(ending, status: status, text: text)
+    }
+
+    private func kill(_ link: WebSocketLink, _ reason: WebSocketError.Reason) {
+        guard let socket = link.socket else { return finish(link, reason) }
+        link.condemn(reason)
+        cw_kill(socket)
+    }
+
+    private func finish(_ link: WebSocketLink, _ reason: WebSocketError.Reason) {
+        links[link.id] = nil
+        link.end(with: reason)
+    }
+
+    private func end() {
+        var commands: [WebSocketDriver.Command] = []
+        driver.stop()
+        driver.exchange(&commands)
+        for command in commands { obey(command) }
+        for link in Array(links.values) { kill(link, .cancelled) }
+        driver.serves(nil)
+        if let context { cw_context_free(context) }
+        driver.hasEnded()
+    }
+}
+
+/// What the library knows as the owner of a socket. It lives as long as the library may call.
+final class Attempt {
+    let link: WebSocketLink
+    private let loop: WebSocketLoop
+
+    init(link: WebSocketLink, loop: WebSocketLoop) {
+        self.link = link
+        self.loop = loop
+    }
+
+    func end(_ ending: cw_ending, _ status: Int32, _ text: String) {
+        loop.attemptEnded(link, ending, status, text)
+    }
+}
+
+private func withCStrings<Result>(
+    _ texts: [String],
+    _ body: ([UnsafePointer<CChar>]) -> Result
+) -> Result {
+    func add(_ rest: ArraySlice<String>, _ pointers: [UnsafePointer<CChar>]) -> Result {
+        guard let text = rest.first else { return body(pointers) }
+        return text.withCString { add(rest.dropFirst(), pointers + [$0]) }
+    }
+    return add(texts[...], [])
+}
+
+extension Duration {
+    fileprivate var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+    }
+}

@@ -1,0 +1,65 @@
+/// A request to open a WebSocket, checked and taken apart.
+struct WebSocketOrder: Sendable {
+    let target: Target
+    let headerLines: String
+    let proxy: Proxy?
+
+    struct Proxy: Equatable, Sendable {
+        /// "user:password", or nothing.
+        let credentials: String
+        let host: String
+        let port: Int
+    }
+
+    static let schemes = ["ws": 80, "wss": 443]
+
+    init(url: String, headers: Headers, proxies: Proxies) throws(WebSocketError) {
+        let target: Target
+        do {
+            target = try Target(url, schemes: Self.schemes)
+        } catch {
+            throw WebSocketError(reason: .invalidRequest(error.text), server: "no server")
+        }
+        self.target = target
+        do {
+            proxy = try Self.check(target, headers, proxies.proxy(for: target))
+        } catch {
+            throw WebSocketError(reason: .invalidRequest(error.text), server: target.origin)
+        }
+        headerLines = headers.fields.map { "\($0.name): \($0.value)\r\n" }.joined()
+    }
+
+    /// Whose address is looked up: the proxy's if there is one, since the proxy looks up the host's.
+    var nextHost: String { proxy?.host ?? target.host }
+
+    var hostField: String {
+        let host = target.host.utf8.contains(UInt8(ascii: ":")) ? "[\(target.host)]" : target.host
+        return target.port == Self.schemes[target.scheme] ? host : "\(host):\(target.port)"
+    }
+
+    private static func check(
+        _ target: Target,
+        _ headers: Headers,
+        _ proxy: String?
+    ) throws(Target.Flaw) -> Proxy? {
+        // The library cuts longer ones off in its Host header.
+        guard target.host.utf8.count <= 100 else { throw Target.Flaw(text: "the host is too long") }
+        if let flaw = headers.flaw { throw Target.Flaw(text: flaw) }
+        guard let proxy else { return nil }
+        return try self.proxy(proxy)
+    }
+
+    private static func proxy(_ url: String) throws(Target.Flaw) -> Proxy {
+        var rest = Substring(url)
+        if let colon = url.firstRange(of: "://") {
+            guard url[..<colon.lowerBound].lowercased() == "http" else {
+                throw Target.Flaw(text: "WebSockets go through http:// proxies only")
+            }
+            rest = url[colon.upperBound...]
+        }
+        let credentials = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
+        let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
+        let target = try Target("http://" + place, schemes: ["http": 1080])
+        return Proxy(credentials: String(credentials), host: target.host, port: target.port)
+    }
+}
