@@ -22,3 +22,6 @@ long ceiling_crypto_item(struct ceiling_crypto *box, struct ceiling_crypto *item
 double ceiling_sqlite_commits(const char *path, const int *batches, int count, const void *row, int size);
 /// Reads rows by primary key, copying each; the seconds they took.
 double ceiling_sqlite_reads(const char *path, int rows, int count);
+
+/// GETs the URL so often, so many at once, with libcurl's multi interface; returns how many failed.
+int ceiling_curl_loop(const char *url, int requests, int concurrency);
