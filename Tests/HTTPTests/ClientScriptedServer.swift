@@ -14,8 +14,6 @@ final class ScriptedServer: Sendable {
         var open: Set<Int32> = []
         var threads: [Thread.Handle] = []
         var accepted = 0
-        var requests = 0
-        var isStopped = false
     }
 
     init(_ script: @escaping @Sendable (ScriptedConnection) -> Void) throws {
@@ -29,7 +27,6 @@ final class ScriptedServer: Sendable {
     var acceptedCount: Int { state.withLock(\.accepted) }
     /// How many connections there are.
     var openCount: Int { state.withLock(\.open.count) }
-    var requestCount: Int { state.withLock(\.requests) }
 
     private func accept(_ script: @escaping @Sendable (ScriptedConnection) -> Void) {
         while true {
@@ -41,12 +38,12 @@ final class ScriptedServer: Sendable {
                 return state.accepted
             }
             let connection = ScriptedConnection(descriptor, index: index) { [self] in
-                state.withLock { $0.requests += 1 }
+                // Before it is closed: its number may be another's the moment after.
+                state.withLock { _ = $0.open.remove(descriptor) }
             }
-            let thread = Thread.start(name: "script") { [self] in
+            let thread = Thread.start(name: "script") {
                 script(connection)
                 connection.close()
-                state.withLock { _ = $0.open.remove(descriptor) }
             }
             state.withLock { $0.threads.append(thread) }
         }
@@ -73,18 +70,17 @@ final class ScriptedConnection: Sendable {
     private let descriptor: Int32
     private let buffer = Lock<[UInt8]>([])
     private let isClosed = Lock(false)
-    private let countRequest: @Sendable () -> Void
+    private let willClose: @Sendable () -> Void
 
-    init(_ descriptor: Int32, index: Int, countRequest: @escaping @Sendable () -> Void) {
+    init(_ descriptor: Int32, index: Int, willClose: @escaping @Sendable () -> Void) {
         self.descriptor = descriptor
         self.index = index
-        self.countRequest = countRequest
+        self.willClose = willClose
     }
 
     /// The next request: its head as text and its body; `nil` if the client has gone.
     func request() -> (head: String, body: [UInt8])? {
         guard let head = head() else { return nil }
-        countRequest()
         guard let length = field("content-length", of: head).flatMap({ Int($0) }) else {
             return (head, field("transfer-encoding", of: head) == nil ? [] : chunkedBody() ?? [])
         }
@@ -194,7 +190,9 @@ final class ScriptedConnection: Sendable {
             defer { isClosed = true }
             return !isClosed
         }
-        if wasOpen { Glibc.close(descriptor) }
+        guard wasOpen else { return }
+        willClose()
+        Glibc.close(descriptor)
     }
 }
 

@@ -64,7 +64,8 @@ final class ChildProcess: Sendable {
     }
 
     func end() {
-        kill(pid, SIGTERM)
+        // It inherits which signals are blocked here, and this one cannot be.
+        kill(pid, SIGKILL)
         wait()
     }
 

@@ -66,7 +66,7 @@ func failure(_ body: () async throws(ClientError) -> some Sendable) async -> Cli
     func `every method goes out under its name`(_ method: Method) async throws {
         try await withClient { connection in
             while let (head, _) = connection.request() {
-                connection.respond(headers: ["X-Line: \(head.prefix { $0 != "\r" })"])
+                connection.respond(headers: ["X-Line: \(head.prefix { !$0.isNewline })"])
             }
         } _: { client, server in
             for _ in 1...2 {

@@ -15,6 +15,7 @@ final class Driver: Sendable {
         var commands: [Command] = []
         var isAsleep = false
         var isClosed = false
+        var hasEnded = false
         /// Gone once the loop has ended.
         var multi: Multi?
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
@@ -89,8 +90,8 @@ final class Driver: Sendable {
     func ended() async {
         await withCheckedContinuation { waiting in
             let isEnded = inbox.withLock { inbox in
-                if inbox.multi != nil { inbox.waitingForEnd.append(waiting) }
-                return inbox.multi == nil
+                if !inbox.hasEnded { inbox.waitingForEnd.append(waiting) }
+                return inbox.hasEnded
             }
             if isEnded { waiting.resume() }
         }
@@ -126,13 +127,15 @@ final class Driver: Sendable {
         }
     }
 
-    func hasEnded(_ multi: OpaquePointer) {
+    /// Nobody may wake what is about to be freed; nobody hears of the end before it is.
+    func end(_ multi: OpaquePointer) {
+        inbox.withLock { $0.multi = nil }
+        cc_multi_free(multi)
         let waiting = inbox.withLock { inbox in
-            inbox.multi = nil
+            inbox.hasEnded = true
             defer { inbox.waitingForEnd = [] }
             return inbox.waitingForEnd
         }
-        cc_multi_free(multi)
         for continuation in waiting { continuation.resume() }
     }
 }

@@ -153,7 +153,7 @@ final class DriverLoop {
     private func end() {
         failAll(.cancelled)
         workshop.close()
-        driver.hasEnded(multi)
+        driver.end(multi)
         driver.executor.runJobs()
     }
 

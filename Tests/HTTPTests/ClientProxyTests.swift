@@ -1,0 +1,64 @@
+import System
+import Testing
+
+@testable import HTTP
+
+@Suite struct ClientProxyTests {
+    @Test func `a request goes through the proxy, and past it where an exception says so`()
+        async throws
+    {
+        let proxy = try ScriptedServer { connection in
+            while let (head, _) = connection.request() {
+                connection.respond(body: Array(head.prefix { !$0.isNewline }.utf8))
+            }
+        }
+        try await withClient {
+            $0.proxies = Proxies(http: proxy.url, exceptions: ["direct.test", "127.0.0.0/8"])
+        } against: { connection in
+            while connection.request() != nil { connection.respond() }
+        } _: { client, server in
+            let through = try await client.send(Client.Request(.get, "http://vault.test/a"))
+            let line = String(decoding: through.body, as: UTF8.self)
+            #expect(line == "GET http://vault.test/a HTTP/1.1")
+            let past = try await client.send(Client.Request(.get, server.url))
+            #expect(past.body.isEmpty)
+        }
+        proxy.stop()
+    }
+
+    @Test func `a proxy that is not there is told from a server that is not`() async throws {
+        var configuration = Client.Configuration()
+        configuration.proxies = Proxies(http: "http://proxy.invalid:3128")
+        let client = try Client(configuration: configuration)
+        let error = await failure { () throws(ClientError) in
+            try await client.send(Client.Request(.get, "http://vault.test/"))
+        }
+        #expect(error?.reason == .unresolvable(.proxy))
+        await client.close()
+    }
+
+    @Test func `a WebSocket goes through the proxy, with its credentials`() async throws {
+        let heads = Lock<[String]>([])
+        let proxy = try ScriptedServer { connection in
+            guard let head = connection.head() else { return }
+            heads.withLock { $0.append(head) }
+            connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            connection.upgrade()
+            connection.sendFrame(Opcode.text, Array("through".utf8))
+            connection.sendFrame(Opcode.close, [0x03, 0xE8])
+            connection.waitForEnd()
+        }
+        var configuration = WebSocketClient.Configuration()
+        configuration.proxies = Proxies(http: "http://user:word@127.0.0.1:\(proxy.port)")
+        let client = try WebSocketClient(configuration: configuration)
+        let socket = try await client.connect("ws://vault.test/hub")
+        var messages: [WebSocketMessage] = []
+        for try await message in socket { messages.append(message) }
+        #expect(messages == [.text("through")])
+        let head = heads.withLock { $0.first } ?? ""
+        #expect(head.hasPrefix("CONNECT vault.test:80 HTTP/1.1"))
+        #expect(field("proxy-authorization", of: head) == "basic dXNlcjp3b3Jk")
+        await client.close()
+        proxy.stop()
+    }
+}
