@@ -7,6 +7,9 @@ internal import CSQLite
 public struct Connection: ~Copyable {
     let session: Session
 
+    @inline(never)
+    init(session: Session) { self.session = session }
+
     /// Runs one statement that answers nothing.
     ///
     /// - Returns: How many rows it changed.

@@ -8,6 +8,7 @@ public struct Row: ~Copyable {
     private let statement: OpaquePointer
     private let sql: StaticString
 
+    @inline(never)
     init(_ statement: Statement) {
         self.statement = statement.handle
         sql = statement.sql
