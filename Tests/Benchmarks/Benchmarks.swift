@@ -12,7 +12,7 @@ struct Benchmarks {
         ("json", JSONBenchmarks.run),
         ("crypto", cryptoBenchmarks),
         ("sqlite", SQLiteBenchmarks.run),
-        ("http-client", HTTPClientBenchmarks.run)
+        ("http-client", HTTPClientBenchmarks.run),
     ]
 
     static func main() async throws {
