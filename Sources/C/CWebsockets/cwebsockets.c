@@ -2,6 +2,7 @@
 #include "cwebsockets.h"
 
 #include <libwebsockets.h>
+#include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 #include <stdlib.h>
@@ -28,8 +29,7 @@ struct cw_context {
     struct lws_vhost *direct;
     struct route routes[PROXIES_MAX];
     struct cw_callbacks callbacks;
-    const char *authorities_path;
-    bool is_trust_missing;
+    SSL_CTX *tls;
     lws_sorted_usec_list_t alarm;
 };
 
@@ -185,18 +185,25 @@ static int on_socket(cw_socket *socket, enum lws_callback_reasons reason, void *
 
 // Context
 
-static int load_authorities(cw_context *context, SSL_CTX *tls) {
-    if (context->authorities_path == NULL) return 0;
-    context->is_trust_missing = SSL_CTX_load_verify_file(tls, context->authorities_path) != 1;
-    return 0;
+// The library's own would be leaked with each context, and would go on without the extra authorities
+// if it could not read them.
+static SSL_CTX *make_tls(const char *authorities_path) {
+    SSL_CTX *tls = SSL_CTX_new(TLS_client_method());
+    if (tls == NULL) return NULL;
+    SSL_CTX_set_min_proto_version(tls, TLS1_2_VERSION);
+    SSL_CTX_set_verify(tls, SSL_VERIFY_PEER, NULL);
+    SSL_CTX_set_mode(tls, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS);
+    bool is_trusting = SSL_CTX_set_default_verify_paths(tls) == 1
+        && (authorities_path == NULL || SSL_CTX_load_verify_file(tls, authorities_path) == 1);
+    ERR_clear_error();
+    if (is_trusting) return tls;
+    SSL_CTX_free(tls);
+    return NULL;
 }
 
 static int on_event(
     struct lws *lws, enum lws_callback_reasons reason, void *user, void *in, size_t count
 ) {
-    if (reason == LWS_CALLBACK_OPENSSL_LOAD_EXTRA_CLIENT_VERIFY_CERTS) {
-        return load_authorities(lws_context_user(lws_get_context(lws)), user);
-    }
     cw_socket *socket = lws != NULL ? lws_get_opaque_user_data(lws) : NULL;
     if (socket == NULL) return 0;
     // The library leaves the owner to us only after the call that makes the socket has begun.
@@ -217,7 +224,7 @@ static struct lws_vhost *make_vhost(cw_context *context, const char *proxy, int 
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.protocols = protocols;
     info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_VALIDATE_UTF8;
-    info.ssl_client_options_set = SSL_OP_NO_TLSv1 | SSL_OP_NO_TLSv1_1;
+    info.provided_client_ssl_ctx = context->tls;
     // Without one, even an empty one, the library takes it from the environment.
     info.http_proxy_address = proxy;
     info.http_proxy_port = (unsigned)proxy_port;
@@ -229,25 +236,21 @@ cw_context *cw_context_new(const char *authorities_path, const struct cw_callbac
     cw_context *context = calloc(1, sizeof *context);
     if (context == NULL) return NULL;
     context->callbacks = *callbacks;
-    context->authorities_path = authorities_path;
     lws_set_log_level(0, NULL);
     struct lws_context_creation_info info = {0};
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.options = LWS_SERVER_OPTION_EXPLICIT_VHOSTS | LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
-    info.user = context;
     info.pt_serv_buf_size = BUFFER_SIZE;
     info.max_http_header_data2 = BUFFER_SIZE - 1;
     // Otherwise a table for as many descriptors as the process may have.
     info.fd_limit_per_thread = SOCKETS_MAX;
     info.timeout_secs = 60;
-    context->lws = lws_create_context(&info);
+    context->tls = make_tls(authorities_path);
+    if (context->tls != NULL) context->lws = lws_create_context(&info);
     if (context->lws != NULL) context->direct = make_vhost(context, "", 0);
-    if (context->direct == NULL || context->is_trust_missing) {
-        cw_context_free(context);
-        return NULL;
-    }
-    context->authorities_path = NULL;
-    return context;
+    if (context->direct != NULL) return context;
+    cw_context_free(context);
+    return NULL;
 }
 
 void cw_context_free(cw_context *context) {
@@ -255,6 +258,7 @@ void cw_context_free(cw_context *context) {
         lws_sul_cancel(&context->alarm);
         lws_context_destroy(context->lws);
     }
+    SSL_CTX_free(context->tls);
     free(context);
 }
 

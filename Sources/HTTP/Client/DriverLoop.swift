@@ -185,7 +185,7 @@ extension Ending {
         kind = cc_ending_of(code)
         report = cc_easy_report(easy)
         guard kind != CC_COMPLETE else {
-            text = "it has no status"
+            text = ""
             return
         }
         let words = String(cString: cc_easy_error(easy))
