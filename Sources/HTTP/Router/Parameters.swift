@@ -1,0 +1,40 @@
+/// What a path held where its template has names, decoded and in order.
+///
+/// A template may use a name twice (`/accounts/{id}/object/item/{id}`). By name, the last is meant;
+/// by position, any.
+public struct Parameters: Sendable, Equatable {
+    let template: Template?
+    let values: [String]
+
+    init(template: Template? = nil, values: [String] = []) {
+        self.template = template
+        self.values = values
+    }
+
+    public var count: Int { values.count }
+
+    public subscript(position: Int) -> String { values[position] }
+
+    public subscript(name: String) -> String? {
+        guard let index = template?.names.lastIndex(of: name) else { return nil }
+        return values[index]
+    }
+}
+
+/// What a segment of a path can be read as. A path whose segment cannot be read as the type that
+/// its route names is not a path of that route.
+public protocol PathValue: Sendable {
+    init?(pathSegment: String)
+}
+
+extension String: PathValue {
+    public init?(pathSegment: String) { self = pathSegment }
+}
+
+extension Int: PathValue {
+    /// Decimal digits, and nothing else.
+    public init?(pathSegment: String) {
+        guard pathSegment.utf8.allSatisfy(\.isDigit) else { return nil }
+        self.init(pathSegment)
+    }
+}

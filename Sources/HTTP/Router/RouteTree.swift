@@ -1,0 +1,99 @@
+/// Routes by their paths, one step for each segment.
+///
+/// Where a literal and a parameter could both follow, the literal is tried first and the parameter
+/// after it. So a path costs no more than its length times the few places at which a template has
+/// both, which is a matter of the routes and not of who asks.
+struct RouteTree: Sendable {
+    private struct Node: Sendable {
+        var literals: [String: Int] = [:]
+        var parameter: Int?
+        var rest: Endpoint?
+        var endpoint: Endpoint?
+    }
+
+    /// All that can be done at one path.
+    struct Endpoint: Sendable {
+        var routes: [(method: Method, route: Route)] = []
+
+        subscript(method: Method) -> Route? { routes.first { $0.method == method }?.route }
+    }
+
+    struct Match {
+        let endpoint: Endpoint
+        let values: [String]
+    }
+
+    private var nodes = [Node()]
+
+    mutating func add(_ route: Route, for method: Method) {
+        var place = 0
+        for part in route.template.parts {
+            switch part {
+            case .literal(let text): place = step(from: place, by: \.literals[text])
+            case .parameter: place = step(from: place, by: \.parameter)
+            case .rest:
+                insert(route, for: method, at: place, \.rest)
+                return
+            }
+        }
+        insert(route, for: method, at: place, \.endpoint)
+    }
+
+    private mutating func step(from place: Int, by path: WritableKeyPath<Node, Int?>) -> Int {
+        if let next = nodes[place][keyPath: path] { return next }
+        nodes.append(Node())
+        nodes[place][keyPath: path] = nodes.count - 1
+        return nodes.count - 1
+    }
+
+    private mutating func insert(
+        _ route: Route,
+        for method: Method,
+        at place: Int,
+        _ path: WritableKeyPath<Node, Endpoint?>
+    ) {
+        var endpoint = nodes[place][keyPath: path] ?? Endpoint()
+        precondition(endpoint[method] == nil, "\(method) \(route.template) is there twice.")
+        endpoint.routes.append((method, route))
+        nodes[place][keyPath: path] = endpoint
+    }
+
+    func match(_ segments: [String]) -> Match? {
+        var values: [String] = []
+        guard let endpoint = find(segments[...], at: 0, &values) else { return nil }
+        return Match(endpoint: endpoint, values: values)
+    }
+
+    private func find(
+        _ segments: ArraySlice<String>,
+        at place: Int,
+        _ values: inout [String]
+    ) -> Endpoint? {
+        guard let segment = segments.first else { return nodes[place].endpoint }
+        if let next = literal(segment, at: place),
+            let found = find(segments.dropFirst(), at: next, &values)
+        {
+            return found
+        }
+        if let next = nodes[place].parameter, !segment.isEmpty {
+            values.append(segment)
+            if let found = find(segments.dropFirst(), at: next, &values) { return found }
+            values.removeLast()
+        }
+        guard let rest = nodes[place].rest else { return nil }
+        values.append(segments.joined(separator: "/"))
+        return rest
+    }
+
+    private func literal(_ segment: String, at place: Int) -> Int? {
+        let literals = nodes[place].literals
+        return literals.isEmpty ? nil : literals[segment.asciiLowercased]
+    }
+}
+
+extension String {
+    /// Itself, if there is nothing to change.
+    fileprivate var asciiLowercased: String {
+        utf8.contains { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) } ? lowercased() : self
+    }
+}

@@ -1,0 +1,190 @@
+public import System
+
+/// Finds the handler for a path and a method.
+///
+/// Paths are matched as users of `bw serve` know it: without regard to case, with or without a slash
+/// at the end; decoded before they are compared, never cut again after that. `HEAD` is answered
+/// wherever `GET` is, and `OPTIONS` wherever anything is.
+public struct Router: Sendable {
+    /// One answered request, as it is told to an observer.
+    public struct Observation: Sendable {
+        /// `nil` if no route has that path.
+        public let template: Template?
+        public let method: Method
+        public let status: Status
+        /// Until the answer was there; a stream is sent after that.
+        public let duration: Duration
+    }
+
+    public typealias Observer = @Sendable (Observation) -> Void
+
+    private var tree = RouteTree()
+    private var watch: (observer: Observer, timekeeper: any Timekeeper)?
+    /// All routes, in the order in which they were added.
+    public private(set) var routes: [(method: Method, template: Template)] = []
+
+    public init() {}
+
+    public mutating func on(_ method: Method, _ template: String, _ handler: @escaping Handler) {
+        add(method, Route(template: Template(template)) { _ in handler })
+    }
+
+    /// A route whose parameters are read as the given types, in order.
+    ///
+    /// ```swift
+    /// router.on(.get, "/pages/{number}", Int.self) { request, number in … }
+    /// ```
+    public mutating func on<each Value: PathValue>(
+        _ method: Method,
+        _ template: String,
+        _ types: repeat (each Value).Type,
+        handler: @escaping @Sendable (Request, repeat each Value) async -> Response
+    ) {
+        let template = Template(template)
+        var count = 0
+        for _ in repeat each types { count += 1 }
+        precondition(count == template.names.count, "\(template) has another number of parameters.")
+        add(
+            method,
+            Route(template: template) { values in
+                var reader = SegmentReader(values)
+                guard let read = reader.read(repeat each types) else { return nil }
+                return { request in await handler(request, repeat each read) }
+            }
+        )
+    }
+
+    /// Tells the observer about every answer. Without one, no time is taken.
+    public mutating func observe(_ timekeeper: any Timekeeper, _ observer: @escaping Observer) {
+        watch = (observer, timekeeper)
+    }
+
+    private mutating func add(_ method: Method, _ route: Route) {
+        tree.add(route, for: method)
+        routes.append((method, route.template))
+    }
+}
+
+// MARK: Answering
+
+extension Router {
+    public func respond(to request: Request) async -> Response {
+        guard let watch else { return await find(request).respond(request) }
+        let start = watch.timekeeper.elapsed
+        let found = find(request)
+        let response = await found.respond(request)
+        watch.observer(
+            Observation(
+                template: found.template,
+                method: request.method,
+                status: response.status,
+                duration: watch.timekeeper.elapsed - start
+            )
+        )
+        return response
+    }
+
+    /// What is there for a request: a handler, or the answer that there is none.
+    enum Finding {
+        case handler(Handler, Parameters)
+        case answer(Response, Template?)
+
+        var template: Template? {
+            switch self {
+            case .handler(_, let parameters): parameters.template
+            case .answer(_, let template): template
+            }
+        }
+
+        func respond(_ request: Request) async -> Response {
+            switch self {
+            case .answer(let response, _): return response
+            case .handler(let handler, let parameters):
+                var request = request
+                request.parameters = parameters
+                return await handler(request)
+            }
+        }
+    }
+
+    /// Whether a handler would be asked.
+    public func finds(_ request: Request) -> Bool {
+        if case .handler = find(request) { true } else { false }
+    }
+
+    func find(_ request: Request) -> Finding {
+        if request.target.isAsterisk { return .answer(.allowing("GET, HEAD, OPTIONS"), nil) }
+        guard let match = tree.match(request.target.segments) else {
+            return .answer(.plain("Not Found", .notFound), nil)
+        }
+        guard let route = match.endpoint.route(for: request.method) else {
+            return .answer(match.endpoint.refusal(of: request.method), match.endpoint.template)
+        }
+        guard let handler = route.handler(match.values) else {
+            return .answer(.plain("Not Found", .notFound), nil)
+        }
+        return .handler(handler, Parameters(template: route.template, values: match.values))
+    }
+}
+
+/// What is done at one path with one method.
+struct Route: Sendable {
+    let template: Template
+    /// `nil` if the values cannot be read as what they should be.
+    let handler: @Sendable ([String]) -> Handler?
+}
+
+/// Reads segments as the types that a route names.
+private struct SegmentReader {
+    private var rest: ArraySlice<String>
+
+    private struct Unreadable: Error {}
+
+    init(_ values: [String]) { rest = values[...] }
+
+    mutating func read<each Value: PathValue>(
+        _ types: repeat (each Value).Type
+    ) -> (repeat each Value)? {
+        try? (repeat next(each types))
+    }
+
+    private mutating func next<Value: PathValue>(_ type: Value.Type) throws -> Value {
+        guard let segment = rest.popFirst(), let value = Value(pathSegment: segment) else {
+            throw Unreadable()
+        }
+        return value
+    }
+}
+
+extension RouteTree.Endpoint {
+    fileprivate var template: Template? { routes.first?.route.template }
+
+    fileprivate func route(for method: Method) -> Route? {
+        self[method] ?? (method == .head ? self[.get] : nil)
+    }
+
+    /// As `bw serve` says it, and with what would have been allowed.
+    fileprivate func refusal(of method: Method) -> Response {
+        if method == .options { return .allowing(allowed) }
+        let known: [Method] = [.get, .head, .post, .put, .patch, .delete]
+        var response =
+            known.contains(method)
+            ? Response.plain("Method Not Allowed", .methodNotAllowed)
+            : Response.plain("Not Implemented", .notImplemented)
+        response.headers["Allow"] = allowed
+        return response
+    }
+
+    private var allowed: String {
+        var methods = routes.map(\.method.rawValue)
+        if self[.get] != nil, self[.head] == nil { methods.append("HEAD") }
+        if self[.options] == nil { methods.append("OPTIONS") }
+        return methods.joined(separator: ", ")
+    }
+}
+
+extension Response {
+    fileprivate static func allowing(_ methods: String) -> Response {
+        Response(headers: ["Allow": methods])
+    }
+}

@@ -1,0 +1,86 @@
+import CMicrohttpd
+import Glibc
+
+/// A client's connection. Lives on the loop's thread.
+final class Connection {
+    /// What it is allowed time for.
+    enum Phase {
+        /// Waits for a request, or for its first one.
+        case idle
+        case head
+        case body
+        /// A handler is at work; that takes as long as it takes.
+        case handling
+        case answering
+        /// Still handling, for a client that has closed its sending side.
+        case halfClosed
+        /// Has been cut off and is about to go.
+        case cut
+    }
+
+    let identity: UInt64
+    let descriptor: Int32
+    let door: Door
+    let peer: Peer
+    private(set) var phase = Phase.idle
+    private(set) var deadline: Duration?
+    var exchange: Exchange?
+    /// The last answer was given before the request was read to its end.
+    var hasUnreadRequest = false
+    var isWatched = false
+
+    init(identity: UInt64, descriptor: Int32, door: Door, peer: Peer) {
+        self.identity = identity
+        self.descriptor = descriptor
+        self.door = door
+        self.peer = peer
+    }
+
+    func enter(_ phase: Phase, until deadline: Duration?) {
+        guard self.phase != .cut else { return }
+        self.phase = phase
+        self.deadline = deadline
+    }
+
+    /// Ends it, whatever it is doing. The library sees the end and lets go of it.
+    func cut() {
+        phase = .cut
+        deadline = nil
+        shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Says one last thing, past the library. Only before an answer has begun.
+    func say(_ response: Response) {
+        let bytes = response.wholeForm
+        cm_say(descriptor, bytes, bytes.count)
+        hasUnreadRequest = true
+    }
+
+    /// Whether the client has sent what nobody will read. To close in spite of that would reset
+    /// the connection, and the client might lose the answer it has not read yet.
+    var mustLinger: Bool { phase != .cut && (hasUnreadRequest || cm_unread(descriptor) > 0) }
+}
+
+extension Response {
+    /// Status line, headers and body in one. For the few answers that do not go through the library
+    /// because a request is in its way; the connection ends with them.
+    var wholeForm: [UInt8] {
+        var text = "HTTP/1.1 \(status) \(status.isSuccess ? "OK" : "Error")\r\n"
+        for (name, value) in headers.fields { text += "\(name): \(value)\r\n" }
+        if let length { text += "Content-Length: \(length)\r\n" }
+        return Array((text + "Connection: close\r\n\r\n").utf8) + wholeBody
+    }
+
+    /// Whether it could be sent at once.
+    var isWhole: Bool {
+        if case .stream = body { false } else { true }
+    }
+
+    private var wholeBody: [UInt8] {
+        switch body {
+        case .bytes(let bytes): bytes
+        case .fixed(let text): text.withUTF8Buffer { Array($0) }
+        case .stream: []
+        }
+    }
+}

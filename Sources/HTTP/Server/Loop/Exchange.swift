@@ -1,0 +1,311 @@
+import CMicrohttpd
+import System
+
+/// One request and its answer, from the request line to the last byte sent.
+///
+/// Lives on the loop's thread, its task too; what other threads may touch are its inlet and its
+/// outlet, and the order to be roused.
+// @unchecked because the loop's thread is the only one that reads or changes it: the library calls
+// on that thread, and the task's executor is that thread.
+final class Exchange: @unchecked Sendable {
+    enum Stage {
+        /// The request line is there.
+        case targeted
+        /// The handler decides whether it wants the body, before the client is told to send it.
+        case deciding
+        case body
+        /// The request is whole.
+        case whole
+        case answered
+        case over
+    }
+
+    let loop: ServerLoop
+    let connection: Connection
+    let target: [UInt8]
+    private(set) var stage = Stage.targeted
+    private var handle: OpaquePointer?
+    private var head: RequestHead?
+    private var inlet: Inlet?
+    private(set) var outlet: Outlet?
+    private var response: Response?
+    private var task: Task<Void, Never>?
+    private var isParked = false
+    private var isDoomed = false
+    private(set) var received = 0
+    private var bodyStart = Duration.zero
+
+    init(loop: ServerLoop, connection: Connection, target: [UInt8]) {
+        self.loop = loop
+        self.connection = connection
+        self.target = target
+    }
+}
+
+// MARK: What the library says
+
+extension Exchange {
+    /// - Returns: Whether the connection may live on.
+    func called(_ handle: OpaquePointer, _ bytes: UnsafeRawBufferPointer) -> Bool {
+        self.handle = handle
+        if isDoomed { return false }
+        switch stage {
+        case .targeted: return begin()
+        case .deciding: return decide()
+        case .body where bytes.isEmpty: return becomeWhole()
+        case .body: return take(bytes)
+        case .whole: return answerOrPark()
+        case .answered, .over: return true
+        }
+    }
+
+    /// The library has forgotten it. Everybody who still works for it is told.
+    func completed() {
+        stage = .over
+        handle = nil
+        isParked = false
+        inlet?.end(.failed(.clientLeft))
+        outlet?.end(.clientLeft)
+        task?.cancel()
+        task = nil
+    }
+
+    private func begin() -> Bool {
+        let request: Request
+        do {
+            request = try readRequest()
+        } catch {
+            connection.hasUnreadRequest = true
+            return deliver(error.response)
+        }
+        guard let inlet else {
+            // The answer waits for the second call, which follows at once: after an answer to the
+            // first, the library closes the connection.
+            stage = .whole
+            connection.enter(.handling, until: nil)
+            start(request)
+            return true
+        }
+        stage = head?.expectsContinue == true ? .deciding : .body
+        bodyStart = loop.now
+        connection.enter(.body, until: bodyDeadline)
+        loop.look(at: connection)
+        start(request)
+        return stage == .deciding ? decide() : refuseUnread(inlet)
+    }
+
+    private func decide() -> Bool {
+        if let response {
+            connection.hasUnreadRequest = true
+            return deliver(response)
+        }
+        if inlet?.isWanted == true {
+            stage = .body
+            bodyStart = loop.now
+            connection.enter(.body, until: bodyDeadline)
+            return true
+        }
+        park()
+        return true
+    }
+
+    /// A handler that has answered without the body spares a client the sending of a large one.
+    private func refuseUnread(_ inlet: Inlet) -> Bool {
+        guard let response, (inlet.declaredLength ?? .max) > loop.patience else { return true }
+        connection.hasUnreadRequest = true
+        return deliver(response)
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        received += bytes.count
+        if let response { return passOver(for: response) }
+        let room = inlet?.push(Array(bytes)) ?? .plenty
+        loop.executor.runJobs()
+        switch room {
+        case .exceeded:
+            connection.say(response ?? Refusal.bodyTooLarge.response)
+            return false
+        case .full:
+            park()
+        case .plenty:
+            connection.enter(.body, until: bodyDeadline)
+            loop.look(at: connection)
+        }
+        return true
+    }
+
+    /// Lets a body go by that nobody wants any more, up to where that costs more than a new
+    /// connection. The library takes no answer in the middle of a body, so then it goes past it.
+    private func passOver(for response: Response) -> Bool {
+        guard received > loop.patience else { return true }
+        connection.say(response.isWhole ? response : Refusal.bodyTooLarge.response)
+        return false
+    }
+
+    private func becomeWhole() -> Bool {
+        stage = .whole
+        connection.enter(.handling, until: nil)
+        inlet?.end(.complete)
+        loop.executor.runJobs()
+        return answerOrPark()
+    }
+
+    private func answerOrPark() -> Bool {
+        if let response { return deliver(response) }
+        park()
+        return true
+    }
+
+    private var bodyDeadline: Duration {
+        bodyStart + loop.limits.bodyTime + loop.limits.time(for: received)
+    }
+}
+
+// MARK: The request
+
+extension Exchange {
+    private func readRequest() throws(Refusal) -> Request {
+        guard let handle else { throw .malformed("") }
+        let read = try HeadReader.read(handle, target: target, limits: loop.limits)
+        head = read
+        inlet = makeInlet(read.framing)
+        return Request(
+            read.method,
+            read.target,
+            headers: read.headers,
+            body: inlet.map { RequestBody(source: .inlet($0)) } ?? .none,
+            peer: connection.peer,
+            door: connection.door
+        )
+    }
+
+    private func makeInlet(_ framing: RequestHead.Framing) -> Inlet? {
+        let length: Int? =
+            switch framing {
+            case .none: 0
+            case .length(let length): length
+            case .chunked: nil
+            }
+        if length == 0 { return nil }
+        return Inlet(declaredLength: length, capacity: loop.patience, limit: loop.limits.body) {
+            [weak self] in
+            if let self { loop.rouse(self) }
+        }
+    }
+
+    private func start(_ request: Request) {
+        loop.handlers += 1
+        // The library's call is the root here: there is no task to be a child of. It is the loop
+        // that waits for it, and its end is what `stop` waits for. Immediate, because most handlers
+        // are through before the call is over, and then nothing has to be parked or roused.
+        task = Task.immediate(executorPreference: loop.executor) { [self] in
+            await respond(to: request)
+            loop.handlers -= 1
+        }
+        loop.executor.runJobs()
+    }
+
+    private func respond(to request: Request) async {
+        let response = await loop.handler(request)
+        guard case .stream(_, let produce) = response.body, request.method != .head else {
+            return answer(response)
+        }
+        let outlet = Outlet(capacity: loop.patience) { [weak self] in
+            if let self { loop.rouse(self) }
+        }
+        self.outlet = outlet
+        if stage == .over { outlet.end(.clientLeft) }
+        answer(response)
+        do {
+            try await produce(BodyWriter(sink: .outlet(outlet)))
+            outlet.end(.complete)
+        } catch {
+            outlet.end(.broken)
+        }
+    }
+
+    private func answer(_ response: Response) {
+        guard stage != .over else { return }
+        self.response = response
+        loop.rouse(self)
+    }
+}
+
+// MARK: The answer
+
+extension Exchange {
+    private func deliver(_ response: Response) -> Bool {
+        guard let handle else { return false }
+        stage = .answered
+        self.response = nil
+        if head?.method == .head, response.length == nil {
+            // The library would end a body without a length even where there is none, and the next
+            // answer on the connection would begin with that.
+            connection.say(response)
+            return false
+        }
+        let closes = loop.isDraining || head?.framing == .chunked || head == nil
+        let answer = LibraryResponse(response, exchange: self, closes: closes)
+        let size = response.length ?? 0
+        connection.enter(
+            .answering,
+            until: loop.now + loop.limits.answerTime + loop.limits.time(for: size)
+        )
+        loop.look(at: connection)
+        return answer.send(to: handle)
+    }
+
+    /// The library asks for more of a stream; what it had is with the client by now.
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> Int64 {
+        if isDoomed { return Int64(CM_READ_BROKEN) }
+        switch outlet?.move(into: buffer) ?? .broken {
+        case .bytes(let count):
+            connection.enter(.answering, until: loop.now + loop.limits.answerTime)
+            loop.look(at: connection)
+            return Int64(count)
+        case .nothingYet:
+            park()
+            return 0
+        case .complete: return Int64(CM_READ_END)
+        case .broken: return Int64(CM_READ_BROKEN)
+        }
+    }
+}
+
+// MARK: Rest
+
+extension Exchange {
+    /// Takes the connection out of the library's hands until there is something to do. Meanwhile
+    /// the loop watches whether the client is still there, which the library would not notice.
+    private func park() {
+        guard let handle, !isParked else { return }
+        isParked = true
+        connection.enter(.handling, until: nil)
+        loop.watch(connection)
+        cm_suspend(handle)
+    }
+
+    /// The one place where a connection is resumed, once for each time it was parked.
+    func wake() {
+        guard isParked, let handle else { return }
+        isParked = false
+        if stage == .body {
+            // A reader that takes its time is not held against the client.
+            bodyStart = loop.now - loop.limits.time(for: received)
+            connection.enter(.body, until: bodyDeadline)
+            loop.look(at: connection)
+        }
+        loop.unwatch(connection)
+        cm_resume(handle)
+        loop.mustRun = true
+    }
+
+    /// The client has left, or has to.
+    func doom() {
+        isDoomed = true
+        inlet?.end(.failed(.clientLeft))
+        outlet?.end(.clientLeft)
+        task?.cancel()
+        wake()
+    }
+}

@@ -1,0 +1,45 @@
+import CMicrohttpd
+import Glibc
+
+/// Connections that are over for us but not yet for their clients.
+///
+/// A client that is refused while it still sends would be reset by a plain close, and might never
+/// read why. So what it sends is read and forgotten, for a moment and for a few clients only.
+struct Lingering {
+    private struct Guest {
+        let descriptor: Int32
+        let deadline: Duration
+    }
+
+    private static let capacity = 256
+    private var guests: [UInt64: Guest] = [:]
+
+    var isEmpty: Bool { guests.isEmpty }
+    var count: Int { guests.count }
+    var isFull: Bool { guests.count >= Self.capacity }
+    var nextDeadline: Duration? { guests.values.map(\.deadline).min() }
+
+    mutating func add(_ descriptor: Int32, as identity: UInt64, until deadline: Duration) {
+        guests[identity] = Guest(descriptor: descriptor, deadline: deadline)
+    }
+
+    /// - Returns: Whether the client was one of them.
+    mutating func read(_ identity: UInt64) -> Bool {
+        guard let guest = guests[identity] else { return false }
+        if cm_discard(guest.descriptor) == 0 { end(identity) }
+        return true
+    }
+
+    mutating func endAll(before now: Duration) {
+        for (identity, guest) in guests where guest.deadline <= now { end(identity) }
+    }
+
+    mutating func endAll() {
+        for identity in guests.keys { end(identity) }
+    }
+
+    private mutating func end(_ identity: UInt64) {
+        guard let guest = guests.removeValue(forKey: identity) else { return }
+        close(guest.descriptor)
+    }
+}

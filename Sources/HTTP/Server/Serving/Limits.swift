@@ -1,0 +1,35 @@
+/// What a client may ask for, and how long it may take.
+public struct Limits: Sendable {
+    /// Bytes of the request line and the headers together. Beyond: 414 or 431.
+    public var head = 16_384
+    /// Header fields of a request. Beyond: 431.
+    public var fields = 100
+    /// Bytes of any body; a handler may allow less. Beyond: 413.
+    public var body = 1_048_576
+    /// Connections at the same time. Beyond: 503 with `Retry-After`.
+    public var connections = 1_024
+
+    /// For the head of a request. A new connection has as long for its first one.
+    public var headTime = Duration.seconds(15)
+    /// How long a connection may rest between two requests.
+    public var idleTime = Duration.seconds(60)
+    /// For a body, and for a client to take an answer. What is large gets more, by `slowest`.
+    public var bodyTime = Duration.seconds(30)
+    public var answerTime = Duration.seconds(30)
+    /// Bytes per second below which a client is too slow.
+    public var slowest = 4_096
+    /// How long a client that has closed its sending side is still answered.
+    ///
+    /// A client that has left and one that merely has nothing more to say look alike on TCP. So the
+    /// handler has this long to finish before it is cancelled.
+    public var halfClosedTime = Duration.seconds(5)
+    /// How long a refused client may go on sending, so that it gets to read the answer.
+    public var lingerTime = Duration.seconds(2)
+
+    public init() {}
+
+    /// Time for so many bytes at the slowest rate.
+    func time(for bytes: Int) -> Duration {
+        .milliseconds(bytes / max(1, slowest / 1_000))
+    }
+}

@@ -1,0 +1,50 @@
+/// Percent-encoded text, decoded so that nothing slips through: a bad escape, a zero byte or bytes
+/// that are not UTF-8 are refused rather than guessed at.
+enum Percent {
+    /// `nil` if the text cannot be decoded. In a query, a plus sign is a space.
+    static func decode(_ bytes: Slice<UnsafeRawBufferPointer>, isQuery: Bool = false) -> String? {
+        let needsWork = bytes.contains { $0 == .percent || (isQuery && $0 == .plus) }
+        guard needsWork else { return String(decoding: bytes, as: UTF8.self) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var rest = bytes
+        while let byte = rest.popFirst() {
+            guard let plain = unescape(byte, &rest, isQuery), plain != 0 else { return nil }
+            decoded.append(plain)
+        }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func unescape(
+        _ byte: UInt8,
+        _ rest: inout Slice<UnsafeRawBufferPointer>,
+        _ isQuery: Bool
+    ) -> UInt8? {
+        if isQuery && byte == .plus { return .space }
+        guard byte == .percent else { return byte }
+        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else {
+            return nil
+        }
+        return high << 4 | low
+    }
+}
+
+extension UInt8 {
+    static let space = UInt8(ascii: " ")
+    static let percent = UInt8(ascii: "%")
+    static let plus = UInt8(ascii: "+")
+    static let slash = UInt8(ascii: "/")
+    static let question = UInt8(ascii: "?")
+    static let hash = UInt8(ascii: "#")
+    static let ampersand = UInt8(ascii: "&")
+    static let equals = UInt8(ascii: "=")
+
+    fileprivate var hexDigit: UInt8? {
+        switch self {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): self - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): self - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
