@@ -25,7 +25,12 @@ help: ## Lists the commands.
 demo: setup ## Sets everything up, builds in release and shows what there is to see.
 	@echo "== Building in release"
 	swift build $(RELEASE) --product holdfast
+	swift build $(RELEASE) --product ground-floor
+	@echo "== The program, as far as it goes"
 	.build/release/holdfast --version
+	.build/release/holdfast help
+	@echo "== The ground floor at work"
+	.build/release/ground-floor
 
 .PHONY: test
 test: setup tools lint ## Sets everything up, then lint and all tests.

@@ -120,6 +120,15 @@ let package = Package(
         tests("LoggingTests", of: ["Logging"]),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
+        tests("GroundFloorTests", of: ["ground-floor"]),
+
+        // Every room of the ground floor at work, until there is more to show.
+        .executableTarget(
+            name: "ground-floor",
+            dependencies: ["System", "SQLite", "HTTP", "Messaging", "Metrics"],
+            path: "Tests/GroundFloor",
+            swiftSettings: strict
+        ),
 
         // What must hold for any input. The tests try it a little, `make fuzz` thoroughly.
         .target(

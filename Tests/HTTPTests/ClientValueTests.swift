@@ -4,8 +4,8 @@ import Testing
 
 /// The client's decisions, without a client.
 @Suite struct ClientValueTests {
-    private func target(_ url: String) throws -> Target {
-        try Target(url, schemes: ["http": 80, "https": 443, "wss": 443])
+    private func target(_ url: String) throws -> Destination {
+        try Destination(url, schemes: ["http": 80, "https": 443, "wss": 443])
     }
 
     @Test func `a URL is taken apart`() throws {

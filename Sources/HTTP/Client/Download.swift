@@ -32,7 +32,8 @@ extension Client {
         return ClientError(
             reason: .local((error as? SystemError)?.description ?? "\(error)"),
             operation: request.operation,
-            server: request.socketPath ?? (try? Target(request.url, schemes: Redirect.schemes))?
+            server: request.socketPath
+                ?? (try? Destination(request.url, schemes: Redirect.schemes))?
                 .origin
                 ?? "no server",
             progress: ClientError.Progress(sent: .whole, isAnswered: true)

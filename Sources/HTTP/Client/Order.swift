@@ -11,9 +11,9 @@ extension Client {
                 progress: ClientError.Progress()
             )
         }
-        let target: Target
+        let target: Destination
         do {
-            target = try Target(request.url, schemes: Redirect.schemes)
+            target = try Destination(request.url, schemes: Redirect.schemes)
         } catch {
             throw flawed(error.text, "no server")
         }
@@ -32,7 +32,7 @@ extension Client {
         )
     }
 
-    private func body(of request: Request, server: String) throws(ClientError) -> RequestBody {
+    private func body(of request: Request, server: String) throws(ClientError) -> UploadBody {
         switch request.body {
         // Without a body these would go without a length, which some servers refuse.
         case .none:
@@ -93,17 +93,5 @@ extension Headers {
             }
         }
         return nil
-    }
-}
-
-extension UInt8 {
-    /// Whether the byte may stand in a method or in the name of a header.
-    fileprivate var isTokenByte: Bool {
-        switch self {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(self)
-        }
     }
 }

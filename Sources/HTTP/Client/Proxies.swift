@@ -33,13 +33,13 @@ public struct Proxies: Sendable, Equatable {
     }
 
     /// The proxy through which that server is reached; `nil` if it is reached directly.
-    func proxy(for target: Target) -> String? {
+    func proxy(for target: Destination) -> String? {
         let isSecure = target.scheme == "https" || target.scheme == "wss"
         guard let proxy = isSecure ? https : http else { return nil }
         return exceptions.contains { isException($0, target) } ? nil : proxy
     }
 
-    private func isException(_ exception: String, _ target: Target) -> Bool {
+    private func isException(_ exception: String, _ target: Destination) -> Bool {
         if exception == "*" { return true }
         if let network = Network(exception) { return network.contains(target.host) }
         let (name, port) = nameAndPort(exception)

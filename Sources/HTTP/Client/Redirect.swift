@@ -27,8 +27,8 @@ enum Redirect: Equatable {
             return
         }
         guard let next = resolve(location, from: url),
-            let here = try? Target(url, schemes: Self.schemes),
-            let there = try? Target(next, schemes: Self.schemes)
+            let here = try? Destination(url, schemes: Self.schemes),
+            let there = try? Destination(next, schemes: Self.schemes)
         else {
             self = .refuse("it redirects to an invalid address")
             return

@@ -4,8 +4,8 @@ import System
 /// A request made ready to be sent: checked, with nothing left to look up.
 struct Order: Sendable {
     let request: Client.Request
-    let target: Target
-    let body: RequestBody
+    let target: Destination
+    let body: UploadBody
     let headerLines: [String]
     let proxy: String
     let deadlines: Client.Deadlines

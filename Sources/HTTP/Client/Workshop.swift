@@ -99,7 +99,7 @@ private func withOptionalCString<Result>(
 }
 
 private func withBytes<Result>(
-    of body: RequestBody,
+    of body: UploadBody,
     _ use: (UnsafeRawPointer?) -> Result
 ) -> Result {
     guard case .bytes(let bytes) = body else { return use(nil) }
@@ -108,7 +108,7 @@ private func withBytes<Result>(
         ? "".withCString { use($0) } : bytes.withUnsafeBytes { use($0.baseAddress) }
 }
 
-extension RequestBody {
+extension UploadBody {
     fileprivate var kind: cc_body {
         switch self {
         case .none: CC_BODY_NONE

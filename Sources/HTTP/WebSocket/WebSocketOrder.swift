@@ -1,6 +1,6 @@
 /// A request to open a WebSocket, checked and taken apart.
 struct WebSocketOrder: Sendable {
-    let target: Target
+    let target: Destination
     let headerLines: String
     let proxy: Proxy?
 
@@ -14,9 +14,9 @@ struct WebSocketOrder: Sendable {
     static let schemes = ["ws": 80, "wss": 443]
 
     init(url: String, headers: Headers, proxies: Proxies) throws(WebSocketError) {
-        let target: Target
+        let target: Destination
         do {
-            target = try Target(url, schemes: Self.schemes)
+            target = try Destination(url, schemes: Self.schemes)
         } catch {
             throw WebSocketError(reason: .invalidRequest(error.text), server: "no server")
         }
@@ -38,28 +38,28 @@ struct WebSocketOrder: Sendable {
     }
 
     private static func check(
-        _ target: Target,
+        _ target: Destination,
         _ headers: Headers,
         _ proxy: String?
-    ) throws(Target.Flaw) -> Proxy? {
+    ) throws(Destination.Flaw) -> Proxy? {
         // The library cuts longer ones off in its Host header.
-        guard target.host.utf8.count <= 100 else { throw Target.Flaw(text: "the host is too long") }
-        if let flaw = headers.flaw { throw Target.Flaw(text: flaw) }
+        guard target.host.utf8.count <= 100 else { throw Destination.Flaw(text: "the host is too long") }
+        if let flaw = headers.flaw { throw Destination.Flaw(text: flaw) }
         guard let proxy else { return nil }
         return try self.proxy(proxy)
     }
 
-    private static func proxy(_ url: String) throws(Target.Flaw) -> Proxy {
+    private static func proxy(_ url: String) throws(Destination.Flaw) -> Proxy {
         var rest = Substring(url)
         if let colon = url.firstRange(of: "://") {
             guard url[..<colon.lowerBound].lowercased() == "http" else {
-                throw Target.Flaw(text: "WebSockets go through http:// proxies only")
+                throw Destination.Flaw(text: "WebSockets go through http:// proxies only")
             }
             rest = url[colon.upperBound...]
         }
         let credentials = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
         let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
-        let target = try Target("http://" + place, schemes: ["http": 1080])
+        let target = try Destination("http://" + place, schemes: ["http": 1080])
         return Proxy(credentials: String(credentials), host: target.host, port: target.port)
     }
 }

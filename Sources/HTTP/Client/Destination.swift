@@ -2,7 +2,7 @@
 ///
 /// Stricter than most readers of URLs: no user names, no spaces, no control characters, nothing
 /// beyond ASCII after the host. What it accepts, every reader understands alike.
-struct Target: Equatable, Sendable {
+struct Destination: Equatable, Sendable {
     let scheme: String
     /// In lower case; an IPv6 address without its brackets.
     let host: String

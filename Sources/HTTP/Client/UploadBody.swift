@@ -2,7 +2,7 @@ import Glibc
 import System
 
 /// Where the driver gets what it is to send.
-enum RequestBody: Sendable {
+enum UploadBody: Sendable {
     case none
     case bytes([UInt8])
     case file(FileBody)
