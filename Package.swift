@@ -78,6 +78,7 @@ let package = Package(
         shim("CSimdjson", links: "simdjson"),
         shim("CCrypto", links: "crypto"),
         shim("CArgon2", links: "argon2"),
+        shim("CRecords", links: "protobuf-c", "crypto"),
 
         // The house, ground floor first. A room knows only rooms above this line of it.
         room("System", above: ["CSystem"]),
@@ -88,6 +89,9 @@ let package = Package(
         room("Messaging", above: ["System"]),
         room("Metrics", above: ["Messaging", "System"]),
         room("Logging", above: ["System"]),
+        room("Vault"),
+        room("Records", above: ["CRecords", "Vault"]),
+        room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
         .executableTarget(
             name: "holdfast",
             dependencies: ["System"],
@@ -118,6 +122,9 @@ let package = Package(
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
+        tests("VaultTests", of: ["Vault"]),
+        tests("RecordsTests", of: ["Records", "Vault"], resources: [.copy("Fixtures")]),
+        tests("SyncTests", of: ["Sync", "Vault", "Records", "SQLite", "Messaging", "System"]),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
         tests("GroundFloorTests", of: ["ground-floor"]),

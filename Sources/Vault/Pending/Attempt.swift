@@ -1,0 +1,92 @@
+/// Something that was sent upstream, or was about to be when we were stopped.
+public struct Attempt: Hashable, Sendable {
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        case create, update, trash, restore, archive, unarchive, partial, hardDelete, backup
+    }
+
+    public enum Outcome: String, CaseIterable, Hashable, Sendable {
+        /// Written down before the first byte goes out; it stays when no answer comes.
+        case unknown
+        case refused
+        case accepted
+    }
+
+    public let kind: Kind
+    public let moment: Moment
+    /// The digest of the encrypted strings that were sent; empty where none were.
+    public let fingerprint: [UInt8]
+    public var outcome: Outcome
+    public var unknown: UnknownFields
+
+    public init(
+        _ kind: Kind,
+        at moment: Moment,
+        fingerprint: [UInt8] = [],
+        outcome: Outcome = .unknown,
+        unknown: UnknownFields = .none
+    ) {
+        self.kind = kind
+        self.moment = moment
+        self.fingerprint = fingerprint
+        self.outcome = outcome
+        self.unknown = unknown
+    }
+}
+
+/// A backup copy that is due or was made, so that a repeated try reuses it.
+public struct BackupNote: Hashable, Sendable {
+    /// The revision of the copy that gives way.
+    public let source: Revision
+    /// What is posted, frozen like every snapshot.
+    public let json: [UInt8]
+    public var cipherID: String?
+    public var unknown: UnknownFields
+
+    public init(
+        source: Revision,
+        json: [UInt8],
+        cipherID: String? = nil,
+        unknown: UnknownFields = .none
+    ) {
+        self.source = source
+        self.json = json
+        self.cipherID = cipherID
+        self.unknown = unknown
+    }
+}
+
+/// How far the host's clock could be trusted when an edit was made.
+public struct ClockNote: Hashable, Sendable {
+    /// Upstream's clock less ours, as last measured.
+    public let offsetTicks: Int64?
+    public let bootID: String
+    /// What had passed since the boot; together they betray a clock that was set.
+    public let elapsedTicks: Int64
+    public var unknown: UnknownFields
+
+    public init(
+        offsetTicks: Int64?,
+        bootID: String,
+        elapsedTicks: Int64,
+        unknown: UnknownFields = .none
+    ) {
+        self.offsetTicks = offsetTicks
+        self.bootID = bootID
+        self.elapsedTicks = elapsedTicks
+        self.unknown = unknown
+    }
+}
+
+/// Why the last try came to nothing.
+public struct FailureNote: Hashable, Sendable {
+    /// A word from a small vocabulary.
+    public let kind: String
+    public let message: String
+    public var unknown: UnknownFields
+
+    public init(kind: String, message: String, unknown: UnknownFields = .none) {
+        self.kind = kind
+        self.message = message
+        self.unknown = unknown
+    }
+}

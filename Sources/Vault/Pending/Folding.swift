@@ -1,0 +1,114 @@
+/// What becomes of a pending change when another edit of its cipher comes in.
+public enum Folding: Hashable, Sendable {
+    case recorded(PendingChange)
+    /// The cipher was to be deleted for good and the later wish has its way.
+    case resurrected(PendingChange)
+    /// Nothing is left to be sent; a record that was there goes.
+    case gone
+    /// There was nothing to do.
+    case unchanged
+    case refused(Refusal)
+
+    public enum Refusal: String, Hashable, Sendable {
+        /// An add names a cipher that is there already.
+        case alreadyThere
+        /// An edit of what is neither upstream nor pending.
+        case unknownCipher
+    }
+
+    /// The change as it is to be stored.
+    public var change: PendingChange? {
+        switch self {
+        case .recorded(let change), .resurrected(let change): change
+        case .gone, .unchanged, .refused: nil
+        }
+    }
+}
+
+extension PendingChange {
+    /// The first edit of a cipher about which nothing was pending.
+    public static func begin(
+        _ edit: Edit,
+        id: String,
+        userID: String,
+        cipherID: String,
+        footing: Footing?
+    ) -> Folding {
+        switch (edit.wish, footing) {
+        case (.add(let snapshot), nil):
+            let blank = PendingChange(
+                blankFor: edit,
+                id: id,
+                userID: userID,
+                cipherID: cipherID,
+                footing: nil
+            )
+            return .recorded(blank.taking(.create(snapshot, .none), from: edit))
+        case (.add, _): return .refused(.alreadyThere)
+        case (.trash, nil), (.hardDelete, nil): return .unchanged
+        case (_, nil): return .refused(.unknownCipher)
+        case (_, let footing):
+            let blank = PendingChange(
+                blankFor: edit,
+                id: id,
+                userID: userID,
+                cipherID: cipherID,
+                footing: footing
+            )
+            return blank.fold(edit, footing: footing)
+        }
+    }
+
+    private init(
+        blankFor edit: Edit,
+        id: String,
+        userID: String,
+        cipherID: String,
+        footing: Footing?
+    ) {
+        self.init(
+            id: id,
+            userID: userID,
+            cipherID: cipherID,
+            version: 0,
+            intent: .nothing,
+            baseline: footing?.revision,
+            baseCopy: footing?.copy,
+            created: edit.moment,
+            updated: edit.moment
+        )
+    }
+
+    /// Combines an edit with this change. The later wish has its way; what it does not touch stays.
+    public func fold(_ edit: Edit, footing: Footing? = nil) -> Folding {
+        switch step(for: edit.wish, ground: Ground(self, footing)) {
+        case .take(let intent): .recorded(taking(intent, from: edit))
+        case .wake(let intent): .resurrected(taking(intent, from: edit))
+        case .vanish: version == 0 ? .unchanged : .gone
+        case .stay: .unchanged
+        case .refuse(let refusal): .refused(refusal)
+        }
+    }
+
+    private func taking(_ intent: Intent, from edit: Edit) -> PendingChange {
+        var change = self
+        change.intent = intent
+        change.foreignType = nil
+        change.version += 1
+        change.updated = edit.moment
+        change.clock = edit.clock
+        change.passwordChanges = passwordChanges(after: edit.wish)
+        change.state = .ready
+        change.failures = 0
+        change.lastFailure = nil
+        return change
+    }
+
+    private func passwordChanges(after wish: Edit.Wish) -> Int64 {
+        switch wish {
+        case .add: 0
+        case .update(_, let changesPassword): passwordChanges + (changesPassword ? 1 : 0)
+        case .trash, .restore, .archive, .unarchive, .move, .favour, .hardDelete: passwordChanges
+        }
+    }
+}

@@ -1,0 +1,81 @@
+/// What the user wants of one cipher and upstream has not yet accepted.
+///
+/// A set of wishes rather than a list of operations: pushing them is a restore, then the content,
+/// then the archive, the folder and the favourite, then the trash or the deletion, each of which may
+/// safely be repeated. A create or an update without content cannot be written down.
+public enum Intent: Hashable, Sendable {
+    /// Upstream has never seen the cipher.
+    case create(Snapshot, Adjustments)
+    case update(Snapshot, trash: TrashWish?, Adjustments)
+    /// Into the trash, after the content if there is some.
+    case softDelete(Snapshot?, Adjustments)
+    case hardDelete
+    /// No content, and not into the trash.
+    case other(restores: Bool, Adjustments)
+
+    public enum TrashWish: String, CaseIterable, Hashable, Sendable {
+        case trashed
+        case restored
+    }
+
+    public var type: ChangeType {
+        switch self {
+        case .create: .create
+        case .update: .update
+        case .softDelete: .softDelete
+        case .hardDelete: .hardDelete
+        case .other: .other
+        }
+    }
+
+    public var snapshot: Snapshot? {
+        switch self {
+        case .create(let snapshot, _), .update(let snapshot, _, _): snapshot
+        case .softDelete(let snapshot, _): snapshot
+        case .hardDelete, .other: nil
+        }
+    }
+
+    public var adjustments: Adjustments {
+        switch self {
+        case .create(_, let adjustments), .update(_, _, let adjustments): adjustments
+        case .softDelete(_, let adjustments), .other(_, let adjustments): adjustments
+        case .hardDelete: .none
+        }
+    }
+
+    public var trash: TrashWish? {
+        switch self {
+        case .update(_, let trash, _): trash
+        case .softDelete: .trashed
+        case .other(let restores, _): restores ? .restored : nil
+        case .create, .hardDelete: nil
+        }
+    }
+
+    /// Nothing is wished for.
+    public static let nothing = Intent.other(restores: false, .none)
+}
+
+/// Wishes that go upstream by calls of their own, beside the content.
+public struct Adjustments: Hashable, Sendable {
+    public var isArchived: Bool?
+    public var folder: Folder?
+    public var isFavourite: Bool?
+
+    public enum Folder: Hashable, Sendable {
+        case none
+        case id(String)
+    }
+
+    public init(isArchived: Bool? = nil, folder: Folder? = nil, isFavourite: Bool? = nil) {
+        self.isArchived = isArchived
+        self.folder = folder
+        self.isFavourite = isFavourite
+    }
+
+    public static let none = Adjustments()
+
+    /// New content carries the folder and the favourite in itself.
+    var besideContent: Adjustments { Adjustments(isArchived: isArchived) }
+}

@@ -1,0 +1,120 @@
+/// An edit that upstream has not accepted yet.
+///
+/// There is at most one per cipher. Edits that follow each other fold into it, and it keeps the
+/// ``baseline`` of the first, because that is the last moment at which both sides agreed.
+public struct PendingChange: Hashable, Sendable {
+    public enum State: Hashable, Sendable {
+        case ready
+        case inFlight
+        case backingOff(until: Moment)
+        /// Kept and shown, in nobody's way, until a person decides.
+        case quarantined
+    }
+
+    public let id: String
+    public let userID: String
+    /// Upstream's id, or the one we made for an item that upstream has never seen.
+    public var cipherID: String
+    /// Grows with every change to the record; whoever settles must name the one that was seen.
+    public var version: Int64
+    public var intent: Intent
+    /// The text that stood for the type, where it is none that fits the intent. Such a record is
+    /// shown as ``ChangeType/shown(for:)`` says and is never sent.
+    public var foreignType: String?
+    public let baseline: Revision?
+    /// What upstream held at the baseline.
+    public let baseCopy: [UInt8]?
+    public let created: Moment
+    public var updated: Moment
+    public var clock: ClockNote?
+    /// How many of the folded edits changed the password.
+    public var passwordChanges: Int64
+    /// What may be found upstream. See ``note(_:)``.
+    public private(set) var attempts: [Attempt]
+    /// How often something was sent.
+    public private(set) var attemptCount: Int64
+    public var backup: BackupNote?
+    public var state: State
+    public var failures: Int64
+    public var lastFailure: FailureNote?
+    public var unknown: UnknownFields
+
+    public init(
+        id: String,
+        userID: String,
+        cipherID: String,
+        version: Int64,
+        intent: Intent,
+        foreignType: String? = nil,
+        baseline: Revision?,
+        baseCopy: [UInt8]? = nil,
+        created: Moment,
+        updated: Moment,
+        clock: ClockNote? = nil,
+        passwordChanges: Int64 = 0,
+        attempts: [Attempt] = [],
+        attemptCount: Int64? = nil,
+        backup: BackupNote? = nil,
+        state: State = .ready,
+        failures: Int64 = 0,
+        lastFailure: FailureNote? = nil,
+        unknown: UnknownFields = .none
+    ) {
+        self.id = id
+        self.userID = userID
+        self.cipherID = cipherID
+        self.version = version
+        self.intent = intent
+        self.foreignType = foreignType
+        self.baseline = baseline
+        self.baseCopy = baseCopy
+        self.created = created
+        self.updated = updated
+        self.clock = clock
+        self.passwordChanges = passwordChanges
+        self.attempts = attempts
+        self.attemptCount = attemptCount ?? Int64(attempts.count)
+        self.backup = backup
+        self.state = state
+        self.failures = failures
+        self.lastFailure = lastFailure
+        self.unknown = unknown
+    }
+
+    public var type: ChangeType {
+        foreignType.map { ChangeType.shown(for: $0) } ?? intent.type
+    }
+
+    /// Writes down that something is about to be sent.
+    ///
+    /// Sending the same again replaces the earlier note, and refused ones are forgotten from the
+    /// oldest on, so the list grows with what upstream may hold and not with the length of an outage.
+    public mutating func note(_ attempt: Attempt) {
+        attemptCount += 1
+        attempts.removeAll { $0.kind == attempt.kind && $0.fingerprint == attempt.fingerprint }
+        let refused = attempts.indices.filter { attempts[$0].outcome == .refused }
+        if let oldest = refused.first, refused.count >= Self.refusalsKept {
+            attempts.remove(at: oldest)
+        }
+        attempts.append(attempt)
+    }
+
+    /// Writes down what became of the attempt that was noted last.
+    public mutating func concludeAttempt(_ outcome: Attempt.Outcome) {
+        guard let last = attempts.indices.last else { return }
+        attempts[last].outcome = outcome
+    }
+
+    private static let refusalsKept = 16
+
+    /// Whether an upstream that never answered may have done this.
+    public func mayHaveLanded(_ kind: Attempt.Kind) -> Bool {
+        attempts.contains { $0.kind == kind && $0.outcome != .refused }
+    }
+
+    /// Whether upstream has never confirmed that it has the cipher.
+    public var isUnborn: Bool {
+        if case .create = intent { return true }
+        return baseline == nil && attempts.contains { $0.kind == .create }
+    }
+}

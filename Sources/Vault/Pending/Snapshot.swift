@@ -1,0 +1,27 @@
+/// A cipher as it will be sent: upstream's own JSON with every string encrypted, frozen.
+///
+/// Each attempt sends these very bytes. The encrypted strings hold random vectors, so whoever finds
+/// them upstream has found this snapshot and no other.
+public struct Snapshot: Hashable, Sendable {
+    public let json: [UInt8]
+    /// How the bytes are to be understood.
+    public let formatVersion: Int
+    /// Which key they are encrypted with, so that they are never sent after it was changed.
+    public let keyFingerprint: [UInt8]
+    public let sha256: [UInt8]
+    public var unknown: UnknownFields
+
+    public init(
+        json: [UInt8],
+        formatVersion: Int = 1,
+        keyFingerprint: [UInt8],
+        sha256: [UInt8],
+        unknown: UnknownFields = .none
+    ) {
+        self.json = json
+        self.formatVersion = formatVersion
+        self.keyFingerprint = keyFingerprint
+        self.sha256 = sha256
+        self.unknown = unknown
+    }
+}

@@ -1,0 +1,122 @@
+import Glibc
+
+/// The stamp that upstream gave a cipher when it last accepted a change.
+///
+/// The text is kept as it came, because that is what upstream compares when it gets it back; the
+/// moment is what we compare.
+public struct Revision: Hashable, Sendable {
+    public let text: String
+    public let moment: Moment
+
+    /// A revision that was taken apart before.
+    public init(text: String, moment: Moment) {
+        self.text = text
+        self.moment = moment
+    }
+
+    /// Reads `2026-02-18T09:30:00.1234567Z`, with any number of fraction digits up to nine and any
+    /// offset; without an offset the stamp is taken for UTC. Anything else is no revision.
+    public init?(_ text: String) {
+        var reader = StampReader(rest: text.utf8[...])
+        guard let moment = reader.moment() else { return nil }
+        self.init(text: text, moment: moment)
+    }
+
+    /// Whether both stamp the same change.
+    ///
+    /// Servers and their stores write one stamp with three, six or seven digits, and some lose up
+    /// to a millisecond on the way. Not `==`, because nearness is not transitive.
+    public func isSame(as other: Revision) -> Bool {
+        if text == other.text { return true }
+        let (difference, overflow) = moment.ticks.subtractingReportingOverflow(other.moment.ticks)
+        return !overflow && difference.magnitude <= Moment.ticksPerMillisecond
+    }
+}
+
+/// One of the two that may have changed a cipher.
+public enum Side: String, CaseIterable, Hashable, Sendable {
+    case local
+    case upstream
+
+    /// Who came later. At the same tick upstream does, so that every host decides alike.
+    public static func later(local: Moment, upstream: Moment) -> Side {
+        local > upstream ? .local : .upstream
+    }
+}
+
+private struct StampReader {
+    var rest: Substring.UTF8View
+
+    mutating func moment() -> Moment? {
+        guard
+            let year = number(digits: 4), take("-"),
+            let month = number(digits: 2), take("-"),
+            let day = number(digits: 2), take("T") || take("t") || take(" "),
+            let hour = number(digits: 2), take(":"),
+            let minute = number(digits: 2), take(":"),
+            let second = number(digits: 2),
+            hour < 24, minute < 60, second < 60,
+            let midnight = seconds(year: year, month: month, day: day),
+            let fraction = fraction(),
+            let offset = offset(),
+            rest.isEmpty
+        else { return nil }
+        let seconds = midnight + Int64(hour * 3600 + minute * 60 + second) - offset
+        return Moment(ticks: seconds * Moment.ticksPerSecond + fraction)
+    }
+
+    /// The seconds to the day's beginning; nothing for a day that the calendar does not have.
+    private func seconds(year: Int, month: Int, day: Int) -> Int64? {
+        var calendar = tm()
+        calendar.tm_year = Int32(year - 1900)
+        calendar.tm_mon = Int32(month - 1)
+        calendar.tm_mday = Int32(day)
+        let asked = (calendar.tm_year, calendar.tm_mon, calendar.tm_mday)
+        let seconds = timegm(&calendar)
+        // The library moves the 30th of February into March instead of refusing it.
+        return asked == (calendar.tm_year, calendar.tm_mon, calendar.tm_mday)
+            ? Int64(seconds) : nil
+    }
+
+    /// The ticks behind the point, none without a point; digits beyond the seventh are cut off.
+    private mutating func fraction() -> Int64? {
+        guard take(".") else { return 0 }
+        let digits = rest.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        guard (1...9).contains(digits.count) else { return nil }
+        rest = rest.dropFirst(digits.count)
+        return (0..<7).reduce(0) { ticks, place in
+            let digit = digits.dropFirst(place).first ?? UInt8(ascii: "0")
+            return ticks * 10 + Int64(digit - UInt8(ascii: "0"))
+        }
+    }
+
+    private mutating func offset() -> Int64? {
+        if rest.isEmpty || take("Z") || take("z") { return 0 }
+        let sign: Int64 = take("-") ? -1 : 1
+        guard
+            sign < 0 || take("+"),
+            let hours = number(digits: 2), take(":"),
+            let minutes = number(digits: 2),
+            hours < 24, minutes < 60
+        else { return nil }
+        return sign * Int64(hours * 3600 + minutes * 60)
+    }
+
+    private mutating func number(digits count: Int) -> Int? {
+        let digits = rest.prefix(count)
+        guard digits.count == count else { return nil }
+        var number = 0
+        for digit in digits {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(digit) else { return nil }
+            number = number * 10 + Int(digit - UInt8(ascii: "0"))
+        }
+        rest = rest.dropFirst(count)
+        return number
+    }
+
+    private mutating func take(_ character: Unicode.Scalar) -> Bool {
+        guard rest.first == UInt8(ascii: character) else { return false }
+        rest = rest.dropFirst()
+        return true
+    }
+}

@@ -1,0 +1,57 @@
+import Testing
+import Vault
+
+@Suite struct PendingChangeTests {
+    @Test(arguments: [
+        (nil, ChangeType.update), ("", .update), ("archive", .update), ("create", .create),
+    ])
+    func `a type that is absent or unknown is shown as an update`(
+        _ text: String?,
+        _ type: ChangeType
+    ) {
+        #expect(ChangeType.shown(for: text) == type)
+    }
+
+    @Test func `T-70 an unknown type is shown as an update and stays recognisable`() {
+        var change = PendingChange.sample(.hardDelete)
+        change.foreignType = "restoreSomewhere"
+        #expect(change.type == .update)
+        #expect(change.foreignType == "restoreSomewhere")
+    }
+
+    @Test func `each intent has the type of its name`() {
+        #expect(Intent.samples.map(\.type).contains(.create))
+        for intent in Intent.samples {
+            #expect(PendingChange.sample(intent).type == intent.type)
+        }
+    }
+
+    @Test func `the note of an attempt replaces that of the same attempt`() {
+        var change = PendingChange.sample(.hardDelete)
+        for round in 1...5 {
+            change.note(Attempt(.update, at: Moment(ticks: Int64(round)), fingerprint: [1]))
+        }
+        #expect(change.attempts.map(\.moment.ticks) == [5])
+        #expect(change.attemptCount == 5)
+    }
+
+    @Test func `refused attempts are forgotten from the oldest, unanswered ones never`() {
+        var change = PendingChange.sample(.hardDelete)
+        for round in 0..<100 {
+            change.note(Attempt(.update, at: Moment(ticks: 0), fingerprint: [UInt8(round)]))
+            if round % 2 == 0 { change.concludeAttempt(.refused) }
+        }
+        #expect(change.attempts.filter { $0.outcome == .unknown }.count == 50)
+        #expect(change.attempts.filter { $0.outcome == .refused }.count <= 17)
+        #expect(change.attemptCount == 100)
+    }
+
+    @Test func `what was sent without an answer may have landed, what was refused has not`() {
+        var change = PendingChange.sample(.hardDelete)
+        #expect(!change.mayHaveLanded(.trash))
+        change.note(Attempt(.trash, at: Moment(ticks: 0)))
+        #expect(change.mayHaveLanded(.trash))
+        change.concludeAttempt(.refused)
+        #expect(!change.mayHaveLanded(.trash))
+    }
+}
