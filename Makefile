@@ -53,6 +53,16 @@ bench: setup bench-tools ## What things cost, beside their ceilings. BENCH="NAME
 	swift build $(SWIFT_FLAGS) -c release --product benchmarks
 	$(WITH_TOOLS) .build/release/benchmarks $(BENCH)
 
+.PHONY: crash
+crash: setup ## The store in the long run: 300 kills, 10,000 power cuts, a million damaged records.
+	HOLDFAST_KILL_ROUNDS=300 HOLDFAST_POWER_CUTS=10000 HOLDFAST_FUZZ_ROUNDS=1000000 \
+		swift test $(SWIFT_FLAGS) --filter 'KillTests|DiskFaultTests|RecordFuzzTests'
+
+.PHONY: records
+records: setup ## Makes the C of the records anew from proto/.
+	protoc-c --proto_path=proto --c_out=Sources/C/CRecords records.proto
+	mv Sources/C/CRecords/records.pb-c.h Sources/C/CRecords/include/
+
 .PHONY: sanitize
 sanitize: setup tools ## All tests under the thread sanitizer, then under the address sanitizer.
 	@echo "== Thread sanitizer"

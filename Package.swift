@@ -123,8 +123,26 @@ let package = Package(
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
         tests("VaultTests", of: ["Vault"]),
-        tests("RecordsTests", of: ["Records", "Vault"], resources: [.copy("Fixtures")]),
-        tests("SyncTests", of: ["Sync", "Vault", "Records", "SQLite", "Messaging", "System"]),
+        tests("RecordsTests", of: ["Records", "Vault", "System"], resources: [.copy("Fixtures")]),
+        .target(
+            name: "CrashStory",
+            dependencies: ["Sync", "Vault", "Records"],
+            path: "Tests/CrashStory",
+            swiftSettings: strict
+        ),
+        .executableTarget(
+            name: "store-writer",
+            dependencies: ["CrashStory", "Sync", "Vault", "System"],
+            path: "Tests/Crash",
+            swiftSettings: strict
+        ),
+        tests(
+            "SyncTests",
+            of: [
+                "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "CrashStory",
+                "store-writer",
+            ]
+        ),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
         tests("GroundFloorTests", of: ["ground-floor"]),
@@ -156,6 +174,8 @@ let package = Package(
             dependencies: [
                 "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics",
                 "Logging",
+                "CCeilings", "System", "SQLite", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
+                "Vault", "Records", "Sync",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

@@ -13,6 +13,7 @@ struct Benchmarks {
         ("crypto", cryptoBenchmarks),
         ("sqlite", SQLiteBenchmarks.run),
         ("http-client", HTTPClientBenchmarks.run),
+        ("store", StoreBenchmarks.run),
     ]
 
     static func main() async throws {

@@ -57,7 +57,6 @@ import Vault
                 && after.cipherID == one.before.cipherID && after.created == one.before.created
                 && after.baseline == one.before.baseline && after.baseCopy == one.before.baseCopy
                 && after.attempts == one.before.attempts && after.backup == one.before.backup
-                && after.unknown == one.before.unknown
             #expect(isKept, "\(one)")
         }
     }

@@ -16,20 +16,17 @@ public struct Attempt: Hashable, Sendable {
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
     public var outcome: Outcome
-    public var unknown: UnknownFields
 
     public init(
         _ kind: Kind,
         at moment: Moment,
         fingerprint: [UInt8] = [],
-        outcome: Outcome = .unknown,
-        unknown: UnknownFields = .none
+        outcome: Outcome = .unknown
     ) {
         self.kind = kind
         self.moment = moment
         self.fingerprint = fingerprint
         self.outcome = outcome
-        self.unknown = unknown
     }
 }
 
@@ -40,18 +37,15 @@ public struct BackupNote: Hashable, Sendable {
     /// What is posted, frozen like every snapshot.
     public let json: [UInt8]
     public var cipherID: String?
-    public var unknown: UnknownFields
 
     public init(
         source: Revision,
         json: [UInt8],
-        cipherID: String? = nil,
-        unknown: UnknownFields = .none
+        cipherID: String? = nil
     ) {
         self.source = source
         self.json = json
         self.cipherID = cipherID
-        self.unknown = unknown
     }
 }
 
@@ -62,18 +56,15 @@ public struct ClockNote: Hashable, Sendable {
     public let bootID: String
     /// What had passed since the boot; together they betray a clock that was set.
     public let elapsedTicks: Int64
-    public var unknown: UnknownFields
 
     public init(
         offsetTicks: Int64?,
         bootID: String,
-        elapsedTicks: Int64,
-        unknown: UnknownFields = .none
+        elapsedTicks: Int64
     ) {
         self.offsetTicks = offsetTicks
         self.bootID = bootID
         self.elapsedTicks = elapsedTicks
-        self.unknown = unknown
     }
 }
 
@@ -82,11 +73,9 @@ public struct FailureNote: Hashable, Sendable {
     /// A word from a small vocabulary.
     public let kind: String
     public let message: String
-    public var unknown: UnknownFields
 
-    public init(kind: String, message: String, unknown: UnknownFields = .none) {
+    public init(kind: String, message: String) {
         self.kind = kind
         self.message = message
-        self.unknown = unknown
     }
 }

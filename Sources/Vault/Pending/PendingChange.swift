@@ -21,9 +21,9 @@ public struct PendingChange: Hashable, Sendable {
     /// The text that stood for the type, where it is none that fits the intent. Such a record is
     /// shown as ``ChangeType/shown(for:)`` says and is never sent.
     public var foreignType: String?
-    public let baseline: Revision?
+    public private(set) var baseline: Revision?
     /// What upstream held at the baseline.
-    public let baseCopy: [UInt8]?
+    public private(set) var baseCopy: [UInt8]?
     public let created: Moment
     public var updated: Moment
     public var clock: ClockNote?
@@ -37,7 +37,6 @@ public struct PendingChange: Hashable, Sendable {
     public var state: State
     public var failures: Int64
     public var lastFailure: FailureNote?
-    public var unknown: UnknownFields
 
     public init(
         id: String,
@@ -57,8 +56,7 @@ public struct PendingChange: Hashable, Sendable {
         backup: BackupNote? = nil,
         state: State = .ready,
         failures: Int64 = 0,
-        lastFailure: FailureNote? = nil,
-        unknown: UnknownFields = .none
+        lastFailure: FailureNote? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -78,7 +76,6 @@ public struct PendingChange: Hashable, Sendable {
         self.state = state
         self.failures = failures
         self.lastFailure = lastFailure
-        self.unknown = unknown
     }
 
     public var type: ChangeType {
@@ -106,6 +103,17 @@ public struct PendingChange: Hashable, Sendable {
     }
 
     private static let refusalsKept = 16
+
+    /// Takes a new stand after upstream accepted an earlier version of this change: both sides agree
+    /// on what it holds now, and the rest is still wanted.
+    public mutating func rebase(onto footing: Footing, cipherID: String) {
+        baseline = footing.revision
+        baseCopy = footing.copy
+        self.cipherID = cipherID
+        if case .create(let snapshot, let adjustments) = intent {
+            intent = .update(snapshot, trash: nil, adjustments)
+        }
+    }
 
     /// Whether an upstream that never answered may have done this.
     public func mayHaveLanded(_ kind: Attempt.Kind) -> Bool {

@@ -9,19 +9,16 @@ public struct Snapshot: Hashable, Sendable {
     /// Which key they are encrypted with, so that they are never sent after it was changed.
     public let keyFingerprint: [UInt8]
     public let sha256: [UInt8]
-    public var unknown: UnknownFields
 
     public init(
         json: [UInt8],
         formatVersion: Int = 1,
         keyFingerprint: [UInt8],
-        sha256: [UInt8],
-        unknown: UnknownFields = .none
+        sha256: [UInt8]
     ) {
         self.json = json
         self.formatVersion = formatVersion
         self.keyFingerprint = keyFingerprint
         self.sha256 = sha256
-        self.unknown = unknown
     }
 }

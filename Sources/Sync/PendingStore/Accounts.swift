@@ -1,0 +1,74 @@
+internal import SQLite
+
+/// An account as it lies in the store; what its record says is for others to know.
+public struct StoredAccount: Hashable, Sendable {
+    public let id: String
+    public let record: [UInt8]
+
+    public init(id: String, record: [UInt8]) {
+        self.id = id
+        self.record = record
+    }
+}
+
+extension Store {
+    public func accounts() throws(StoreError) -> [StoredAccount] {
+        try read { (db) throws(DatabaseError) in
+            try db.all("SELECT id, record FROM account ORDER BY id") {
+                (row) throws(DatabaseError) in
+                StoredAccount(id: try row.text(0), record: try row.bytes(1))
+            }
+        }
+    }
+
+    public func put(_ account: StoredAccount) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                INSERT INTO account (id, record) VALUES (?, ?)
+                ON CONFLICT (id) DO UPDATE SET record = excluded.record
+                """,
+                .text(account.id),
+                .blob(account.record)
+            )
+        }
+    }
+
+    /// Erases everything of an account in one transaction, what is pending included.
+    public func erase(_ userID: String) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            let user = Value.text(userID)
+            try db.execute("DELETE FROM pending_change WHERE user_id = ?", user)
+            try db.execute("DELETE FROM pending_tally WHERE user_id = ?", user)
+            try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
+            try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
+            try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
+            try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
+            try db.execute("DELETE FROM alias WHERE user_id = ?", user)
+            try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
+            try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
+            try db.execute("DELETE FROM account WHERE id = ?", user)
+        }
+    }
+
+    public func setting(_ name: String) throws(StoreError) -> String? {
+        try read { (db) throws(DatabaseError) in
+            try db.first("SELECT value FROM setting WHERE name = ?", .text(name)) {
+                (row) throws(DatabaseError) in try row.text(0)
+            }
+        }
+    }
+
+    public func set(_ name: String, to value: String) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                INSERT INTO setting VALUES (?, ?)
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                """,
+                .text(name),
+                .text(value)
+            )
+        }
+    }
+}

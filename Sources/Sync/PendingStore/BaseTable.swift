@@ -1,0 +1,186 @@
+internal import SQLite
+public import Vault
+
+/// What upstream last said about a cipher.
+public struct BaseCipher: Hashable, Sendable {
+    public let lane: Lane
+    public let revision: Revision
+    public let isTrashed: Bool
+    public let isArchived: Bool
+    public let organizationID: String?
+    /// Upstream's own text, byte for byte.
+    public let json: [UInt8]
+
+    public init(
+        lane: Lane,
+        revision: Revision,
+        isTrashed: Bool = false,
+        isArchived: Bool = false,
+        organizationID: String? = nil,
+        json: [UInt8]
+    ) {
+        self.lane = lane
+        self.revision = revision
+        self.isTrashed = isTrashed
+        self.isArchived = isArchived
+        self.organizationID = organizationID
+        self.json = json
+    }
+
+    public var footing: Footing {
+        Footing(revision: revision, isTrashed: isTrashed, isArchived: isArchived, copy: json)
+    }
+}
+
+/// The rest of what upstream says of an account, kept as it came.
+public struct BaseSlice: Hashable, Sendable {
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        case profile, folder, collection, organization, send, domains, policy
+    }
+
+    public let kind: Kind
+    /// Empty where there is only one of the kind.
+    public let id: String
+    public let json: [UInt8]
+
+    public init(_ kind: Kind, id: String = "", json: [UInt8]) {
+        self.kind = kind
+        self.id = id
+        self.json = json
+    }
+}
+
+/// The statements of the base tables, inside somebody's transaction.
+enum BaseTable {
+    static func find(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> BaseCipher? {
+        try db.first(
+            "SELECT * FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try BaseCipher(row) }
+    }
+
+    static func all(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [BaseCipher] {
+        try db.all(
+            "SELECT * FROM base_cipher WHERE user_id = ? ORDER BY cipher_id",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try BaseCipher(row) }
+    }
+
+    static func slices(
+        of userID: String,
+        _ kind: BaseSlice.Kind,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [BaseSlice] {
+        try db.all(
+            "SELECT id, json FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
+            .text(userID),
+            .text(kind.rawValue)
+        ) { (row) throws(DatabaseError) in
+            BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
+        }
+    }
+
+    /// The number of this write. What a refresh that began earlier says is older than it.
+    static func advanceClock(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
+        try db.first(
+            """
+            INSERT INTO base_clock VALUES (?, 1)
+            ON CONFLICT DO UPDATE SET written = written + 1 RETURNING written
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+    }
+
+    static func clock(of userID: String, _ db: borrowing Connection) throws(DatabaseError) -> Int {
+        try db.first("SELECT written FROM base_clock WHERE user_id = ?", .text(userID)) {
+            (row) throws(DatabaseError) in try row.int(0)
+        } ?? 0
+    }
+
+    static func put(
+        _ cipher: BaseCipher,
+        written: Int,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO base_cipher (user_id, cipher_id, revision_text, revision_ticks,
+                is_trashed, is_archived, organization_id, written, json)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (user_id, cipher_id) DO UPDATE SET
+                revision_text = excluded.revision_text, revision_ticks = excluded.revision_ticks,
+                is_trashed = excluded.is_trashed, is_archived = excluded.is_archived,
+                organization_id = excluded.organization_id, written = excluded.written,
+                json = excluded.json
+            """,
+            .text(cipher.lane.userID),
+            .text(cipher.lane.cipherID),
+            .text(cipher.revision.text),
+            .int(Int(cipher.revision.moment.ticks)),
+            .int(cipher.isTrashed ? 1 : 0),
+            .int(cipher.isArchived ? 1 : 0),
+            Value(cipher.organizationID),
+            .int(written),
+            .blob(cipher.json)
+        )
+    }
+
+    static func remove(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
+        let written = try advanceClock(of: lane.userID, db)
+        try db.execute(
+            "DELETE FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        )
+        try db.execute(
+            "INSERT OR REPLACE INTO base_removed VALUES (?, ?, ?)",
+            .text(lane.userID),
+            .text(lane.cipherID),
+            .int(written)
+        )
+    }
+
+    static func put(
+        _ slice: BaseSlice,
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO base_slice (user_id, kind, id, json) VALUES (?, ?, ?, ?)
+            ON CONFLICT (user_id, kind, id) DO UPDATE SET json = excluded.json
+            """,
+            .text(userID),
+            .text(slice.kind.rawValue),
+            .text(slice.id),
+            .blob(slice.json)
+        )
+    }
+}
+
+extension BaseCipher {
+    /// Reads a row of `base_cipher`, all columns.
+    init(_ row: borrowing Row) throws(DatabaseError) {
+        self.init(
+            lane: Lane(userID: try row.text(0), cipherID: try row.text(1)),
+            revision: Revision(
+                text: try row.text(2),
+                moment: Moment(ticks: Int64(try row.int(3)))
+            ),
+            isTrashed: try row.int(4) == 1,
+            isArchived: try row.int(5) == 1,
+            organizationID: try row.text(orNil: 6),
+            json: try row.bytes(8)
+        )
+    }
+}

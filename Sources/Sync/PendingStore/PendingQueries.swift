@@ -1,0 +1,82 @@
+internal import SQLite
+public import Vault
+
+extension Store {
+    /// What is pending for an account, in the order in which it was recorded.
+    public func changes(of userID: String) throws(StoreError) -> [StoredChange] {
+        try read { (db) throws(DatabaseError) in try PendingTable.all(of: userID, db) }
+    }
+
+    /// What is pending for a cipher, under whichever of its ids.
+    public func change(in lane: Lane) throws(StoreError) -> StoredChange? {
+        try read { (db) throws(DatabaseError) in
+            try PendingTable.find(AliasTable.resolve(lane, db), db)
+        }
+    }
+
+    public func change(_ id: String) throws(StoreError) -> StoredChange? {
+        try read { (db) throws(DatabaseError) in try PendingTable.find(id: id, db) }
+    }
+
+    public func count(of userID: String) throws(StoreError) -> Int {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                "SELECT ifnull(sum(count), 0) FROM pending_tally WHERE user_id = ?",
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+        }
+    }
+
+    /// How many there are of each kind in each state, of one account or of all.
+    public func tally(of userID: String? = nil) throws(StoreError) -> [PendingTally] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT change_type, state, sum(count), sum(bytes) FROM pending_tally
+                WHERE ?1 IS NULL OR user_id = ?1 GROUP BY change_type, state
+                HAVING sum(count) > 0
+                """,
+                Value(userID)
+            ) { (row) throws(DatabaseError) in
+                PendingTally(
+                    type: ChangeType.shown(for: try row.text(0)),
+                    state: try row.text(1),
+                    count: try row.int(2),
+                    bytes: try row.int(3)
+                )
+            }
+        }
+    }
+
+    /// The change that has waited longest.
+    public func oldest(of userID: String) throws(StoreError) -> PendingSummary? {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                "SELECT * FROM pending_change WHERE user_id = ? ORDER BY seq LIMIT 1",
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try PendingSummary(row) }
+        }
+    }
+
+    /// When the next change may be tried: in the distant past if one may be tried now.
+    public func nextDue(of userID: String) throws(StoreError) -> Moment? {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT due_ticks FROM pending_change
+                WHERE user_id = ? AND due_ticks IS NOT NULL ORDER BY due_ticks LIMIT 1
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }
+        }
+    }
+
+    /// The accounts that have something pending.
+    public func usersWithChanges() throws(StoreError) -> [String] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                "SELECT DISTINCT user_id FROM pending_tally WHERE count > 0"
+            ) { (row) throws(DatabaseError) in try row.text(0) }
+        }
+    }
+}

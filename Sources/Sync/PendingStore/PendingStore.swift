@@ -1,0 +1,132 @@
+public import Messaging
+public import Vault
+
+/// The host's memory as a service: one for all accounts, and the only one that writes.
+///
+/// Every message is one transaction of the ``Store``. Messages run side by side, so that those which
+/// arrive together share a commit; whoever needs an order waits for the answer, as lanes do.
+public final class PendingStore: Service {
+    public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
+
+    public enum Message: Sendable {
+        case record(Edit, in: Lane, as: Standing, expecting: Int64?, Answer<Recording>)
+        case withdraw(Recorded, Answer<Bool>)
+        case update(
+            String,
+            expecting: Int64,
+            @Sendable (inout PendingChange) -> Void,
+            Answer<Swap>
+        )
+        case queue(
+            String,
+            expecting: Int64,
+            at: Moment,
+            @Sendable (inout PendingChange) -> Void,
+            Answer<(swap: Swap, receiptID: String?)>
+        )
+        case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
+        case discard(String, expecting: Int64, at: Moment, Answer<Bool>)
+        case clear(Lane, upTo: Int64, Answer<Void>)
+        case refresh(
+            String,
+            ciphers: [BaseCipher],
+            slices: [BaseSlice],
+            since: RefreshMark,
+            Answer<(changed: Int, removed: Int)>
+        )
+        case putBase(BaseCipher, Answer<Void>)
+        case removeBase(Lane, Answer<Void>)
+        case copyPending(Answer<Void>)
+        case erase(String, Answer<Void>)
+    }
+
+    public var address: Address<Message> { mailbox.address }
+
+    /// Reads need no turn: they see what was committed before them, on the reader's own thread.
+    public let store: Store
+
+    private let mailbox = Mailbox<Message>(name: "pending-store", capacity: 1_024)
+
+    /// So many messages are under way at most; more wait in the mailbox, and then with their
+    /// senders.
+    private static let messagesAtOnce = 512
+
+    public init(_ store: Store) {
+        self.store = store
+    }
+
+    public func close() { mailbox.close() }
+
+    public func run() async {
+        await withTaskGroup(of: Void.self) { tasks in
+            var underWay = 0
+            for await message in mailbox {
+                if underWay == Self.messagesAtOnce {
+                    await tasks.next()
+                    underWay -= 1
+                }
+                tasks.addTask { await self.carryOut(message) }
+                underWay += 1
+            }
+        }
+    }
+
+    private func carryOut(_ message: Message) async {
+        switch message {
+        case .record(let edit, let lane, let standing, let version, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.record(edit, in: lane, as: standing, expecting: version)
+            }
+        case .withdraw(let recorded, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.withdraw(recorded)
+            }
+        case .discard(let id, let version, let moment, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.discard(id, expecting: version, at: moment)
+            }
+        case .clear(let lane, let version, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.clear(lane, upTo: version)
+            }
+        case .update, .queue, .settle: await carryOutSwap(message)
+        case .refresh, .putBase, .removeBase, .copyPending, .erase: await carryOutBase(message)
+        }
+    }
+
+    private func carryOutSwap(_ message: Message) async {
+        switch message {
+        case .update(let id, let version, let body, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.update(id, expecting: version, body)
+            }
+        case .queue(let id, let version, let moment, let body, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.queue(id, expecting: version, at: moment, body)
+            }
+        case .settle(let id, let lane, let version, let settlement, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.settle(id, in: lane, expecting: version, settlement)
+            }
+        default: break
+        }
+    }
+
+    private func carryOutBase(_ message: Message) async {
+        switch message {
+        case .refresh(let userID, let ciphers, let slices, let mark, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.refresh(userID, ciphers: ciphers, slices: slices, since: mark)
+            }
+        case .putBase(let cipher, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }
+        case .removeBase(let lane, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }
+        case .copyPending(let reply):
+            await reply.answer { () async throws(StoreError) in try await store.copyPending() }
+        case .erase(let userID, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.erase(userID) }
+        default: break
+        }
+    }
+}

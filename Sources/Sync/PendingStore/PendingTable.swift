@@ -1,0 +1,118 @@
+internal import Records
+internal import SQLite
+internal import Vault
+
+/// The statements of the pending table, inside somebody's transaction. Their columns are those of
+/// the schema, in its order; later migrations add theirs at the end.
+enum PendingTable {
+    static func find(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> StoredChange? {
+        try db.first(
+            "SELECT * FROM pending_change WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try StoredChange(row) }
+    }
+
+    static func find(
+        id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> StoredChange? {
+        try db.first(
+            "SELECT * FROM pending_change WHERE id = ?",
+            .text(id)
+        ) { (row) throws(DatabaseError) in try StoredChange(row) }
+    }
+
+    static func all(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [StoredChange] {
+        try db.all(
+            "SELECT * FROM pending_change WHERE user_id = ? ORDER BY seq",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try StoredChange(row) }
+    }
+
+    /// Inserts the change or, if its cipher has one already, replaces what may be replaced: the id,
+    /// the dates of the first edit and its baseline stay, whatever is passed.
+    static func upsert(
+        _ record: PendingRecord,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let change = record.change
+        try db.execute(
+            """
+            INSERT INTO pending_change (id, user_id, cipher_id, version, change_type, state,
+                due_ticks, created_ticks, updated_ticks, baseline_text, baseline_ticks,
+                password_changes, snapshot, base_copy, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT (user_id, cipher_id) DO UPDATE SET version = version + 1,
+                change_type = excluded.change_type, state = excluded.state,
+                due_ticks = excluded.due_ticks, updated_ticks = excluded.updated_ticks,
+                password_changes = excluded.password_changes, snapshot = excluded.snapshot,
+                record = excluded.record
+            """,
+            .text(change.id),
+            .text(change.userID),
+            .text(change.cipherID),
+            .int(Int(change.version)),
+            .text(change.foreignType ?? change.intent.type.rawValue),
+            .text(change.state.word),
+            Value(change.state.due),
+            .int(Int(change.created.ticks)),
+            .int(Int(change.updated.ticks)),
+            Value(change.baseline?.text),
+            Value(change.baseline.map { Int($0.moment.ticks) }),
+            .int(Int(change.passwordChanges)),
+            Value(change.intent.snapshot?.json),
+            Value(change.baseCopy),
+            .blob(record.encoded())
+        )
+    }
+
+    /// Compare and swap: writes the change over the version it names, and nothing if that has moved.
+    static func replace(
+        _ record: PendingRecord,
+        expecting version: Int64,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        let change = record.change
+        return try db.execute(
+            """
+            UPDATE pending_change SET cipher_id = ?, version = ?, change_type = ?, state = ?,
+                due_ticks = ?, updated_ticks = ?, baseline_text = ?, baseline_ticks = ?,
+                password_changes = ?, snapshot = ?, base_copy = ?, record = ?
+            WHERE id = ? AND version = ?
+            """,
+            .text(change.cipherID),
+            .int(Int(change.version)),
+            .text(change.foreignType ?? change.intent.type.rawValue),
+            .text(change.state.word),
+            Value(change.state.due),
+            .int(Int(change.updated.ticks)),
+            Value(change.baseline?.text),
+            Value(change.baseline.map { Int($0.moment.ticks) }),
+            .int(Int(change.passwordChanges)),
+            Value(change.intent.snapshot?.json),
+            Value(change.baseCopy),
+            .blob(record.encoded()),
+            .text(change.id),
+            .int(Int(version))
+        ) == 1
+    }
+
+    static func remove(
+        id: String,
+        expecting version: Int64,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        try db.execute(
+            "DELETE FROM pending_change WHERE id = ? AND version = ?",
+            .text(id),
+            .int(Int(version))
+        ) == 1
+    }
+}

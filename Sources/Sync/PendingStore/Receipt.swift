@@ -1,0 +1,142 @@
+internal import SQLite
+public import Vault
+
+/// What an accepted edit is known by afterwards.
+public struct Receipt: Hashable, Sendable {
+    public enum Status: String, CaseIterable, Hashable, Sendable {
+        case queued, sent, observed, merged, backedUp, superseded, restored, discarded, quarantined
+    }
+
+    public let id: String
+    public let userID: String
+    public let pendingID: String
+    public let cipherID: String
+    public let status: Status
+    public let resultCipherID: String?
+    public let backupCipherID: String?
+    public let queued: Moment
+    public let sent: Moment?
+    public let observed: Moment?
+    public let ended: Moment?
+}
+
+/// How the receipts of a change end with it.
+public struct ReceiptEnd: Hashable, Sendable {
+    public let status: Receipt.Status
+    public let at: Moment
+    public let resultCipherID: String?
+    public let backupCipherID: String?
+
+    public init(
+        _ status: Receipt.Status,
+        at moment: Moment,
+        resultCipherID: String? = nil,
+        backupCipherID: String? = nil
+    ) {
+        self.status = status
+        at = moment
+        self.resultCipherID = resultCipherID
+        self.backupCipherID = backupCipherID
+    }
+}
+
+enum ReceiptTable {
+    /// A receipt for the newest edit of a change; those of the edits it was folded into end here.
+    static func issue(
+        _ id: String,
+        for change: PendingChange,
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try end(change.id, ReceiptEnd(.superseded, at: moment), db)
+        try db.execute(
+            """
+            INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks)
+            VALUES (?, ?, ?, ?, 'queued', ?)
+            """,
+            .text(id),
+            .text(change.userID),
+            .text(change.id),
+            .text(change.cipherID),
+            .int(Int(moment.ticks))
+        )
+    }
+
+    static func end(
+        _ pendingID: String,
+        _ end: ReceiptEnd,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let wasSent = ![.superseded, .discarded, .quarantined].contains(end.status)
+        try db.execute(
+            """
+            UPDATE receipt SET status = ?, result_cipher_id = ?, backup_cipher_id = ?,
+                sent_ticks = iif(?, ?, sent_ticks), ended_ticks = ?
+            WHERE pending_id = ? AND status IN ('queued', 'quarantined')
+            """,
+            .text(end.status.rawValue),
+            Value(end.resultCipherID),
+            Value(end.backupCipherID),
+            .int(wasSent ? 1 : 0),
+            .int(Int(end.at.ticks)),
+            .int(Int(end.at.ticks)),
+            .text(pendingID)
+        )
+    }
+}
+
+extension Store {
+    public func receipt(_ id: String, of userID: String) throws(StoreError) -> Receipt? {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                "SELECT * FROM receipt WHERE id = ? AND user_id = ?",
+                .text(id),
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try Receipt(row) }
+        }
+    }
+
+    /// A later refresh showed what was sent.
+    public func observe(_ id: String, at moment: Moment) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                UPDATE receipt SET status = 'observed', observed_ticks = ?
+                WHERE id = ? AND status = 'sent'
+                """,
+                .int(Int(moment.ticks)),
+                .text(id)
+            )
+        }
+    }
+
+    /// Forgets the receipts that were issued before the moment and have ended.
+    public func forgetReceipts(before moment: Moment) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                DELETE FROM receipt
+                WHERE queued_ticks < ? AND status NOT IN ('queued', 'quarantined')
+                """,
+                .int(Int(moment.ticks))
+            )
+        }
+    }
+}
+
+extension Receipt {
+    fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
+        id = try row.text(0)
+        userID = try row.text(1)
+        pendingID = try row.text(2)
+        cipherID = try row.text(3)
+        // The table's CHECK lets no other word in.
+        status = Status(rawValue: try row.text(4)) ?? .queued
+        resultCipherID = try row.text(orNil: 5)
+        backupCipherID = try row.text(orNil: 6)
+        queued = Moment(ticks: Int64(try row.int(7)))
+        sent = try row.int(orNil: 8).map { Moment(ticks: Int64($0)) }
+        observed = try row.int(orNil: 9).map { Moment(ticks: Int64($0)) }
+        ended = try row.int(orNil: 10).map { Moment(ticks: Int64($0)) }
+    }
+}

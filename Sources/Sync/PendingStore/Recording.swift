@@ -1,0 +1,202 @@
+internal import Records
+internal import SQLite
+public import Vault
+
+/// How an edit is recorded.
+public enum Standing: Sendable {
+    /// It is pushed right away; the attempt is written down with it.
+    case inFlight(Attempt)
+    /// It waits, and gets a receipt.
+    case queued
+}
+
+/// What became of an edit in the store.
+public enum Recording: Sendable {
+    case recorded(Recorded)
+    /// Nothing is left to be sent, and the record that was there is gone.
+    case gone
+    /// There was nothing to do.
+    case unchanged
+    case refused(Folding.Refusal)
+    /// Something else was recorded since the caller looked: look again.
+    case moved(to: Int64)
+    /// The record that is there cannot be read. It stays as it is.
+    case unreadable
+}
+
+public struct Recorded: Sendable {
+    public let change: PendingChange
+    /// It was to be deleted for good, and is not any more.
+    public let isResurrected: Bool
+    public let receiptID: String?
+    /// As it was before this edit.
+    let before: PendingRecord?
+}
+
+extension Store {
+    /// Makes an edit durable, folding it into what is pending for its cipher.
+    ///
+    /// - Parameter version: Of the pending change that the caller has seen, 0 for none; without
+    ///   one, the edit folds into whatever is there.
+    public func record(
+        _ edit: Edit,
+        in lane: Lane,
+        as standing: Standing,
+        expecting version: Int64? = nil
+    ) async throws(StoreError) -> Recording {
+        try await requireAcceptance()
+        let ids = (change: chance.identifier(), receipt: chance.identifier())
+        let limits = limits
+        let entry = Entry(edit: edit, lane: lane, standing: standing, version: version, ids: ids)
+        let outcome = try await write { (db) throws(DatabaseError) in
+            try entry.make(limits, db)
+        }
+        switch outcome {
+        case .made(let recording): return recording
+        case .full(let limit): throw .queueFull(limit: limit)
+        }
+    }
+
+    /// Takes an edit back that upstream refused; what it was folded into is as it was.
+    ///
+    /// - Returns: Whether it was still the newest; if not, nothing was done.
+    @discardableResult
+    public func withdraw(_ recorded: Recorded) async throws(StoreError) -> Bool {
+        let change = recorded.change
+        return try await write { (db) throws(DatabaseError) in
+            guard var before = recorded.before else {
+                return try PendingTable.remove(id: change.id, expecting: change.version, db)
+            }
+            before.change.version = change.version + 1
+            return try PendingTable.replace(before, expecting: change.version, db)
+        }
+    }
+}
+
+/// One edit on its way into the store.
+private struct Entry: Sendable {
+    let edit: Edit
+    let lane: Lane
+    let standing: Standing
+    let version: Int64?
+    let ids: (change: String, receipt: String)
+
+    enum Outcome: Sendable {
+        case made(Recording)
+        case full(limit: Int)
+    }
+
+    func make(
+        _ limits: Store.Limits,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Outcome {
+        let lane = try AliasTable.resolve(lane, db)
+        let stored = try PendingTable.find(lane, db)
+        let found = stored?.summary.version ?? 0
+        if let version, version != found { return .made(.moved(to: found)) }
+        if let stored, stored.change == nil { return .made(.unreadable) }
+        if stored == nil, let limit = try Self.limitReached(limits, lane.userID, db) {
+            return .full(limit: limit)
+        }
+        let footing = try BaseTable.find(lane, db)?.footing
+        return .made(try keep(fold(into: stored?.change, lane, footing), stored, db))
+    }
+
+    private func fold(
+        into pending: PendingChange?,
+        _ lane: Lane,
+        _ footing: Footing?
+    ) -> Folding {
+        guard let pending else {
+            return .begin(
+                edit,
+                id: ids.change,
+                userID: lane.userID,
+                cipherID: lane.cipherID,
+                footing: footing
+            )
+        }
+        return pending.fold(edit, footing: footing)
+    }
+
+    private func keep(
+        _ folding: Folding,
+        _ stored: StoredChange?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Recording {
+        switch folding {
+        case .recorded(let change): return try keep(change, stored, isResurrected: false, db)
+        case .resurrected(let change): return try keep(change, stored, isResurrected: true, db)
+        case .gone:
+            guard let stored else { return .unchanged }
+            try Discard(status: .superseded, at: edit.moment).carryOut(stored.summary, db)
+            return .gone
+        case .unchanged: return .unchanged
+        case .refused(let refusal): return .refused(refusal)
+        }
+    }
+
+    private func keep(
+        _ folded: PendingChange,
+        _ stored: StoredChange?,
+        isResurrected: Bool,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Recording {
+        let before = stored?.reading.value
+        var record = before ?? PendingRecord(folded)
+        record.change = folded
+        let receiptID = standing.receiptID(ids.receipt)
+        if case .inFlight(let attempt) = standing {
+            record.change.note(attempt)
+            record.change.state = .inFlight
+        }
+        try PendingTable.upsert(record, db)
+        if let receiptID {
+            try ReceiptTable.issue(receiptID, for: record.change, at: edit.moment, db)
+        }
+        return .recorded(
+            Recorded(
+                change: record.change,
+                isResurrected: isResurrected,
+                receiptID: receiptID,
+                before: before
+            )
+        )
+    }
+
+    /// The limit that leaves no room for another record of this account.
+    private static func limitReached(
+        _ limits: Store.Limits,
+        _ userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int? {
+        let (count, bytes) =
+            try db.first(
+                """
+                SELECT ifnull(sum(count), 0), ifnull(sum(bytes), 0) FROM pending_tally
+                WHERE user_id = ?
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in (try row.int(0), try row.int(1)) } ?? (0, 0)
+        if count >= limits.changes { return limits.changes }
+        return bytes >= limits.bytes ? limits.bytes : nil
+    }
+}
+
+extension Standing {
+    fileprivate func receiptID(_ id: String) -> String? {
+        if case .queued = self { id } else { nil }
+    }
+}
+
+extension Folding {
+    fileprivate static func begin(
+        _ edit: Edit,
+        id: String,
+        userID: String,
+        cipherID: String,
+        footing: Footing?
+    ) -> Folding {
+        PendingChange.begin(edit, id: id, userID: userID, cipherID: cipherID, footing: footing)
+    }
+}

@@ -1,0 +1,166 @@
+internal import SQLite
+
+/// Where a refresh began: what is written to the base after this is younger than its answer.
+public struct RefreshMark: Hashable, Sendable {
+    let written: Int
+}
+
+extension Store {
+    /// To be taken before the request goes out.
+    public func refreshMark(of userID: String) throws(StoreError) -> RefreshMark {
+        RefreshMark(
+            written: try read { (db) throws(DatabaseError) in
+                try BaseTable.clock(of: userID, db)
+            }
+        )
+    }
+
+    /// Takes over all that upstream holds of an account, in one transaction. Base only: what is
+    /// pending is neither read nor touched, and neither is what was written since the mark.
+    ///
+    /// - Returns: How many ciphers were changed and removed.
+    public func refresh(
+        _ userID: String,
+        ciphers: [BaseCipher],
+        slices: [BaseSlice],
+        since mark: RefreshMark
+    ) async throws(StoreError) -> (changed: Int, removed: Int) {
+        try await write { (db) throws(DatabaseError) in
+            let written = try BaseTable.advanceClock(of: userID, db)
+            let changed = try Self.take(ciphers, of: userID, written, since: mark, db)
+            let kept = Set(ciphers.map(\.lane.cipherID))
+            let removed = try Self.removeAbsent(of: userID, keeping: kept, since: mark, db)
+            try Self.replace(slices, of: userID, db)
+            try db.execute(
+                "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
+                .text(userID),
+                .int(mark.written)
+            )
+            return (changed, removed)
+        }
+    }
+
+    private static func take(
+        _ ciphers: [BaseCipher],
+        of userID: String,
+        _ written: Int,
+        since mark: RefreshMark,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
+        let removed = Set(
+            try db.all(
+                "SELECT cipher_id FROM base_removed WHERE user_id = ? AND written > ?",
+                .text(userID),
+                .int(mark.written)
+            ) { (row) throws(DatabaseError) in try row.text(0) }
+        )
+        var changed = 0
+        for cipher in ciphers where !removed.contains(cipher.lane.cipherID) {
+            let known = try known(cipher.lane, db)
+            if let known, known.written > mark.written || known.isSame(as: cipher) { continue }
+            try BaseTable.put(cipher, written: written, db)
+            changed += 1
+        }
+        return changed
+    }
+
+    private struct Known {
+        let written: Int
+        let cipher: BaseCipher
+
+        func isSame(as other: BaseCipher) -> Bool { cipher == other }
+    }
+
+    private static func known(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Known? {
+        try db.first(
+            "SELECT * FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in
+            Known(written: try row.int(7), cipher: try BaseCipher(row))
+        }
+    }
+
+    private static func removeAbsent(
+        of userID: String,
+        keeping kept: Set<String>,
+        since mark: RefreshMark,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
+        let absent = try db.all(
+            "SELECT cipher_id FROM base_cipher WHERE user_id = ? AND written <= ?",
+            .text(userID),
+            .int(mark.written)
+        ) { (row) throws(DatabaseError) in try row.text(0) }.filter { !kept.contains($0) }
+        for id in absent {
+            try db.execute(
+                "DELETE FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
+                .text(userID),
+                .text(id)
+            )
+        }
+        return absent.count
+    }
+
+    private static func replace(
+        _ slices: [BaseSlice],
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute("DELETE FROM base_slice WHERE user_id = ?", .text(userID))
+        for slice in slices { try BaseTable.put(slice, of: userID, db) }
+    }
+}
+
+extension Store {
+    /// One cipher as upstream says it is now.
+    public func putBase(_ cipher: BaseCipher) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try BaseTable.put(
+                cipher,
+                written: BaseTable.advanceClock(of: cipher.lane.userID, db),
+                db
+            )
+        }
+    }
+
+    /// Upstream no longer has it.
+    public func removeBase(_ lane: Lane) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in try BaseTable.remove(lane, db) }
+    }
+
+    public func base(_ lane: Lane) throws(StoreError) -> BaseCipher? {
+        try read { (db) throws(DatabaseError) in
+            try BaseTable.find(AliasTable.resolve(lane, db), db)
+        }
+    }
+
+    public func slices(
+        of userID: String,
+        _ kind: BaseSlice.Kind
+    ) throws(StoreError) -> [BaseSlice] {
+        try read { (db) throws(DatabaseError) in try BaseTable.slices(of: userID, kind, db) }
+    }
+
+    /// Both layers of an account as they were at one moment: the view is made of these.
+    public func layers(
+        of userID: String
+    ) throws(StoreError) -> (base: [BaseCipher], pending: [StoredChange]) {
+        try read { (db) throws(DatabaseError) in
+            (try BaseTable.all(of: userID, db), try PendingTable.all(of: userID, db))
+        }
+    }
+
+    /// Both layers of one cipher.
+    public func layers(
+        of lane: Lane
+    ) throws(StoreError) -> (base: BaseCipher?, pending: StoredChange?) {
+        try read { (db) throws(DatabaseError) in
+            let lane = try AliasTable.resolve(lane, db)
+            return (try BaseTable.find(lane, db), try PendingTable.find(lane, db))
+        }
+    }
+}

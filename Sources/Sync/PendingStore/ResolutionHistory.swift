@@ -1,0 +1,97 @@
+internal import SQLite
+public import Vault
+
+/// How a pending change was resolved, for the history.
+public struct ResolutionNote: Hashable, Sendable {
+    public enum Outcome: String, CaseIterable, Hashable, Sendable {
+        case pushed, alreadyApplied, recreated, backedUpServer, backedUpLocal, restoredServer,
+            deleted, cleanedUp, adopted, discarded
+    }
+
+    public let outcome: Outcome
+    public let moment: Moment
+    public let winner: Side?
+    public let backupCipherID: String?
+
+    public init(
+        _ outcome: Outcome,
+        at moment: Moment,
+        winner: Side? = nil,
+        backupCipherID: String? = nil
+    ) {
+        self.outcome = outcome
+        self.moment = moment
+        self.winner = winner
+        self.backupCipherID = backupCipherID
+    }
+}
+
+/// A row of the history.
+public struct ResolutionEntry: Hashable, Sendable {
+    public let sequence: Int
+    public let pendingID: String
+    public let cipherID: String
+    public let type: ChangeType
+    public let note: ResolutionNote
+    public let recorded: Moment
+}
+
+extension ResolutionNote {
+    func write(_ summary: PendingSummary, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO resolution (user_id, pending_id, cipher_id, change_type, outcome, winner,
+                backup_cipher_id, recorded_ticks, resolved_ticks)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+            """,
+            .text(summary.lane.userID),
+            .text(summary.id),
+            .text(summary.lane.cipherID),
+            .text(summary.typeText),
+            .text(outcome.rawValue),
+            Value(winner.map { $0 == .local ? "local" : "server" }),
+            Value(backupCipherID),
+            .int(Int(summary.created.ticks)),
+            .int(Int(moment.ticks))
+        )
+    }
+}
+
+extension Store {
+    /// Newest first.
+    public func resolutions(
+        of userID: String,
+        since moment: Moment = Moment(ticks: .min),
+        limit: Int
+    ) throws(StoreError) -> [ResolutionEntry] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT * FROM resolution WHERE user_id = ? AND resolved_ticks >= ?
+                ORDER BY seq DESC LIMIT ?
+                """,
+                .text(userID),
+                .int(Int(moment.ticks)),
+                .int(max(limit, 0))
+            ) { (row) throws(DatabaseError) in try ResolutionEntry(row) }
+        }
+    }
+}
+
+extension ResolutionEntry {
+    fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
+        sequence = try row.int(0)
+        pendingID = try row.text(2)
+        cipherID = try row.text(3)
+        type = ChangeType.shown(for: try row.text(4))
+        recorded = Moment(ticks: Int64(try row.int(8)))
+        let winner = try row.text(orNil: 6)
+        note = ResolutionNote(
+            // The table's CHECK lets no other word in.
+            ResolutionNote.Outcome(rawValue: try row.text(5)) ?? .cleanedUp,
+            at: Moment(ticks: Int64(try row.int(9))),
+            winner: winner.map { $0 == "local" ? .local : .upstream },
+            backupCipherID: try row.text(orNil: 7)
+        )
+    }
+}

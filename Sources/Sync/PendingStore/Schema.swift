@@ -1,0 +1,187 @@
+internal import SQLite
+
+/// The tables. A released migration never changes; the next one is added below it.
+enum Schema {
+    static let migrations = [
+        Migration("accounts, base and pending changes") { (db) throws(DatabaseError) in
+            try db.execute(script: accounts)
+            try db.execute(script: base)
+            try db.execute(script: pending)
+            try db.execute(script: tally)
+            try db.execute(script: aftermath)
+        }
+    ]
+
+    private static let accounts: StaticString = """
+        CREATE TABLE setting (
+            name TEXT PRIMARY KEY NOT NULL,
+            value TEXT NOT NULL
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE account (
+            id TEXT PRIMARY KEY NOT NULL CHECK (length(id) > 0),
+            record BLOB NOT NULL
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    /// What upstream last said. `json` is its own text, byte for byte.
+    private static let base: StaticString = """
+        -- How often an account's base was written; see base_cipher.written.
+        CREATE TABLE base_clock (
+            user_id TEXT PRIMARY KEY NOT NULL CHECK (length(user_id) > 0),
+            written INTEGER NOT NULL CHECK (written >= 0)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE base_cipher (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            revision_text TEXT NOT NULL,
+            revision_ticks INTEGER NOT NULL,
+            is_trashed INTEGER NOT NULL CHECK (is_trashed IN (0, 1)),
+            is_archived INTEGER NOT NULL CHECK (is_archived IN (0, 1)),
+            organization_id TEXT,
+            -- Which write of the account this was. A refresh leaves alone what is younger than it.
+            written INTEGER NOT NULL CHECK (written >= 0),
+            json BLOB NOT NULL,
+            PRIMARY KEY (user_id, cipher_id)
+        ) STRICT;
+
+        -- Removed since some refresh began, so that the refresh does not bring it back.
+        CREATE TABLE base_removed (
+            user_id TEXT NOT NULL,
+            cipher_id TEXT NOT NULL,
+            written INTEGER NOT NULL CHECK (written >= 0),
+            PRIMARY KEY (user_id, cipher_id)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TABLE base_slice (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            kind TEXT NOT NULL CHECK (kind IN
+                ('profile', 'folder', 'collection', 'organization', 'send', 'domains', 'policy')),
+            id TEXT NOT NULL,
+            json BLOB NOT NULL,
+            PRIMARY KEY (user_id, kind, id)
+        ) STRICT;
+        """
+
+    /// `seq` gives the order, because clocks are set back. It is never used twice.
+    private static let pending: StaticString = """
+        CREATE TABLE pending_change (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            id TEXT NOT NULL UNIQUE CHECK (length(id) = 36),
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            version INTEGER NOT NULL CHECK (version >= 1),
+            change_type TEXT NOT NULL,
+            state TEXT NOT NULL
+                CHECK (state IN ('ready', 'inFlight', 'backingOff', 'quarantined')),
+            -- When it may be tried again: 0 at once, nothing where it may not be tried.
+            due_ticks INTEGER,
+            created_ticks INTEGER NOT NULL,
+            updated_ticks INTEGER NOT NULL,
+            baseline_text TEXT,
+            baseline_ticks INTEGER,
+            password_changes INTEGER NOT NULL DEFAULT 0 CHECK (password_changes >= 0),
+            snapshot BLOB,
+            base_copy BLOB,
+            record BLOB NOT NULL,
+            UNIQUE (user_id, cipher_id),
+            CHECK (change_type NOT IN ('create', 'update') OR snapshot IS NOT NULL),
+            CHECK (change_type <> 'hardDelete' OR snapshot IS NULL),
+            CHECK (change_type <> 'create' OR baseline_text IS NULL),
+            CHECK ((baseline_text IS NULL) = (baseline_ticks IS NULL)),
+            CHECK ((state IN ('ready', 'backingOff')) = (due_ticks IS NOT NULL))
+        ) STRICT;
+
+        -- Holds seq too, as every index does: an account's changes in their order.
+        CREATE INDEX pending_of_user ON pending_change (user_id);
+        CREATE INDEX pending_due ON pending_change (user_id, due_ticks)
+            WHERE due_ticks IS NOT NULL;
+        CREATE INDEX pending_in_flight ON pending_change (user_id) WHERE state = 'inFlight';
+        """
+
+    /// Counted when it changes, not when somebody asks.
+    private static let tally: StaticString = """
+        CREATE TABLE pending_tally (
+            user_id TEXT NOT NULL,
+            change_type TEXT NOT NULL,
+            state TEXT NOT NULL,
+            count INTEGER NOT NULL CHECK (count >= 0),
+            bytes INTEGER NOT NULL CHECK (bytes >= 0),
+            PRIMARY KEY (user_id, change_type, state)
+        ) STRICT, WITHOUT ROWID;
+
+        CREATE TRIGGER pending_recorded AFTER INSERT ON pending_change BEGIN
+            INSERT INTO pending_tally VALUES (new.user_id, new.change_type, new.state, 1,
+                length(new.record) + ifnull(length(new.snapshot), 0)
+                    + ifnull(length(new.base_copy), 0))
+            ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+        END;
+
+        CREATE TRIGGER pending_removed AFTER DELETE ON pending_change BEGIN
+            UPDATE pending_tally SET count = count - 1,
+                bytes = bytes - length(old.record) - ifnull(length(old.snapshot), 0)
+                    - ifnull(length(old.base_copy), 0)
+            WHERE user_id = old.user_id AND change_type = old.change_type
+                AND state = old.state;
+        END;
+
+        CREATE TRIGGER pending_changed
+        AFTER UPDATE OF user_id, change_type, state, record, snapshot, base_copy
+        ON pending_change BEGIN
+            UPDATE pending_tally SET count = count - 1,
+                bytes = bytes - length(old.record) - ifnull(length(old.snapshot), 0)
+                    - ifnull(length(old.base_copy), 0)
+            WHERE user_id = old.user_id AND change_type = old.change_type
+                AND state = old.state;
+            INSERT INTO pending_tally VALUES (new.user_id, new.change_type, new.state, 1,
+                length(new.record) + ifnull(length(new.snapshot), 0)
+                    + ifnull(length(new.base_copy), 0))
+            ON CONFLICT DO UPDATE SET count = count + 1, bytes = bytes + excluded.bytes;
+        END;
+        """
+
+    private static let aftermath: StaticString = """
+        -- What became of an id that we made. For ever: callers come back days later.
+        CREATE TABLE alias (
+            user_id TEXT NOT NULL,
+            made_id TEXT NOT NULL CHECK (length(made_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0 AND cipher_id <> made_id),
+            PRIMARY KEY (user_id, made_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX alias_of_cipher ON alias (user_id, cipher_id);
+
+        CREATE TABLE receipt (
+            id TEXT PRIMARY KEY NOT NULL CHECK (length(id) = 36),
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            pending_id TEXT NOT NULL,
+            cipher_id TEXT NOT NULL,
+            status TEXT NOT NULL CHECK (status IN ('queued', 'sent', 'observed', 'merged',
+                'backedUp', 'superseded', 'restored', 'discarded', 'quarantined')),
+            result_cipher_id TEXT,
+            backup_cipher_id TEXT,
+            queued_ticks INTEGER NOT NULL,
+            sent_ticks INTEGER,
+            observed_ticks INTEGER,
+            ended_ticks INTEGER
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX receipt_of_change ON receipt (pending_id, status);
+        CREATE INDEX receipt_by_age ON receipt (queued_ticks);
+
+        CREATE TABLE resolution (
+            seq INTEGER PRIMARY KEY AUTOINCREMENT,
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            pending_id TEXT NOT NULL,
+            cipher_id TEXT NOT NULL,
+            change_type TEXT NOT NULL,
+            outcome TEXT NOT NULL CHECK (outcome IN ('pushed', 'alreadyApplied', 'recreated',
+                'backedUpServer', 'backedUpLocal', 'restoredServer', 'deleted', 'cleanedUp',
+                'adopted', 'discarded')),
+            winner TEXT CHECK (winner IN ('local', 'server')),
+            backup_cipher_id TEXT,
+            recorded_ticks INTEGER NOT NULL,
+            resolved_ticks INTEGER NOT NULL
+        ) STRICT;
+        CREATE INDEX resolution_of_user ON resolution (user_id);
+        """
+}

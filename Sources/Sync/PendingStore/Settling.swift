@@ -1,0 +1,166 @@
+internal import Records
+internal import SQLite
+public import Vault
+
+/// What a run found upstream and did, to be written down in one transaction.
+public struct Settlement: Sendable {
+    public enum Upstream: Sendable {
+        /// As it answered last. The id may be one that the cipher got only now.
+        case holds(BaseCipher)
+        case lacks
+        /// Nothing was learnt.
+        case untouched
+    }
+
+    public let upstream: Upstream
+    public let receipts: ReceiptEnd
+    /// A row of the history; an edit that was saved inside its caller's request has none.
+    public let resolution: ResolutionNote?
+
+    public init(
+        upstream: Upstream,
+        receipts: ReceiptEnd,
+        resolution: ResolutionNote? = nil
+    ) {
+        self.upstream = upstream
+        self.receipts = receipts
+        self.resolution = resolution
+    }
+}
+
+/// What became of a settlement.
+public enum Settled: Sendable {
+    /// The record is gone.
+    case settled
+    /// The user went on editing meanwhile. The record stays, with what upstream holds now for its
+    /// baseline, and is still to be sent.
+    case rebased(PendingChange)
+    /// The record was gone already; what upstream holds has been noted.
+    case missing
+    /// The record that is there now cannot be read, and stays as it is.
+    case unreadable
+}
+
+/// What became of a compare-and-swap.
+public enum Swap: Sendable {
+    case done(PendingChange)
+    case moved(to: Int64)
+    case missing
+    case unreadable
+}
+
+extension Store {
+    /// Forgets a change because nothing is left to do about it. Base takes upstream's answer, an id
+    /// that we made learns what became of it, receipts end: all of it or nothing.
+    public func settle(
+        _ id: String,
+        in lane: Lane,
+        expecting version: Int64,
+        _ settlement: Settlement
+    ) async throws(StoreError) -> Settled {
+        try await write { (db) throws(DatabaseError) in
+            try settlement.writeBase(lane, db)
+            guard let stored = try PendingTable.find(id: id, db) else { return .missing }
+            guard stored.summary.version != version else {
+                _ = try PendingTable.remove(id: id, expecting: version, db)
+                try ReceiptTable.end(id, settlement.receipts, db)
+                try settlement.resolution?.write(stored.summary, db)
+                return .settled
+            }
+            return try settlement.rebase(stored, db)
+        }
+    }
+
+    /// Changes a record by compare-and-swap: an attempt, a wait, a quarantine, a backup note. The
+    /// closure cannot wait, so neither does the transaction.
+    public func update(
+        _ id: String,
+        expecting version: Int64,
+        _ body: @Sendable (inout PendingChange) -> Void
+    ) async throws(StoreError) -> Swap {
+        try await write { (db) throws(DatabaseError) in
+            try Self.swap(id, expecting: version, db, body)
+        }
+    }
+
+    /// A change that was in flight waits after all: its caller gets a receipt.
+    public func queue(
+        _ id: String,
+        expecting version: Int64,
+        at moment: Moment,
+        _ body: @Sendable (inout PendingChange) -> Void
+    ) async throws(StoreError) -> (swap: Swap, receiptID: String?) {
+        let receiptID = chance.identifier()
+        return try await write { (db) throws(DatabaseError) in
+            let swap = try Self.swap(id, expecting: version, db, body)
+            guard case .done(let change) = swap else { return (swap, nil) }
+            try ReceiptTable.issue(receiptID, for: change, at: moment, db)
+            return (swap, receiptID)
+        }
+    }
+
+    private static func swap(
+        _ id: String,
+        expecting version: Int64,
+        _ db: borrowing Connection,
+        _ body: (inout PendingChange) -> Void
+    ) throws(DatabaseError) -> Swap {
+        guard let stored = try PendingTable.find(id: id, db) else { return .missing }
+        guard stored.summary.version == version else { return .moved(to: stored.summary.version) }
+        guard var record = stored.reading.value else { return .unreadable }
+        body(&record.change)
+        record.change.version = version + 1
+        _ = try PendingTable.replace(record, expecting: version, db)
+        return .done(record.change)
+    }
+
+    /// Sets a record aside that cannot be read, without touching its bytes.
+    public func quarantineUnreadable(
+        _ id: String,
+        expecting version: Int64
+    ) async throws(StoreError) -> Bool {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                UPDATE pending_change
+                SET state = 'quarantined', due_ticks = NULL, version = version + 1
+                WHERE id = ? AND version = ?
+                """,
+                .text(id),
+                .int(Int(version))
+            ) == 1
+        }
+    }
+}
+
+extension Settlement {
+    fileprivate func writeBase(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        switch upstream {
+        case .holds(let cipher):
+            let written = try BaseTable.advanceClock(of: lane.userID, db)
+            try BaseTable.put(cipher, written: written, db)
+            if cipher.lane.cipherID != lane.cipherID {
+                try BaseTable.remove(lane, db)
+                try AliasTable.point(lane, to: cipher.lane.cipherID, db)
+            }
+        case .lacks: try BaseTable.remove(lane, db)
+        case .untouched: break
+        }
+    }
+
+    fileprivate func rebase(
+        _ stored: StoredChange,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Settled {
+        guard var record = stored.reading.value else { return .unreadable }
+        if case .holds(let cipher) = upstream {
+            record.change.rebase(onto: cipher.footing, cipherID: cipher.lane.cipherID)
+        }
+        record.change.version += 1
+        _ = try PendingTable.replace(record, expecting: stored.summary.version, db)
+        return .rebased(record.change)
+    }
+}

@@ -1,0 +1,43 @@
+public import SQLite
+public import System
+
+/// Why the store did not do as it was told.
+public enum StoreError: Error, Equatable, Sendable {
+    case database(DatabaseError)
+    case system(SystemError)
+    /// Another host holds the state directory.
+    case held(directory: String, by: Int32?)
+    /// So many changes, or so many bytes of them, are pending that no other is taken on.
+    case queueFull(limit: Int)
+    /// What could not be kept is not accepted; the error is the one that began it.
+    case notAccepting(since: DatabaseError)
+}
+
+extension StoreError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .database(let error): error.description
+        case .system(let error): error.description
+        case .held(let directory, let pid):
+            "The state directory \(directory) is held by another host"
+                + (pid.map { " (process \($0))" } ?? "") + ": stop it, or use another directory."
+        case .queueFull(let limit):
+            "The queue of unsent changes is full (\(limit)): nothing old is dropped; let the"
+                + " upstream catch up, or discard changes that are no longer wanted."
+        case .notAccepting(let error):
+            "Edits are refused because they could not be kept. \(error)"
+        }
+    }
+}
+
+extension StoreError {
+    /// Whether edits have to stop until a probe succeeds.
+    static func endsAcceptance(_ error: DatabaseError) -> Bool {
+        switch error.trouble {
+        case .diskFull, .readOnly, .inputOutput, .damaged, .notADatabase, .noPermission, .missing,
+            .exhausted:
+            true
+        case .locked, .newerSchema, .refused: false
+        }
+    }
+}

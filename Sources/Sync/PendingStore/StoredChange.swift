@@ -1,0 +1,106 @@
+public import Records
+internal import SQLite
+public import Vault
+
+/// A pending change as it was found in the store.
+public struct StoredChange: Sendable {
+    /// What can be told even if the record cannot be read.
+    public let summary: PendingSummary
+    public let reading: Reading<PendingRecord>
+
+    public var change: PendingChange? { reading.value?.change }
+}
+
+public struct PendingSummary: Hashable, Sendable {
+    /// The order of recording, for ever growing.
+    public let sequence: Int
+    public let id: String
+    public let lane: Lane
+    public let version: Int64
+    public let typeText: String
+    public let state: PendingChange.State
+    public let created: Moment
+    public let updated: Moment
+    public let baseline: Revision?
+    public let passwordChanges: Int64
+
+    public var type: ChangeType { ChangeType.shown(for: typeText) }
+}
+
+/// How many changes of a kind are pending, and how large they are.
+public struct PendingTally: Hashable, Sendable {
+    public let type: ChangeType
+    public let state: String
+    public let count: Int
+    public let bytes: Int
+}
+
+extension StoredChange {
+    /// Reads a row of ``columns``.
+    init(_ row: borrowing Row) throws(DatabaseError) {
+        summary = try PendingSummary(row)
+        let columns = PendingRecord.Columns(
+            id: summary.id,
+            userID: summary.lane.userID,
+            cipherID: summary.lane.cipherID,
+            version: summary.version,
+            changeType: summary.typeText,
+            state: summary.state,
+            updated: summary.updated,
+            snapshot: try row.bytes(orNil: 13),
+            baseCopy: try row.bytes(orNil: 14)
+        )
+        reading = PendingRecord.read(try row.bytes(15), columns)
+    }
+}
+
+extension PendingSummary {
+    init(_ row: borrowing Row) throws(DatabaseError) {
+        sequence = try row.int(0)
+        id = try row.text(1)
+        lane = Lane(userID: try row.text(2), cipherID: try row.text(3))
+        version = Int64(try row.int(4))
+        typeText = try row.text(5)
+        state = PendingChange.State(word: try row.text(6), due: try row.int(orNil: 7))
+        created = Moment(ticks: Int64(try row.int(8)))
+        updated = Moment(ticks: Int64(try row.int(9)))
+        passwordChanges = Int64(try row.int(12))
+        let (text, ticks) = (try row.text(orNil: 10), try row.int(orNil: 11))
+        baseline =
+            if let text, let ticks {
+                Revision(text: text, moment: Moment(ticks: Int64(ticks)))
+            } else {
+                nil
+            }
+    }
+}
+
+extension PendingChange.State {
+    /// A word that the table's CHECK lets through.
+    init(word: String, due: Int?) {
+        switch word {
+        case "inFlight": self = .inFlight
+        case "backingOff": self = .backingOff(until: Moment(ticks: Int64(due ?? 0)))
+        case "quarantined": self = .quarantined
+        default: self = .ready
+        }
+    }
+
+    public var word: String {
+        switch self {
+        case .ready: "ready"
+        case .inFlight: "inFlight"
+        case .backingOff: "backingOff"
+        case .quarantined: "quarantined"
+        }
+    }
+
+    /// When it may be tried, as the table has it.
+    var due: Int? {
+        switch self {
+        case .ready: 0
+        case .backingOff(let moment): Int(moment.ticks)
+        case .inFlight, .quarantined: nil
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import Records
+import TestSupport
+import Testing
+import Vault
+
+@Suite struct PendingRecordTests {
+    private func read(_ bytes: [UInt8], as change: PendingChange) -> Reading<PendingRecord> {
+        PendingRecord.read(bytes, PendingRecord.Columns(of: change))
+    }
+
+    @Test func `what is written is read again, whatever its shape`() {
+        for (name, change) in PendingChange.versionOne {
+            let bytes = PendingRecord(change).encoded()
+            #expect(read(bytes, as: change).value?.change == change, "\(name)")
+        }
+    }
+
+    @Test func `writing what was read gives the same bytes`() {
+        for (name, change) in PendingChange.versionOne {
+            let bytes = PendingRecord(change).encoded()
+            #expect(read(bytes, as: change).value?.encoded() == bytes, "\(name)")
+        }
+    }
+
+    @Test(arguments: ["", "archive", "softdelete"])
+    func `T-70 a type that does not fit the record is kept as it stood, and flagged`(
+        _ text: String
+    ) throws {
+        for (name, change) in PendingChange.versionOne {
+            let columns = PendingRecord.Columns(of: change, changeType: text)
+            let record = PendingRecord.read(PendingRecord(change).encoded(), columns)
+            #expect(record.value?.change.foreignType == text, "\(name)")
+            #expect(record.value?.change.type == .update, "\(name)")
+            #expect(record.value?.change.intent == change.intent, "\(name)")
+        }
+    }
+
+    @Test func `no bit can turn without being noticed`() {
+        let (_, change) = PendingChange.versionOne[3]
+        let bytes = PendingRecord(change).encoded()
+        for bit in 0..<(bytes.count * 8) {
+            var turned = bytes
+            turned[bit / 8] ^= 1 << (bit % 8)
+            switch read(turned, as: change) {
+            case .readable(let record):
+                // A turned bit in the envelope's own numbers leaves the payload as it was.
+                #expect(record.change == change, "bit \(bit)")
+            case .newer, .damaged: break
+            }
+        }
+    }
+
+    @Test func `a record that was cut off is damaged`() {
+        let (_, change) = PendingChange.versionOne[2]
+        let bytes = PendingRecord(change).encoded()
+        for count in 0..<bytes.count {
+            guard case .damaged = read(Array(bytes[..<count]), as: change) else {
+                Issue.record("The first \(count) bytes were read.")
+                continue
+            }
+        }
+    }
+
+    @Test func `a record of another row, or another snapshot, is damaged`() {
+        let (_, change) = PendingChange.versionOne[2]
+        let bytes = PendingRecord(change).encoded()
+        var columns = PendingRecord.Columns(of: change)
+        columns.userID = "somebody else"
+        expect(.foreign, PendingRecord.read(bytes, columns))
+        columns = PendingRecord.Columns(of: change)
+        columns.snapshot?[5] ^= 1
+        expect(.snapshot, PendingRecord.read(bytes, columns))
+        columns.snapshot = nil
+        expect(.snapshot, PendingRecord.read(bytes, columns))
+    }
+
+    @Test func `a payload without an intent, or with an invented word, is damaged`() {
+        let change = PendingChange.versionOne[7].change
+        let identity: [UInt8] =
+            Wire.field(1, Array(change.id.utf8)) + Wire.field(2, Array(change.userID.utf8))
+            + Wire.field(3, Array(change.cipherID.utf8)) + Wire.field(10, 2)
+        expect(.field, read(Wire.envelope(identity), as: change))
+        let attempt = Wire.field(1, Array("telepathy".utf8)) + Wire.field(4, Array("unknown".utf8))
+        let invented = identity + Wire.field(7, []) + Wire.field(13, attempt)
+        expect(.field, read(Wire.envelope(invented), as: change))
+        expect(.payload, read(Wire.envelope([0xff]), as: change))
+        expect(.envelope, read([], as: change))
+        let plain = identity + Wire.field(7, [])
+        #expect(read(Wire.envelope(plain), as: change).value?.change.intent == .hardDelete)
+    }
+
+    @Test func `a record for newer readers is told apart from a damaged one`() {
+        let change = PendingChange.versionOne[0].change
+        let bytes = Wire.envelope([0xff, 0xff], format: 3, leastReader: 2)
+        guard case .newer(let leastReader) = read(bytes, as: change) else {
+            Issue.record("It was not seen as newer.")
+            return
+        }
+        #expect(leastReader == 2)
+    }
+
+    private func expect(_ damage: Damage, _ reading: Reading<PendingRecord>) {
+        guard case .damaged(damage) = reading else {
+            Issue.record("Not damaged by \(damage): \(reading)")
+            return
+        }
+    }
+}

@@ -1,0 +1,271 @@
+import SQLite
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Sync
+
+@Suite struct RecordingTests {
+    private static let seed: UInt64 = 42
+
+    @Test func `T-02 what settles an older version leaves the newer edit, on a new baseline`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let sent = try await shelf.edit("a", to: "one").change
+        try await shelf.edit("a", to: "two")
+        let settled = try await shelf.store.settle(
+            sent.id,
+            in: Shelf.lane("a"),
+            expecting: sent.version,
+            Settlement(
+                upstream: .holds(Shelf.base("a", ticks: 77)),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
+            )
+        )
+        guard case .rebased(let change) = settled else {
+            Issue.record("\(settled)")
+            return
+        }
+        #expect(change.intent.snapshot == Shelf.snapshot("two"))
+        #expect(change.baseline?.text == "revision 77")
+        #expect(try shelf.change("a") == change)
+        #expect(try shelf.store.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
+    }
+
+    @Test func `T-04 an edit of an item whose create is under way becomes an update of it`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let sent = try await shelf.add("made").change
+        try await shelf.record(.update(Shelf.snapshot("two"), changesPassword: false), "made")
+        _ = try await shelf.store.settle(
+            sent.id,
+            in: Shelf.lane("made"),
+            expecting: sent.version,
+            Settlement(
+                upstream: .holds(Shelf.base("server", ticks: 8)),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
+            )
+        )
+        let change = try #require(try shelf.change("made"))
+        #expect(change.cipherID == "server")
+        #expect(change.type == .update)
+        #expect(change.baseline?.text == "revision 8")
+        #expect(change.intent.snapshot == Shelf.snapshot("two"))
+        #expect(try shelf.store.base(Shelf.lane("made"))?.lane.cipherID == "server")
+
+        let later = try await shelf.record(.trash, "made").made
+        #expect(later.change.cipherID == "server")
+        #expect(try shelf.changes().count == 1)
+    }
+
+    @Test func `a settled change leaves base, alias, receipt and history in one step`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let recorded = try await shelf.add("made")
+        let settled = try await shelf.store.settle(
+            recorded.change.id,
+            in: Shelf.lane("made"),
+            expecting: 1,
+            Settlement(
+                upstream: .holds(Shelf.base("server")),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5), resultCipherID: "server"),
+                resolution: ResolutionNote(.pushed, at: Shelf.moment(5), winner: .local)
+            )
+        )
+        guard case .settled = settled else {
+            Issue.record("\(settled)")
+            return
+        }
+        #expect(try shelf.changes().isEmpty)
+        let id = try #require(recorded.receiptID)
+        let receipt = try #require(try shelf.store.receipt(id, of: Shelf.user))
+        #expect(receipt.status == .sent)
+        #expect(receipt.resultCipherID == "server")
+        let history = try shelf.store.resolutions(of: Shelf.user, limit: 9)
+        #expect(history.map(\.note.outcome) == [.pushed])
+        #expect(history.first?.type == .create)
+        #expect(try shelf.store.receipt(id, of: "somebody else") == nil)
+    }
+
+    @Test func `T-06 cleaning up after an older edit leaves the newer one`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.edit("a", to: "one")
+        try await shelf.edit("a", to: "two")
+        try await shelf.store.clear(Shelf.lane("a"), upTo: 1)
+        #expect(try shelf.changes().count == 1)
+        try await shelf.store.clear(Shelf.lane("a"), upTo: 2)
+        #expect(try shelf.changes().isEmpty)
+    }
+
+    @Test func `T-13, T-14 edits of many callers at once count every change of the password`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        try await shelf.edit("a")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<60 { group.addTask { try await shelf.edit("a") } }
+            try await group.waitForAll()
+        }
+        let change = try #require(try shelf.change("a"))
+        #expect(change.passwordChanges == 61)
+        #expect(change.version == 61)
+    }
+
+    @Test func `first edits of one cipher by many callers make one record`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.store.putBase(Shelf.base("a"))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<40 { group.addTask { try await shelf.edit("a") } }
+            try await group.waitForAll()
+        }
+        #expect(try shelf.changes().count == 1)
+        #expect(try shelf.store.count(of: Shelf.user) == 1)
+    }
+
+    @Test func `an edit that expects another version does nothing`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.edit("a")
+        let before = try shelf.changes()
+        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: 0) else {
+            Issue.record("It was recorded.")
+            return
+        }
+        #expect(try shelf.changes() == before)
+        #expect(try await shelf.record(.trash, "a", expecting: 1).made.change.version == 2)
+    }
+
+    @Test func `a refused edit is withdrawn, and what it was folded into is as it was`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let first = try await shelf.edit("a", to: "one")
+        let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
+        let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
+        let second = try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made
+        #expect(try shelf.change("a")?.state == .inFlight)
+        #expect(try await shelf.store.withdraw(second))
+        var after = try #require(try shelf.change("a"))
+        #expect(after.version == 3)
+        after.version = first.change.version
+        #expect(after == first.change)
+        #expect(try await !shelf.store.withdraw(second), "It is the newest no more.")
+
+        try await shelf.store.putBase(Shelf.base("b"))
+        let alone = try await shelf.record(.trash, "b", as: .inFlight(attempt)).made
+        #expect(try await shelf.store.withdraw(alone))
+        #expect(try shelf.change("b") == nil)
+        #expect(alone.receiptID == nil)
+    }
+
+    @Test func `a later queued edit supersedes the receipts before it`() async throws {
+        let shelf = try await Shelf()
+        let first = try await shelf.edit("a", to: "one")
+        let second = try await shelf.edit("a", to: "two")
+        let ids = (try #require(first.receiptID), try #require(second.receiptID))
+        #expect(try shelf.store.receipt(ids.0, of: Shelf.user)?.status == .superseded)
+        #expect(try shelf.store.receipt(ids.1, of: Shelf.user)?.status == .queued)
+        #expect(
+            try await shelf.store.discard(second.change.id, expecting: 2, at: Shelf.moment(9))
+        )
+        #expect(try shelf.store.receipt(ids.1, of: Shelf.user)?.status == .discarded)
+        let history = try shelf.store.resolutions(of: Shelf.user, limit: 9)
+        #expect(history.map(\.note.outcome) == [.discarded])
+        try await shelf.store.forgetReceipts(before: Shelf.moment(101))
+        #expect(try shelf.store.receipt(ids.0, of: Shelf.user) == nil)
+    }
+
+    @Test func `what was in flight at a crash is ready again, its attempt written down`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let attempt = Attempt(.create, at: Shelf.moment(3), fingerprint: [7])
+        do {
+            let shelf = try await Shelf(scratch)
+            let wish = Edit.Wish.add(Shelf.snapshot("x"))
+            _ = try await shelf.record(wish, "x", as: .inFlight(attempt)).made
+            #expect(try shelf.store.nextDue(of: Shelf.user) == nil)
+        }
+        let shelf = try await Shelf(scratch)
+        let change = try #require(try shelf.change("x"))
+        #expect(change.state == .ready)
+        #expect(change.attempts == [attempt])
+        #expect(change.version == 2)
+    }
+
+    @Test func `G-AGE a full queue refuses new changes and drops nothing`() async throws {
+        var limits = Store.Limits()
+        limits.changes = 3
+        let shelf = try await Shelf(limits: limits)
+        for id in ["a", "b", "c"] { try await shelf.add(id) }
+        await #expect(throws: StoreError.queueFull(limit: 3)) { try await shelf.add("d") }
+        #expect(try shelf.changes().map(\.cipherID) == ["a", "b", "c"])
+        try await shelf.add("d", user: "another")
+        let wish = Edit.Wish.update(Shelf.snapshot("more"), changesPassword: false)
+        _ = try await shelf.record(wish, "a").made
+
+        limits.changes = 100
+        limits.bytes = 10
+        let small = try await Shelf(limits: limits)
+        try await small.add("a")
+        await #expect(throws: StoreError.queueFull(limit: 10)) { try await small.add("b") }
+    }
+
+    @Test func `the tally is what counting would say, after any history`() async throws {
+        let shelf = try await Shelf()
+        let chance = SeededChance(seed: Self.seed)
+        let wishes: [Edit.Wish] = [
+            .trash, .restore, .hardDelete, .archive, .unarchive, .favour(true),
+            .update(Shelf.snapshot("n"), changesPassword: false), .add(Shelf.snapshot("n")),
+        ]
+        for number in 0..<6 { try await shelf.store.putBase(Shelf.base("\(number)")) }
+        for _ in 0..<400 {
+            let wish = wishes[chance.number(in: 0..<wishes.count)]
+            try await shelf.record(wish, "\(chance.number(in: 0..<12))")
+            if let change = try shelf.changes().first, chance.number(in: 0..<5) == 0 {
+                _ = try await shelf.store.update(change.id, expecting: change.version) {
+                    $0.state = .backingOff(until: Shelf.moment(9))
+                }
+            }
+        }
+        let changes = try shelf.changes()
+        let tally = try shelf.store.tally(of: Shelf.user)
+        #expect(tally.reduce(0) { $0 + $1.count } == changes.count, "seed \(Self.seed)")
+        for row in tally {
+            let counted = changes.count { $0.type == row.type && $0.state.word == row.state }
+            #expect(counted == row.count, "seed \(Self.seed), \(row)")
+        }
+        #expect(try shelf.store.count(of: Shelf.user) == changes.count)
+    }
+
+    @Test func `next due is the soonest, and at once if one is ready`() async throws {
+        let shelf = try await Shelf()
+        for (id, due) in [("a", 70), ("b", 50)] {
+            let change = try await shelf.add(id).change
+            _ = try await shelf.store.update(change.id, expecting: 1) {
+                $0.state = .backingOff(until: Shelf.moment(due))
+            }
+        }
+        #expect(try shelf.store.nextDue(of: Shelf.user) == Shelf.moment(50))
+        try await shelf.add("c")
+        #expect(try shelf.store.nextDue(of: Shelf.user) == Shelf.moment(0))
+    }
+
+    @Test func `a swap that names another version does nothing`() async throws {
+        let shelf = try await Shelf()
+        let change = try await shelf.add("a").change
+        let swap = try await shelf.store.update(change.id, expecting: 7) { $0.failures = 9 }
+        guard case .moved(to: 1) = swap else {
+            Issue.record("\(swap)")
+            return
+        }
+        #expect(try shelf.change("a")?.failures == 0)
+        guard case .missing = try await shelf.store.update("x", expecting: 1, { _ in }) else {
+            Issue.record("Something was there.")
+            return
+        }
+    }
+}

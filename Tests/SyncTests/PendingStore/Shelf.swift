@@ -1,0 +1,136 @@
+import FoundationEssentials
+import Records
+import SQLite
+import System
+import TestSupport
+import Vault
+
+@testable import Sync
+
+/// A store to try things on.
+struct Shelf {
+    let store: Store
+    let scratch: Scratch?
+
+    static let user = "user-1"
+
+    init(
+        _ scratch: Scratch? = nil,
+        limits: Store.Limits = Store.Limits(),
+        seed: UInt64 = 1
+    ) async throws {
+        let scratch = try scratch ?? Scratch()
+        var options = Store.Options()
+        options.limits = limits
+        store = try await Store.open(
+            in: StateDirectory(scratch.path),
+            options: options,
+            time: SystemTimekeeper(),
+            chance: SeededChance(seed: seed)
+        ).store
+        self.scratch = scratch
+    }
+
+    /// On a disk on which things go wrong.
+    init(
+        on disk: FaultyDisk,
+        seed: UInt64 = 1,
+        time: any Timekeeper = SystemTimekeeper()
+    ) async throws(StoreError) {
+        var options = Store.Options()
+        options.database.vfs = disk.vfs
+        store = try await Store.open(
+            "holdfast.db",
+            nil,
+            options,
+            time: time,
+            chance: SeededChance(seed: seed)
+        )
+        scratch = nil
+    }
+
+    static func snapshot(_ text: String) -> Snapshot {
+        let json = Array("{\"name\":\"2.\(text)\"}".utf8)
+        return Snapshot(json: json, keyFingerprint: [1], sha256: Digest.sha256(json))
+    }
+
+    static func moment(_ number: Int) -> Moment { Moment(ticks: Int64(number)) }
+
+    static func lane(_ cipher: String, user: String = Shelf.user) -> Lane {
+        Lane(userID: user, cipherID: cipher)
+    }
+
+    static func base(_ cipher: String, user: String = Shelf.user, ticks: Int = 10) -> BaseCipher {
+        BaseCipher(
+            lane: lane(cipher, user: user),
+            revision: Revision(text: "revision \(ticks)", moment: moment(ticks)),
+            json: Array("{\"id\":\"\(cipher)\",\"at\":\(ticks)}".utf8)
+        )
+    }
+
+    @discardableResult
+    func record(
+        _ wish: Edit.Wish,
+        _ cipher: String,
+        user: String = Shelf.user,
+        at number: Int = 100,
+        as standing: Standing = .queued,
+        expecting version: Int64? = nil
+    ) async throws(StoreError) -> Recording {
+        try await store.record(
+            Edit(wish, at: Self.moment(number)),
+            in: Self.lane(cipher, user: user),
+            as: standing,
+            expecting: version
+        )
+    }
+
+    @discardableResult
+    func add(_ cipher: String, user: String = Shelf.user, at number: Int = 100) async throws
+        -> Recorded
+    {
+        try await record(.add(Self.snapshot(cipher)), cipher, user: user, at: number).made
+    }
+
+    /// A cipher that upstream has, edited.
+    @discardableResult
+    func edit(_ cipher: String, user: String = Shelf.user, to text: String = "new") async throws
+        -> Recorded
+    {
+        if try store.base(Self.lane(cipher, user: user)) == nil {
+            try await store.putBase(Self.base(cipher, user: user))
+        }
+        let wish = Edit.Wish.update(Self.snapshot(text), changesPassword: true)
+        return try await record(wish, cipher, user: user).made
+    }
+
+    func changes(_ user: String = Shelf.user) throws -> [PendingChange] {
+        try store.changes(of: user).compactMap(\.change)
+    }
+
+    func change(_ cipher: String, user: String = Shelf.user) throws -> PendingChange? {
+        try store.change(in: Self.lane(cipher, user: user))?.change
+    }
+
+    /// What an operator may do to the file with a tool of their own.
+    func byHand(_ sql: StaticString) async throws(DatabaseError) {
+        try await store.database.execute(sql)
+    }
+
+    func byHand(_ sql: StaticString, _ value: Value) async throws(DatabaseError) {
+        try await store.database.execute(sql, value)
+    }
+}
+
+struct NotRecorded: Error {
+    let recording: Recording
+}
+
+extension Recording {
+    var made: Recorded {
+        get throws {
+            guard case .recorded(let recorded) = self else { throw NotRecorded(recording: self) }
+            return recorded
+        }
+    }
+}
