@@ -14,6 +14,7 @@ struct Benchmarks {
         ("sqlite", SQLiteBenchmarks.run),
         ("http-client", HTTPClientBenchmarks.run),
         ("store", StoreBenchmarks.run),
+        ("sqlite", SQLiteBenchmarks.run),
     ]
 
     static func main() async throws {

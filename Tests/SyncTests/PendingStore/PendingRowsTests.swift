@@ -69,6 +69,8 @@ import Vault
         #expect(second.version == 2)
         #expect(second.baseline?.text == "revision 10")
         #expect(second.baseCopy == Shelf.base("a").json)
+        let stored = try #require(try shelf.store.changes(of: Shelf.user).first)
+        #expect(stored.hasAgreeingColumns)
     }
 
     @Test func `row 6: a change is removed by its id, an unknown id harms nobody`() async throws {
@@ -174,5 +176,14 @@ import Vault
         #expect(
             expected.map(\.type) == [.create, .update, .softDelete, .hardDelete, .other]
         )
+    }
+}
+
+extension StoredChange {
+    /// What lies in the record and in a column too is the same in both.
+    var hasAgreeingColumns: Bool {
+        guard let change else { return false }
+        return summary.created == change.created && summary.baseline == change.baseline
+            && summary.passwordChanges == change.passwordChanges && summary.type == change.type
     }
 }

@@ -239,6 +239,8 @@ import Vault
             #expect(counted == row.count, "seed \(Self.seed), \(row)")
         }
         #expect(try shelf.store.count(of: Shelf.user) == changes.count)
+        let stored = try shelf.store.changes(of: Shelf.user)
+        #expect(stored.allSatisfy { $0.hasAgreeingColumns }, "seed \(Self.seed)")
     }
 
     @Test func `next due is the soonest, and at once if one is ready`() async throws {
