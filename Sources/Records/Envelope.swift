@@ -41,7 +41,11 @@ struct Envelope {
         var envelope = Envelope(payload: payload)
         envelope.formatVersion = Int(message.format_version)
         envelope.leastReaderVersion = Int(message.least_reader_version)
-        envelope.unknown = UnknownFields(of: message.base)
+        do throws(Damage) {
+            envelope.unknown = try UnknownFields(of: message.base)
+        } catch {
+            return .damaged(.envelope)
+        }
         return .readable(envelope)
     }
 

@@ -11,7 +11,7 @@ struct PendingChangeReader {
             throw .payload
         }
         defer { holdfast__pending_change__free_unpacked(message, nil) }
-        unknown.keep(message.pointee.base, at: .change)
+        try unknown.keep(message.pointee.base, at: .change)
         return try change(message.pointee)
     }
 
@@ -53,27 +53,27 @@ struct PendingChangeReader {
         switch message.intent_case {
         case HOLDFAST__PENDING_CHANGE__INTENT_CREATE:
             let create = message.create.pointee
-            unknown.keep(create.base, at: .intent("create"))
+            try unknown.keep(create.base, at: .intent("create"))
             return .create(try snapshot(create.snapshot), try adjustments(create.adjustments))
         case HOLDFAST__PENDING_CHANGE__INTENT_UPDATE: return try update(message.update.pointee)
         case HOLDFAST__PENDING_CHANGE__INTENT_SOFT_DELETE:
             let trash = message.soft_delete.pointee
-            unknown.keep(trash.base, at: .intent("softDelete"))
+            try unknown.keep(trash.base, at: .intent("softDelete"))
             let snapshot = trash.snapshot == nil ? nil : try snapshot(trash.snapshot)
             return .softDelete(snapshot, try adjustments(trash.adjustments))
         case HOLDFAST__PENDING_CHANGE__INTENT_HARD_DELETE:
-            unknown.keep(message.hard_delete.pointee.base, at: .intent("hardDelete"))
+            try unknown.keep(message.hard_delete.pointee.base, at: .intent("hardDelete"))
             return .hardDelete
         case HOLDFAST__PENDING_CHANGE__INTENT_OTHER:
             let other = message.other.pointee
-            unknown.keep(other.base, at: .intent("other"))
+            try unknown.keep(other.base, at: .intent("other"))
             return .other(restores: other.restores != 0, try adjustments(other.adjustments))
         default: throw .field
         }
     }
 
     private mutating func update(_ message: Holdfast__Update) throws(Damage) -> Intent {
-        unknown.keep(message.base, at: .intent("update"))
+        try unknown.keep(message.base, at: .intent("update"))
         let trash: Intent.TrashWish? = message.trash == nil ? nil : try word(message.trash)
         return .update(
             try snapshot(message.snapshot),
@@ -89,7 +89,7 @@ struct PendingChangeReader {
         guard let message = message?.pointee, let json = columns.snapshot else { throw .snapshot }
         let sha256 = message.sha256.array
         guard Digest.sha256(json) == sha256 else { throw .snapshot }
-        unknown.keep(message.base, at: .snapshot(sha256))
+        try unknown.keep(message.base, at: .snapshot(sha256))
         return Snapshot(
             json: json,
             formatVersion: Int(message.format_version),
@@ -102,7 +102,7 @@ struct PendingChangeReader {
         _ message: UnsafeMutablePointer<Holdfast__Adjustments>?
     ) throws(Damage) -> Adjustments {
         guard let message = message?.pointee else { return .none }
-        unknown.keep(message.base, at: .adjustments)
+        try unknown.keep(message.base, at: .adjustments)
         let folder = message.folder == nil ? nil : try text(message.folder)
         return Adjustments(
             isArchived: message.has_is_archived != 0 ? message.is_archived != 0 : nil,
@@ -117,7 +117,7 @@ struct PendingChangeReader {
     ) throws(Damage) -> Revision? {
         guard let message = message?.pointee else { return nil }
         guard message.has_ticks != 0 else { throw .field }
-        unknown.keep(message.base, at: spot)
+        try unknown.keep(message.base, at: spot)
         return Revision(text: try text(message.text), moment: Moment(ticks: message.ticks))
     }
 
@@ -125,7 +125,7 @@ struct PendingChangeReader {
         _ message: UnsafeMutablePointer<Holdfast__Clock>?
     ) throws(Damage) -> ClockNote? {
         guard let message = message?.pointee else { return nil }
-        unknown.keep(message.base, at: .clock(message.elapsed_ticks))
+        try unknown.keep(message.base, at: .clock(message.elapsed_ticks))
         return ClockNote(
             offsetTicks: message.has_offset_ticks != 0 ? message.offset_ticks : nil,
             bootID: try text(message.boot_id),
@@ -148,7 +148,7 @@ struct PendingChangeReader {
     private mutating func attempt(_ message: Holdfast__Attempt) throws(Damage) -> Attempt {
         let kind: Attempt.Kind = try word(message.kind)
         let fingerprint = message.fingerprint.array
-        unknown.keep(message.base, at: .attempt(kind.rawValue, fingerprint))
+        try unknown.keep(message.base, at: .attempt(kind.rawValue, fingerprint))
         return Attempt(
             kind,
             at: Moment(ticks: message.ticks),
@@ -162,7 +162,7 @@ struct PendingChangeReader {
     ) throws(Damage) -> BackupNote? {
         guard let message = message?.pointee else { return nil }
         let name = try text(message.source?.pointee.text)
-        unknown.keep(message.base, at: .backup(name))
+        try unknown.keep(message.base, at: .backup(name))
         guard let source = try revision(message.source, .backupSource(name)) else { throw .field }
         return BackupNote(
             source: source,
@@ -176,7 +176,7 @@ struct PendingChangeReader {
     ) throws(Damage) -> FailureNote? {
         guard let message = message?.pointee else { return nil }
         let kind = try text(message.kind)
-        unknown.keep(message.base, at: .failure(kind))
+        try unknown.keep(message.base, at: .failure(kind))
         return FailureNote(kind: kind, message: try text(message.message))
     }
 

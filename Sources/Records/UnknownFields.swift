@@ -10,7 +10,9 @@ struct UnknownFields: Hashable, Sendable {
 
     let fields: [Field]
 
-    init?(of message: ProtobufCMessage) {
+    /// Field numbers begin at 1. The library reads a 0 without complaint, but not everything that
+    /// it then writes.
+    init?(of message: ProtobufCMessage) throws(Damage) {
         guard message.n_unknown_fields > 0 else { return nil }
         fields = (0..<Int(message.n_unknown_fields)).map { index in
             let field = message.unknown_fields[index]
@@ -20,6 +22,7 @@ struct UnknownFields: Hashable, Sendable {
                 bytes: Array(UnsafeBufferPointer(start: field.data, count: field.len))
             )
         }
+        guard fields.allSatisfy({ $0.number > 0 }) else { throw .payload }
     }
 
     func attach(to message: inout ProtobufCMessage, in arena: inout Arena) {
@@ -56,8 +59,9 @@ enum Spot: Hashable, Sendable {
 typealias Unknowns = [Spot: UnknownFields]
 
 extension Unknowns {
-    mutating func keep(_ message: ProtobufCMessage, at spot: @autoclosure () -> Spot) {
-        guard let fields = UnknownFields(of: message) else { return }
+    mutating func keep(_ message: ProtobufCMessage, at spot: @autoclosure () -> Spot) throws(Damage)
+    {
+        guard let fields = try UnknownFields(of: message) else { return }
         self[spot()] = fields
     }
 

@@ -85,6 +85,7 @@ import Vault
         expect(.field, read(Wire.envelope(invented), as: change))
         expect(.payload, read(Wire.envelope([0xff]), as: change))
         expect(.envelope, read([], as: change))
+        expect(.payload, read(Wire.envelope(identity + Wire.field(7, []) + [0, 0]), as: change))
         let plain = identity + Wire.field(7, [])
         #expect(read(Wire.envelope(plain), as: change).value?.change.intent == .hardDelete)
     }
