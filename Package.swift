@@ -89,7 +89,7 @@ let package = Package(
         room("Messaging", above: ["System"]),
         room("Metrics", above: ["Messaging", "System"]),
         room("Logging", above: ["System"]),
-        room("Vault"),
+        room("Vault", above: ["Crypto", "JSON", "System"]),
         room("Records", above: ["CRecords", "Vault"]),
         room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
         .executableTarget(
@@ -143,6 +143,12 @@ let package = Package(
                 "store-writer",
             ]
         ),
+        tests(
+            "VaultTests",
+            of: ["Vault", "Crypto", "JSON", "System", "FuzzProperties"],
+            exclude: ["Fixtures"]
+        ),
+        tests("RecordsTests", of: ["Records", "Vault"], resources: [.copy("Fixtures")]),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
         tests("GroundFloorTests", of: ["ground-floor"]),
@@ -158,7 +164,7 @@ let package = Package(
         // What must hold for any input. The tests try it a little, `make fuzz` thoroughly.
         .target(
             name: "FuzzProperties",
-            dependencies: ["JSON", "System"],
+            dependencies: ["JSON", "Vault", "Crypto", "System"],
             path: "Tests/Fuzz/Properties",
             swiftSettings: strict
         ),
@@ -176,12 +182,14 @@ let package = Package(
                 "Logging",
                 "CCeilings", "System", "SQLite", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
                 "Vault", "Records", "Sync",
+                "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics", "Logging",
+                "Vault",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],
             swiftSettings: strict + acrossRooms
         ),
-    ] + fuzzers("JSONParsing", "JSONSplicing", "JSONSplitting"),
+    ] + fuzzers("JSONParsing", "JSONSplicing", "JSONSplitting", "ItemReading"),
     cLanguageStandard: .c11,
     cxxLanguageStandard: .cxx17
 )

@@ -1,0 +1,120 @@
+public import Crypto
+import JSON
+
+extension Cipher {
+    /// The same under another id; every other byte stays.
+    public func withID(_ id: String) -> Cipher {
+        var edit = JSON.Edit(document)
+        edit.put(JSON.Raw(id), at: "id")
+        return Cipher(edit)
+    }
+
+    /// A copy to be posted as a new item of the user's own, so that what this cipher holds is not
+    /// lost.
+    ///
+    /// Its name ends in the time of the copy that gives way. It has no id, no organisation, no files
+    /// and is in no trash; its strings, passkeys and all, are under a fresh key. Everything else is
+    /// as it was, the history in its order.
+    ///
+    /// - Throws: ``Flaw`` if anything cannot be opened: half a copy is none.
+    public func backup(
+        at moment: Moment,
+        keys: KeyRing,
+        entropy: any Entropy
+    ) throws(Flaw) -> Cipher {
+        if let flaw = Item(self, keys: keys).flaws.first { throw flaw }
+        let from = try sealer(in: keys)
+        let key = SymmetricKey(from: entropy)
+        let wrapped = try wrap(key, with: keys.user)
+        let to = Sealer(key, entropy: entropy)
+        var parts = try Reseal(from: from, to: to, uses: .copied).object(document.root, .item)
+        let name = try self["name"].map { value throws(Flaw) in try from.name(value) }
+        let renamed = try to.sealName(BackupName.of(name ?? "", at: moment))
+        parts.put(renamed, at: "name")
+        parts.put(JSON.Raw(wrapped), at: "key")
+        parts.put(.null, at: "organizationId")
+        parts.put(JSON.Raw([String]()), at: "collectionIds")
+        return Cipher(parts)
+    }
+
+    /// The same content under the key that another version of the cipher has, files included.
+    ///
+    /// Whoever sends a cipher with another item key than upstream's leaves upstream's files behind,
+    /// wrapped in a key that is gone. So a version that was sealed under an older key is brought
+    /// under the present one first.
+    public func resealed(like other: Cipher, keys: KeyRing, entropy: any Entropy) throws(Flaw)
+        -> Cipher
+    {
+        if key == other.key, organizationID == other.organizationID { return self }
+        let from = try sealer(in: keys)
+        let to = try other.sealer(in: keys, entropy: entropy)
+        var reseal = Reseal(from: from, to: to)
+        reseal.addsChecksums = other.key != nil
+        var parts = try reseal.object(withoutFiles.document.root, .item)
+        parts.put(other["key"]?.raw ?? .null, at: "key")
+        parts.put(other["organizationId"]?.raw ?? .null, at: "organizationId")
+        parts.put(other["attachments"]?.raw ?? .null, at: "attachments")
+        return Cipher(parts)
+    }
+
+    /// The same after the account's key, or the organisation's, was changed.
+    ///
+    /// An item with a key of its own only has that wrapped anew; its strings keep their bytes.
+    public func resealed(from old: KeyRing, to new: KeyRing) throws(Flaw) -> Cipher {
+        let (from, to) = (try owner(in: old), try owner(in: new))
+        guard let key else {
+            let parts = try Reseal(from: from, to: to, addsChecksums: false)
+                .object(document.root, .item)
+            return Cipher(parts)
+        }
+        var edit = JSON.Edit(document)
+        do throws(CryptoError) {
+            edit.put(JSON.Raw(try to.wrap(from.unwrapKey(key))), at: "key")
+        } catch {
+            throw Flaw(.key(error), at: ["key"])
+        }
+        return Cipher(edit)
+    }
+
+    private var withoutFiles: Cipher {
+        var edit = JSON.Edit(document)
+        edit.remove(["attachments"])
+        edit.remove(["Attachments"])
+        edit.put(.null, at: "key")
+        return Cipher(edit)
+    }
+
+    private func wrap(_ key: borrowing SymmetricKey, with owner: Sealer) throws(Flaw) -> String {
+        do throws(CryptoError) {
+            return try owner.wrap(key)
+        } catch {
+            throw Flaw(.key(error), at: ["key"])
+        }
+    }
+
+    init(_ edit: JSON.Edit) { self.init(written: edit.raw) }
+    init(_ parts: Merge.Parts) { self.init(written: .object(parts)) }
+
+    private init(written raw: JSON.Raw) {
+        do {
+            try self.init(raw)
+        } catch {
+            preconditionFailure("A cipher that was changed is still an object.")
+        }
+    }
+}
+
+extension Sealer {
+    fileprivate func name(_ value: JSON.Value) throws(Flaw) -> String {
+        guard !value.isNull else { return "" }
+        do throws(CryptoError) { return try open(value) } catch {
+            throw Flaw(.sealed(error), at: ["name"])
+        }
+    }
+
+    fileprivate func sealName(_ name: String) throws(Flaw) -> JSON.Raw {
+        do throws(CryptoError) { return JSON.Raw(try seal(name)) } catch {
+            throw Flaw(.sealed(error), at: ["name"])
+        }
+    }
+}

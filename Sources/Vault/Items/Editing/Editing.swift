@@ -1,0 +1,183 @@
+public import Crypto
+import JSON
+
+/// What an edit makes of a cipher.
+public struct Edited: Sendable {
+    public let cipher: Cipher
+    /// 1 if the login's password is another than before, and 0 if not.
+    public let passwordChanges: Int
+}
+
+extension Item {
+    /// Replaces the item by what the caller sends, by the rules of the API: name, notes, favourite,
+    /// reprompt and folder are overwritten, and cleared where the body has none; fields, history
+    /// and what belongs to the type are kept where the body has none, and replaced as a whole where
+    /// it has some; collections are added to; an organisation and dates are only ever filled in.
+    ///
+    /// Only what differs is sealed anew. What the API does not show is kept.
+    ///
+    /// - Throws: ``EditRefusal``; above all, nothing is saved over something that cannot be read.
+    public func edited(
+        by body: ItemBody,
+        at now: Moment,
+        keys: KeyRing,
+        entropy: any Entropy
+    ) throws(EditRefusal) -> Edited {
+        if let type = body.type, type != self.type { throw .typeChanged }
+        let sealer = try mendable { () throws(Flaw) in
+            try cipher.sealer(in: keys, entropy: entropy)
+        }
+        var wanted = wanted(by: body)
+        let history = history(of: wanted, at: now)
+        wanted["passwordHistory"] = .list(history.entries)
+        if var login = wanted["login"].object {
+            login["passwordRevisionDate"] = history.revisionDate
+            wanted["login"] = .object(login)
+        }
+        try wanted.check(against: contents)
+        let raw = try Merge(sealer: sealer).object(
+            cipher.document.root,
+            from: contents,
+            to: wanted,
+            at: []
+        )
+        let edited = try Cipher(merged: raw)
+        if let flaw = Item(edited, keys: keys).flaws.first { throw .unreadable(flaw) }
+        return Edited(cipher: edited, passwordChanges: history.countsAsChange ? 1 : 0)
+    }
+
+    private func mendable(_ body: () throws(Flaw) -> Sealer) throws(EditRefusal) -> Sealer {
+        if let flaw = flaws.first(where: \.isOfTheWhole) { throw .unreadable(flaw) }
+        do throws(Flaw) { return try body() } catch { throw .unreadable(error) }
+    }
+
+    private func wanted(by body: ItemBody) -> Contents {
+        let seen = shown
+        var wanted = contents
+        let given = body.contents
+        for name in ["name", "notes", "favorite", "reprompt", "folderId"] {
+            wanted[name] = given[name]
+        }
+        if given["name"].text == Self.unreadableName, contents["name"].text == nil {
+            wanted["name"] = .none
+        }
+        var replaced = ["fields", "passwordHistory", "archivedDate"]
+        if let own = type?.member { replaced.append(own) }
+        if cipher.organizationID == nil { replaced.append("organizationId") }
+        for name in replaced where body.present.contains(name) {
+            wanted[name] = given[name]
+        }
+        wanted.restoreUnseen(from: contents, seenAs: seen)
+        wanted["collectionIds"] = union(of: cipher.collectionIDs, and: body.collectionIDs)
+        return wanted
+    }
+
+    private func union(of old: [String], and new: [String]) -> Content {
+        guard new.contains(where: { !old.contains($0) }) else { return contents["collectionIds"] }
+        return .plain(JSON.Raw(old + new.filter { !old.contains($0) }))
+    }
+
+    private func history(of wanted: Contents, at now: Moment) -> PasswordHistory {
+        PasswordHistory(
+            from: contents,
+            isPasswordReadable: hasReadablePassword,
+            to: wanted,
+            keeping: wanted["passwordHistory"].list,
+            at: now
+        )
+    }
+}
+
+extension Cipher {
+    /// A new item of what the caller sends.
+    ///
+    /// - Parameters:
+    ///   - id: The item's name until upstream gives it another.
+    ///   - hasOwnKey: Whether the strings are sealed under a key of the item's own.
+    public init(
+        creating body: ItemBody,
+        id: String?,
+        hasOwnKey: Bool = true,
+        at now: Moment,
+        keys: KeyRing,
+        entropy: any Entropy
+    ) throws(EditRefusal) {
+        guard let type = body.type else { throw .unfit(JSON.Mismatch("is missing", at: ["type"])) }
+        guard let owner = keys.owner(organizationID: body.organizationID) else {
+            throw .unreadable(Flaw(.noOrganizationKey, at: ["organizationId"]))
+        }
+        var wanted = body.contents
+        for member in Shape.item.members {
+            if case .object = member.kind, member.name != type.member {
+                wanted[member.name] = .none
+            } else if case .object(let shape) = member.kind, wanted[member.name].object == nil {
+                wanted[member.name] = .object(Contents(shape))
+            }
+        }
+        let stamp = Content(date: DateText.stamp(now))
+        wanted["id"] = id.map { .plain(JSON.Raw($0)) } ?? .none
+        (wanted["revisionDate"], wanted["creationDate"]) = (stamp, stamp)
+        wanted["deletedDate"] = .none
+        try wanted.check(against: nil)
+        let own = try OwnKey(hasOwnKey, owner: owner, entropy: entropy)
+        let merge = Merge(sealer: own.sealer)
+        let raw = try merge.object(nil, from: Contents(.item), to: wanted, at: [])
+        var edit = JSON.Edit(try Cipher(merged: raw).document)
+        edit.put(own.wrapped.map { JSON.Raw($0) } ?? .null, at: "key")
+        try self.init(merged: edit.raw)
+    }
+
+    /// A cipher that we wrote.
+    fileprivate init(merged raw: JSON.Raw) throws(EditRefusal) {
+        do throws(NotACipher) {
+            try self.init(raw)
+        } catch {
+            switch error {
+            case .notJSON(let failure): throw .notJSON(failure)
+            case .notAnObject: throw .unfit(JSON.Mismatch("must be an object"))
+            }
+        }
+    }
+}
+
+extension Contents {
+    /// What an organisation does not show was not cleared by a caller who sends back what he saw.
+    fileprivate mutating func restoreUnseen(from all: Contents, seenAs seen: Contents) {
+        let list = Member.Kind.list(.historyEntry)
+        if list.isSame(self["passwordHistory"], seen["passwordHistory"]) {
+            self["passwordHistory"] = all["passwordHistory"]
+        }
+        guard var login = self["login"].object, let before = seen["login"].object,
+            let whole = all["login"].object
+        else { return }
+        for name in ["password", "totp"] {
+            let kind = Member.Kind.sealed(limit: 0)
+            if kind.isSame(login[name], before[name]) { login[name] = whole[name] }
+        }
+        self["login"] = .object(login)
+    }
+
+    /// What upstream would refuse, or damage.
+    fileprivate func check(against old: Contents?) throws(EditRefusal) {
+        let kind = Member.Kind.sealed(limit: 0)
+        let isSame = old.map { kind.isSame(self["name"], $0["name"]) } ?? false
+        if (self["name"].text ?? "").isEmpty, !isSame {
+            throw .unfit(JSON.Mismatch("must not be empty", at: ["name"]))
+        }
+        guard let key = self["sshKey"].object else { return }
+        for member in Shape.sshKey.members
+        where (key[member.name].text ?? "").allSatisfy(\.isWhitespace) {
+            throw .unfit(JSON.Mismatch("must not be empty", at: ["sshKey", .member(member.name)]))
+        }
+    }
+}
+
+extension Flaw {
+    /// Whether nothing of the item could be opened, so that no edit can mend it.
+    var isOfTheWhole: Bool {
+        switch reason {
+        case .noOrganizationKey, .key, .unknownType, .blob: true
+        case .sealed, .shape: path == ["key"]
+        }
+    }
+}

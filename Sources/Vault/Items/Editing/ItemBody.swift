@@ -1,0 +1,125 @@
+import JSON
+
+/// An item as a caller of the API sends it, to be created or to replace one.
+///
+/// Members that the API does not know are ignored, as are those that only upstream sets. All others
+/// are held to their kind here, before anything is changed.
+public struct ItemBody: Sendable {
+    let type: ItemType?
+    let contents: Contents
+    /// What is there and not null: an edit keeps the rest of these.
+    let present: Set<String>
+
+    public init(_ bytes: [UInt8]) throws(EditRefusal) {
+        let document: JSON.Document
+        do throws(JSON.Failure) {
+            document = try JSON.Document(bytes)
+        } catch {
+            throw .notJSON(error)
+        }
+        do throws(JSON.Mismatch) {
+            try self.init(document.root)
+        } catch {
+            throw .unfit(error)
+        }
+        if case .other(let number) = type { throw .unknownType(number) }
+    }
+
+    private init(_ body: JSON.Value) throws(JSON.Mismatch) {
+        type = try body.read("type", as: Int?.self).map(ItemType.init)
+        contents = try Contents(body: body, .item)
+        present = Set(
+            Shape.item.members.map(\.name).filter { body[$0].map { !$0.isNull } ?? false }
+        )
+    }
+
+    public var folderID: String? { contents["folderId"].text }
+    public var organizationID: String? { contents["organizationId"].text }
+    public var collectionIDs: [String] { contents["collectionIds"].texts }
+    /// Which revision the caller has seen, in whatever spelling.
+    public var revisionDate: String? { contents["revisionDate"].text }
+}
+
+extension Contents {
+    init(body: JSON.Value, _ shape: Shape) throws(JSON.Mismatch) {
+        guard body.kind == .object else { throw JSON.Mismatch("must be an object") }
+        self.init(shape)
+        for member in shape.members where member.isWritable {
+            guard let value = body[member.name], !value.isNull else { continue }
+            do throws(JSON.Mismatch) {
+                self[member.name] = try member.kind.content(ofBody: value)
+            } catch {
+                throw error.within(.member(member.name))
+            }
+        }
+    }
+}
+
+extension Member {
+    /// Whether the API takes it. Files come and go on ways of their own.
+    fileprivate var isWritable: Bool {
+        uses.contains(.shown) && name != "attachments" && name != "id"
+    }
+}
+
+extension Member.Kind {
+    fileprivate func content(ofBody value: JSON.Value) throws(JSON.Mismatch) -> Content {
+        switch self {
+        case .sealed: Content(try String(json: value))
+        case .text, .checksum, .key, .kept, .mirror: .plain(JSON.Raw(try String(json: value)))
+        case .date: try date(ofBody: value)
+        case .flag: .plain(JSON.Raw(try Bool(json: value)))
+        case .number(let range, _): try number(ofBody: value, range)
+        case .texts: .plain(JSON.Raw(try [String](json: value)))
+        case .object(let shape): .object(try Contents(body: value, shape))
+        case .list(let shape): .list(try list(ofBody: value, shape))
+        }
+    }
+
+    private func date(ofBody value: JSON.Value) throws(JSON.Mismatch) -> Content {
+        guard let shown = DateText.shown(try String(json: value)) else {
+            throw JSON.Mismatch("must be a date like 2026-01-05T08:12:44.901Z")
+        }
+        return .plain(JSON.Raw(shown))
+    }
+
+    private func number(
+        ofBody value: JSON.Value,
+        _ range: ClosedRange<Int>
+    ) throws(JSON.Mismatch) -> Content {
+        let number = try Int(json: value)
+        guard range.contains(number) else {
+            throw JSON.Mismatch("must be a number from \(range.lowerBound) to \(range.upperBound)")
+        }
+        return .plain(JSON.Raw(number))
+    }
+
+    private func list(
+        ofBody value: JSON.Value,
+        _ shape: Shape
+    ) throws(JSON.Mismatch) -> [Contents] {
+        guard let elements = value.array else { throw JSON.Mismatch("must be an array") }
+        var list: [Contents] = []
+        for (position, element) in elements.enumerated() {
+            do throws(JSON.Mismatch) {
+                list.append(try Contents(body: element, shape))
+            } catch {
+                throw error.within(.element(position))
+            }
+        }
+        return list
+    }
+}
+
+extension JSON.Mismatch {
+    fileprivate func within(_ step: JSON.Step) -> JSON.Mismatch {
+        JSON.Mismatch(expectation, at: JSON.Path([step] + path.steps))
+    }
+}
+
+extension Content {
+    var texts: [String] {
+        guard case .plain(let raw) = self, let document = try? JSON.Document(raw) else { return [] }
+        return document.root.array?.compactMap(\.string) ?? []
+    }
+}

@@ -1,0 +1,170 @@
+import Crypto
+import JSON
+
+/// Writes an object after an edit: what the user changed is sealed anew, and all else keeps its
+/// bytes, be it ciphertext or something that nobody here has heard of.
+struct Merge {
+    let sealer: Sealer
+
+    typealias Parts = [(name: String, value: JSON.Raw)]
+
+    /// - Parameter original: The object as it was; nil for a new one, which gets all its members.
+    func object(
+        _ original: JSON.Value?,
+        from old: Contents,
+        to new: Contents,
+        at path: JSON.Path
+    ) throws(EditRefusal) -> JSON.Raw {
+        var parts: Parts = []
+        var seen: Set<String> = []
+        for member in original?.members ?? [] {
+            let name = member.name.string
+            guard let known = new.shape.member(anyCase: name) else {
+                parts.append((name, member.value.raw))
+                continue
+            }
+            guard seen.insert(known.name).inserted else { continue }
+            if let value = try self.member(known, of: original, from: old, to: new, at: path) {
+                parts.append((name, value))
+            }
+        }
+        for member in new.shape.members where !seen.contains(member.name) {
+            if let value = try self.member(member, of: original, from: old, to: new, at: path) {
+                parts.append((member.name, value))
+            }
+        }
+        return .object(parts)
+    }
+
+    /// Nil leaves the member out.
+    private func member(
+        _ member: Member,
+        of original: JSON.Value?,
+        from old: Contents,
+        to new: Contents,
+        at path: JSON.Path
+    ) throws(EditRefusal) -> JSON.Raw? {
+        let value = original?[anyCase: member.name]
+        let place = JSON.Path(path.steps + [.member(member.name)])
+        switch member.kind {
+        case .mirror:
+            return nil
+        case .checksum(let name):
+            return try checksum(value, of: name, isNew: original == nil, from: old, to: new)
+        case .sealed, .text, .date, .flag, .number, .texts, .object, .list:
+            let (before, after) = (old[member.name], new[member.name])
+            guard member.uses.contains(.shown) else { return value?.raw }
+            if original != nil, member.kind.isSame(before, after) { return value?.raw }
+            if case .object = member.kind, after.object == nil, value == nil { return nil }
+            return try write(after, member.kind, over: value, from: before, at: place)
+        case .key, .kept:
+            return value?.raw
+        }
+    }
+
+    private func write(
+        _ content: Content,
+        _ kind: Member.Kind,
+        over original: JSON.Value?,
+        from old: Content,
+        at path: JSON.Path
+    ) throws(EditRefusal) -> JSON.Raw {
+        switch content {
+        case .none:
+            return kind.null
+        case .text(let text):
+            return try seal(text, kind, at: path)
+        case .plain(let raw):
+            return raw
+        case .object(let contents):
+            let original = original.flatMap { $0.kind == .object ? $0 : nil }
+            let before = old.object ?? Contents(contents.shape)
+            return try object(original, from: before, to: contents, at: path)
+        case .list(let list):
+            return try self.list(original, from: old.list, to: list, at: path)
+        }
+    }
+
+    private func list(
+        _ original: JSON.Value?,
+        from old: [Contents],
+        to new: [Contents],
+        at path: JSON.Path
+    ) throws(EditRefusal) -> JSON.Raw {
+        let originals = original?.elements ?? []
+        let origins = Pairing.origins(of: new, in: old)
+        var elements: [JSON.Raw] = []
+        for (position, contents) in new.enumerated() {
+            let place = JSON.Path(path.steps + [.element(position)])
+            guard let origin = origins[position], originals.indices.contains(origin) else {
+                let before = Contents(contents.shape)
+                elements.append(try object(nil, from: before, to: contents, at: place))
+                continue
+            }
+            let isSame = old[origin].isSame(as: contents)
+            elements.append(
+                isSame
+                    ? originals[origin].raw
+                    : try object(originals[origin], from: old[origin], to: contents, at: place)
+            )
+        }
+        return JSON.Raw(elements)
+    }
+
+    private func seal(
+        _ text: String,
+        _ kind: Member.Kind,
+        at path: JSON.Path
+    ) throws(EditRefusal) -> JSON.Raw {
+        if case .sealed(let limit) = kind, Sealer.textCount(sealing: text.utf8.count) > limit {
+            throw .tooLong(path, bytes: Sealer.byteCount(fitting: limit))
+        }
+        do throws(CryptoError) {
+            return JSON.Raw(try sealer.seal(text))
+        } catch {
+            throw .crypto(error)
+        }
+    }
+
+    private func checksum(
+        _ value: JSON.Value?,
+        of name: String,
+        isNew: Bool,
+        from old: Contents,
+        to new: Contents
+    ) throws(EditRefusal) -> JSON.Raw? {
+        let sealed = Member.Kind.sealed(limit: .max)
+        guard isNew || !sealed.isSame(old[name], new[name]) else { return value?.raw }
+        guard let text = new[name].text else { return .null }
+        return try seal(URIChecksum.of(text), sealed, at: JSON.Path([.member(name)]))
+    }
+}
+
+extension Member.Kind {
+    /// What is written where there is nothing. Upstream does not take null for all of them.
+    fileprivate var null: JSON.Raw {
+        switch self {
+        case .flag: false
+        case .number(_, .some(let number)): JSON.Raw(number)
+        case .texts: JSON.Raw([String]())
+        case .number, .sealed, .checksum, .key, .text, .date, .kept, .mirror, .object, .list: .null
+        }
+    }
+}
+
+extension JSON.Raw {
+    static func object(_ parts: Merge.Parts) -> JSON.Raw {
+        .object(capacity: parts.reduce(64) { $0 + $1.name.utf8.count + $1.value.range.count + 4 }) {
+            for (name, value) in parts { $0.add(name, value) }
+        }
+    }
+}
+
+extension Sealer {
+    /// The most bytes of text whose EncString has no more characters than the limit.
+    static func byteCount(fitting limit: Int) -> Int {
+        // 72 characters are the same in all of them; the rest is base64 of whole blocks of 16 bytes.
+        let blocks = (limit - 72) / 4 * 3 / 16
+        return max(0, blocks * 16 - 1)
+    }
+}

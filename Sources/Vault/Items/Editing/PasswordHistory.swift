@@ -1,0 +1,114 @@
+import JSON
+
+/// What an edit adds to the history of an item's passwords.
+///
+/// It is worked out once, when the edit is made and against the item that the user saw; whatever
+/// happens to the item later carries the list along as it is.
+struct PasswordHistory {
+    /// The newest first.
+    private(set) var entries: [Contents]
+    /// Whether the login's password is another, which is what is counted.
+    private(set) var countsAsChange = false
+    /// The stamp of the login's last change.
+    private(set) var revisionDate: Content
+
+    /// As official clients keep them.
+    static let limit = 5
+
+    /// - Parameters:
+    ///   - old: The item before; nil for its login where the password could not be read, which
+    ///     counts as changed and leaves no entry.
+    ///   - entries: The list that the edit leaves, without what is to be added now.
+    init(
+        from old: Contents,
+        isPasswordReadable: Bool,
+        to new: Contents,
+        keeping entries: [Contents],
+        at now: Moment
+    ) {
+        self.entries = entries
+        let stamp = DateText.stamp(now)
+        revisionDate = old["login"].object?["passwordRevisionDate"] ?? .none
+        var added: [Contents] = []
+        let (password, next) = (old.password, new.password)
+        let isSame = Self.isSame(password, next)
+        countsAsChange = !isPasswordReadable || !isSame
+        if countsAsChange, !isPasswordReadable || password.text?.isEmpty == false {
+            revisionDate = Content(date: stamp)
+        }
+        if let text = password.text, !text.isEmpty, !isSame {
+            added.append(Self.entry(text, stamp))
+        }
+        for text in Self.lostSecrets(from: old["fields"].list, to: new["fields"].list) {
+            added.insert(Self.entry(text, stamp), at: 0)
+        }
+        if !added.isEmpty { add(added) }
+    }
+
+    /// Drops the oldest by date, wherever in the list other clients put it, and of those equally old
+    /// the one furthest from the front.
+    private mutating func add(_ added: [Contents]) {
+        var kept = entries
+        while kept.count + added.count > Self.limit, let oldest = Self.oldest(of: kept) {
+            kept.remove(at: oldest)
+        }
+        entries = Array((added + kept).prefix(Self.limit))
+    }
+
+    private static func oldest(of entries: [Contents]) -> Int? {
+        let moments = entries.map { entry in
+            entry["lastUsedDate"].text.flatMap(Revision.init)?.moment.ticks ?? .min
+        }
+        return moments.indices.reversed().min { moments[$0] < moments[$1] }
+    }
+
+    /// `name: value` of every hidden field whose value is gone.
+    private static func lostSecrets(from old: [Contents], to new: [Contents]) -> [String] {
+        let left = Set(new.filter(isHidden).map(fingerprint))
+        return old.compactMap { field in
+            guard isHidden(field), let name = field["name"].text, !name.isEmpty,
+                let value = field["value"].text, !value.isEmpty, !left.contains(fingerprint(field))
+            else { return nil }
+            return "\(name): \(value)"
+        }
+    }
+
+    private static func isHidden(_ field: Contents) -> Bool { field["type"].int == 1 }
+
+    private static func fingerprint(_ field: Contents) -> [[UInt8]] {
+        [field["name"], field["value"]].map { Array(($0.text ?? "").utf8) }
+    }
+
+    fileprivate static func isSame(_ one: Content, _ other: Content) -> Bool {
+        Member.Kind.sealed(limit: 0).isSame(one, other)
+    }
+
+    private static func entry(_ password: String, _ stamp: String) -> Contents {
+        var entry = Contents(.historyEntry)
+        entry["password"] = .text(password)
+        entry["lastUsedDate"] = Content(date: stamp)
+        return entry
+    }
+}
+
+extension Contents {
+    fileprivate var password: Content { self["login"].object?["password"] ?? .none }
+}
+
+extension Item {
+    /// 1 if the login's password is another than the old item's, and 0 if not or if there is no old
+    /// item. Where it cannot be told, it counts as changed: a backup too many is a nuisance, and a
+    /// save must not fail for the sake of a count.
+    public func passwordChanges(since old: Item?) -> Int {
+        guard let old, type == .login || old.type == .login else { return 0 }
+        guard old.hasReadablePassword, hasReadablePassword else { return 1 }
+        return PasswordHistory.isSame(old.contents.password, contents.password) ? 0 : 1
+    }
+
+    /// Whether the password, or that there is none, is known for certain.
+    var hasReadablePassword: Bool {
+        !flaws.contains {
+            $0.isOfTheWhole || $0.path == ["login"] || $0.path == ["login", "password"]
+        }
+    }
+}

@@ -1,0 +1,145 @@
+public import Crypto
+import JSON
+
+/// An entry as its owner sees it: decrypted, and knowing the cipher it came from.
+///
+/// There is always one, whatever is wrong with the cipher. What did not open is empty and named in
+/// ``flaws``; what did open is shown. An item with a flaw is never pushed, because whoever sends it
+/// would write the loss upstream, and can be edited only so that nothing flawed is left.
+public struct Item: Sendable {
+    public let cipher: Cipher
+    public let flaws: [Flaw]
+    /// All that opened, also what an organisation does not let its user see.
+    let contents: Contents
+
+    public init(_ cipher: Cipher, keys: KeyRing) {
+        self.cipher = cipher
+        do throws(Flaw) {
+            var opening = try Opening(of: cipher, keys: keys)
+            contents = opening.contents(of: cipher.document.root, .item)
+            flaws = opening.flaws
+        } catch {
+            contents = Contents(unopened: cipher)
+            flaws = [error]
+        }
+    }
+
+    /// Whether it may be sent upstream.
+    public var isPushable: Bool { flaws.isEmpty }
+
+    /// What the user may see.
+    var shown: Contents { cipher.showsPasswords ? contents : contents.withoutPasswords }
+}
+
+extension Item {
+    /// Shown in place of a name that cannot be decrypted, as official clients have it.
+    public static let unreadableName = "[error: cannot decrypt]"
+
+    public var id: String? { cipher.id }
+    public var type: ItemType? { cipher.type }
+    public var name: String? { contents["name"].text }
+    public var notes: String? { contents["notes"].text }
+    public var login: Login? { shown["login"].object.map(Login.init) }
+    public var fields: [Field] { contents["fields"].list.map(Field.init) }
+    public var passwordHistory: [HistoryEntry] {
+        shown["passwordHistory"].list.map(HistoryEntry.init)
+    }
+
+    /// The line below the name: a login's user, a card's brand and last digits, an identity's name.
+    public var subtitle: String? {
+        switch type {
+        case .login: login?.username
+        case .card: contents["card"].object?.cardSubtitle
+        case .identity: contents["identity"].object?.fullName
+        case .secureNote, .sshKey, .other, nil: nil
+        }
+    }
+
+    /// What is in a member of a card, an identity or an SSH key.
+    public func text(of member: String) -> String? {
+        guard let own = type?.member else { return nil }
+        return shown[own].object?[member].text
+    }
+
+    public struct Login: Sendable {
+        let contents: Contents
+
+        public var username: String? { contents["username"].text }
+        public var password: String? { contents["password"].text }
+        public var totp: String? { contents["totp"].text }
+        public var passwordRevisionDate: String? { contents["passwordRevisionDate"].text }
+        /// In order; URIs that are empty are left out.
+        public var uris: [URI] {
+            contents["uris"].list.compactMap { entry in
+                entry["uri"].text.map { URI(uri: $0, match: entry["match"].int) }
+            }
+        }
+        public var hasPasskeys: Bool { !contents["fido2Credentials"].list.isEmpty }
+    }
+
+    public struct URI: Sendable {
+        public let uri: String
+        /// How it is compared with a site's; nil for the account's own rule.
+        public let match: Int?
+    }
+
+    public struct Field: Sendable {
+        let contents: Contents
+
+        public var name: String? { contents["name"].text }
+        public var value: String? { contents["value"].text }
+        public var isHidden: Bool { contents["type"].int == 1 }
+    }
+
+    public struct HistoryEntry: Sendable {
+        let contents: Contents
+
+        public var password: String? { contents["password"].text }
+        public var lastUsedDate: String? { contents["lastUsedDate"].text }
+    }
+}
+
+extension Item: CustomStringConvertible, CustomReflectable {
+    /// Says nothing of the content.
+    public var description: String { "an item with \(flaws.count) flaws" }
+    public var customMirror: Mirror { Mirror(self, children: []) }
+}
+
+extension Contents {
+    /// Of a cipher that cannot be opened: what was never encrypted.
+    fileprivate init(unopened cipher: Cipher) {
+        self.init(.item)
+        for member in shape.members where member.uses.contains(.shown) {
+            guard let value = cipher[member.name], !value.isNull else { continue }
+            switch member.kind {
+            case .date: self[member.name] = Content(shownDate: value)
+            case .text, .flag, .number, .texts: self[member.name] = .plain(value.raw)
+            case .sealed, .checksum, .key, .kept, .mirror, .object, .list: continue
+            }
+        }
+    }
+
+    fileprivate var withoutPasswords: Contents {
+        var shown = self
+        shown["passwordHistory"] = .none
+        guard var login = self["login"].object else { return shown }
+        login["password"] = .none
+        login["totp"] = .none
+        shown["login"] = .object(login)
+        return shown
+    }
+
+    fileprivate var cardSubtitle: String? {
+        let number = self["number"].text.map { "*" + $0.suffix(4) }
+        return joined([self["brand"].text, number], by: ", ")
+    }
+
+    fileprivate var fullName: String? {
+        joined([self["firstName"].text, self["lastName"].text], by: " ")
+    }
+
+    private func joined(_ parts: [String?], by separator: String) -> String? {
+        let parts = parts.compactMap { $0 }.filter { !$0.isEmpty }
+        return parts.isEmpty ? nil : parts.joined(separator: separator)
+    }
+}

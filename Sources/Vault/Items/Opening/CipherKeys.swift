@@ -1,0 +1,37 @@
+public import Crypto
+import JSON
+
+/// Under which key a cipher's strings are.
+extension Cipher {
+    /// The key of whom the cipher belongs to: it seals the cipher's own key, or all strings if there
+    /// is none.
+    func owner(in keys: KeyRing) throws(Flaw) -> Sealer {
+        guard let owner = keys.owner(organizationID: organizationID) else {
+            throw Flaw(.noOrganizationKey, at: ["organizationId"])
+        }
+        return owner
+    }
+
+    /// What opens and seals the cipher's strings.
+    func sealer(
+        in keys: KeyRing,
+        entropy: any Entropy = SystemEntropy()
+    ) throws(Flaw) -> Sealer {
+        let owner = try owner(in: keys)
+        guard let value = self["key"], !value.isNull else { return owner }
+        guard let wrapped = value.string else {
+            throw Flaw(.shape("must be a string"), at: ["key"])
+        }
+        do throws(CryptoError) {
+            return Sealer(try owner.unwrapKey(wrapped), entropy: entropy)
+        } catch {
+            throw Flaw(.key(error), at: ["key"])
+        }
+    }
+
+    /// By what the owner's key is known, to be kept beside frozen ciphertext: once the account's key
+    /// is another, the ciphertext must not be sent any more. Nil without a key for the organisation.
+    public func keyFingerprint(in keys: KeyRing) -> KeyID? {
+        keys.owner(organizationID: organizationID)?.keyID
+    }
+}

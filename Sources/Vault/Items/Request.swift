@@ -1,0 +1,70 @@
+public import Crypto
+import JSON
+
+/// What goes along with a cipher when it is sent, and is not part of it.
+public struct Sending: Sendable {
+    /// Upstream's stamp as it spells it; upstream refuses if it holds a newer one.
+    public var lastKnownRevisionDate: String?
+    /// The user for whom the cipher was encrypted.
+    public var encryptedFor: String?
+    /// The user key it is encrypted with; of personal items only.
+    public var encryptedByKeyID: KeyID?
+    /// Whether the files' names and keys were wrapped anew, so that upstream must take them over.
+    public var rewrapsFiles = false
+
+    public init() {}
+}
+
+extension Cipher {
+    /// The body of a request that creates or replaces the cipher.
+    ///
+    /// What only upstream sets is left out, above all `data`, which would win over every edit, and
+    /// `attachments`, which would wipe the files' keys. Encrypted strings and all that is not known
+    /// here go out as they are, so the same cipher always makes the same request.
+    public func request(_ sending: Sending = Sending()) -> [UInt8] {
+        var parts = document.root.sentParts(.item)
+        if sending.rewrapsFiles { parts.append(("attachments2", rewrappedFiles)) }
+        parts.append(("lastKnownRevisionDate", JSON.Raw(sending.lastKnownRevisionDate)))
+        if let user = sending.encryptedFor { parts.append(("encryptedFor", JSON.Raw(user))) }
+        if let key = sending.encryptedByKeyID, organizationID == nil {
+            parts.append(("encryptedByKeyId", JSON.Raw(key.description)))
+        }
+        return Array(JSON.Raw.object(parts).bytes)
+    }
+
+    private var rewrappedFiles: JSON.Raw {
+        .object { files in
+            for file in self["attachments"]?.elements ?? [] {
+                guard let id = file[anyCase: "id"]?.string else { continue }
+                files.object(id) {
+                    $0.add("fileName", file[anyCase: "fileName"])
+                    $0.add("key", file[anyCase: "key"])
+                }
+            }
+        }
+    }
+}
+
+extension JSON.Value {
+    fileprivate func sentParts(_ shape: Shape) -> Merge.Parts {
+        var parts: Merge.Parts = []
+        var seen: Set<String> = []
+        for member in members {
+            let name = member.name.string
+            guard let known = shape.member(anyCase: name) else {
+                parts.append((name, member.value.raw))
+                continue
+            }
+            guard known.uses.contains(.sent), seen.insert(known.name).inserted else { continue }
+            let value = self[anyCase: known.name] ?? member.value
+            parts.append((name, value.sent(known.kind)))
+        }
+        return parts
+    }
+
+    private func sent(_ kind: Member.Kind) -> JSON.Raw {
+        guard case .object(let shape) = kind, self.kind == .object else { return raw }
+        let parts = sentParts(shape)
+        return parts.count == members.count ? raw : .object(parts)
+    }
+}

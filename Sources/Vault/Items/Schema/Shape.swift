@@ -1,0 +1,78 @@
+/// What an object of upstream's is made of: its members, of what kind each is, and where it goes.
+///
+/// Everything that opens, shows, edits, copies or re-encrypts a cipher walks along a shape. So a
+/// member that is added to the table is taken care of everywhere, and one that is not in the table
+/// is kept as it is everywhere.
+final class Shape: Sendable {
+    /// In the order in which the API shows them.
+    let members: [Member]
+    /// The member by which an element of a list is known again after it was changed.
+    let identity: String?
+
+    private let indices: [String: Int]
+
+    init(identity: String? = nil, _ members: [Member]) {
+        self.members = members
+        self.identity = identity
+        indices = Dictionary(
+            members.enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
+    }
+
+    func index(of name: String) -> Int? { indices[name] }
+
+    /// The member of that name, its first letter in either case.
+    func member(anyCase name: String) -> Member? {
+        let index = indices[name] ?? indices[name.prefix(1).lowercased() + name.dropFirst()]
+        return index.map { members[$0] }
+    }
+}
+
+/// One row of the schema.
+struct Member: Sendable {
+    let name: String
+    let kind: Kind
+    let uses: Uses
+
+    init(_ name: String, _ kind: Kind, _ uses: Uses = .all) {
+        self.name = name
+        self.kind = kind
+        self.uses = uses
+    }
+
+    /// What a member's value is, and so what is to be done with it.
+    enum Kind: Sendable {
+        /// An EncString or null; upstream takes no more characters than the limit.
+        case sealed(limit: Int)
+        /// The sealed checksum of the member of that name, made anew when that one changes.
+        case checksum(of: String)
+        /// The item's own key, wrapped by its owner's.
+        case key
+        case text
+        case date
+        case flag
+        /// A whole number; what stands for null, if anything does.
+        case number(ClosedRange<Int>, null: Int?)
+        case texts
+        /// Upstream's affair: never looked into, never changed.
+        case kept
+        /// Repeats what stands elsewhere, and is wrong once that has changed.
+        case mirror
+        case object(Shape)
+        case list(Shape)
+    }
+
+    struct Uses: OptionSet, Sendable {
+        let rawValue: Int
+
+        /// The API shows it.
+        static let shown = Uses(rawValue: 1)
+        /// It belongs into a request.
+        static let sent = Uses(rawValue: 2)
+        /// A backup copy has it as its source has it.
+        static let copied = Uses(rawValue: 4)
+        static let all: Uses = [.shown, .sent, .copied]
+        static let hidden: Uses = [.sent, .copied]
+    }
+}

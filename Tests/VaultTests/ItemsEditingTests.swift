@@ -1,0 +1,197 @@
+import Crypto
+import JSON
+import System
+import Testing
+
+@testable import Vault
+
+@Suite struct ItemsEditingTests {
+    let samples: Samples
+
+    init() throws { samples = try Samples() }
+
+    @Test(arguments: Full.all)
+    func `what is created is read back as it was sent`(_ body: String) throws {
+        let item = try samples.item(body)
+        #expect(item.isPushable)
+        let sent = try Samples.leaves(Array(body.utf8))
+        let read = try Samples.leaves(Array(JSON.Raw(item).bytes))
+        for (path, text) in sent { #expect(read[path] == text, "\(path)") }
+    }
+
+    @Test(arguments: Full.all)
+    func `putting back what was read changes no byte`(_ body: String) throws {
+        for cipher in [
+            try samples.cipher(body), try samples.cipher(body, ownKey: false),
+        ] {
+            let item = Item(cipher, keys: samples.keys)
+            let edited = try samples.edited(item, Samples.text(item))
+            #expect(edited.cipher.bytes == cipher.bytes)
+            #expect(edited.passwordChanges == 0)
+        }
+    }
+
+    @Test func `only what the user changed has new ciphertext`() throws {
+        let item = try samples.item(Full.login)
+        let before = try Samples.leaves(item.cipher.bytes)
+        let body = Samples.text(item)
+            .replacing("\"ada\"", with: "\"eve\"", maxReplacements: 2)
+            .replacing("\"8443\"", with: "\"8444\"")
+        let after = try Samples.leaves(samples.edited(item, body).cipher.bytes)
+        let changed = after.filter { before[$0.key] != $0.value }.keys.sorted()
+        #expect(
+            changed == [
+                ".fields[0].value", ".login.fido2Credentials[0].userName", ".login.username",
+            ]
+        )
+        #expect(Set(before.keys) == Set(after.keys))
+    }
+
+    @Test func `elements that move keep their bytes`() throws {
+        let item = try samples.item(Full.login)
+        let before = try Samples.leaves(item.cipher.bytes)
+        let swapped = Samples.text(item).replacing(
+            #"[{"match":3,"uri":"https://ci.example.test"},{"match":null,"uri":"https://b.test"}]"#,
+            with:
+                #"[{"match":null,"uri":"https://b.test"},{"match":1,"uri":"https://ci.example.test"}]"#
+        )
+        let after = try Samples.leaves(samples.edited(item, swapped).cipher.bytes)
+        for name in ["uri", "uriChecksum"] {
+            #expect(after[".login.uris[0].\(name)"] == before[".login.uris[1].\(name)"])
+            #expect(after[".login.uris[1].\(name)"] == before[".login.uris[0].\(name)"])
+        }
+        #expect(after[".login.uris[1].match"] == "1")
+    }
+
+    @Test func `a changed URI has a checksum of its own`() throws {
+        let item = try samples.item(Full.login)
+        let body = Samples.text(item).replacing("https://b.test", with: "https://c.test")
+        let cipher = try samples.edited(item, body).cipher
+        let sealer = try cipher.sealer(in: samples.keys)
+        let uris = cipher["login"]?["uris"]?.elements ?? []
+        let checksums = try uris.map { try sealer.open($0["uriChecksum"]?.string ?? "") }
+        #expect(checksums == ["https://ci.example.test", "https://c.test"].map(URIChecksum.of))
+    }
+
+    @Test func `texts that only look the same are different`() throws {
+        let composed = #"{"type":1,"name":"n","login":{"password":"\u00e9"}}"#
+        let item = try samples.item(composed)
+        let edited = try samples.edited(
+            item,
+            #"{"type":1,"name":"n","login":{"password":"e\u0301"}}"#
+        )
+        #expect(edited.passwordChanges == 1)
+        #expect(
+            Item(edited.cipher, keys: samples.keys).login?.password?.unicodeScalars.count == 2
+        )
+    }
+
+    @Test func `a body replaces by the rules of the API`() throws {
+        let item = try samples.item(Full.login)
+        let cleared = Item(
+            try samples.edited(item, #"{"name":"other"}"#).cipher,
+            keys: samples.keys
+        )
+        #expect(cleared.name == "other")
+        #expect(cleared.notes == nil)
+        #expect(cleared.cipher.folderID == nil)
+        #expect(!cleared.cipher.isFavorite && !cleared.cipher.asksAgain)
+        #expect(cleared.login?.password == "c0rrect-horse")
+        #expect(cleared.fields.count == 4 && cleared.passwordHistory.count == 2)
+        #expect(cleared.cipher.archivedDate != nil)
+
+        let replaced = Item(
+            try samples.edited(item, #"{"name":"n","login":{"username":"x"},"fields":[]}"#).cipher,
+            keys: samples.keys
+        )
+        #expect(replaced.login?.password == nil && replaced.login?.hasPasskeys == false)
+        #expect(replaced.fields.isEmpty)
+    }
+
+    @Test func `collections are added to`() throws {
+        var edit = JSON.Edit(try samples.cipher(Full.note).document)
+        edit.put(JSON.Raw(["a", "b"]), at: "collectionIds")
+        let item = Item(Cipher(edit), keys: samples.keys)
+        let edited = try samples.edited(item, #"{"name":"Note","collectionIds":["c","a"]}"#)
+        #expect(edited.cipher.collectionIDs == ["a", "b", "c"])
+    }
+
+    @Test func `a request leaves out what only upstream sets`() throws {
+        let item = try samples.item(Full.login)
+        var edit = JSON.Edit(item.cipher.document)
+        edit.put("{}", at: "data")
+        edit.put(.array { $0.object { $0.add("id", "f") } }, at: "attachments")
+        edit.put(7, at: "inventedLater")
+        try edit.set(["login", "uri"], to: "2.stale")
+        var sending = Sending()
+        sending.lastKnownRevisionDate = "2026-01-01T00:00:00.1234567Z"
+        sending.encryptedFor = "me"
+        sending.encryptedByKeyID = samples.keys.user.keyID
+        let root = try JSON.Document(Cipher(edit).request(sending)).root
+        for name in ["id", "data", "attachments", "revisionDate", "creationDate", "deletedDate"] {
+            #expect(root[name] == nil, "\(name)")
+        }
+        #expect(root["login"]?["uri"] == nil)
+        #expect(root["inventedLater"]?.int == 7)
+        #expect(root["key"]?.string == item.cipher.key)
+        #expect(root["archivedDate"]?.string != nil)
+        #expect(root["lastKnownRevisionDate"]?.string == "2026-01-01T00:00:00.1234567Z")
+        #expect(root["encryptedFor"]?.string == "me")
+        #expect(root["encryptedByKeyId"]?.string == samples.keys.user.keyID.description)
+        #expect(Cipher(edit).request(sending) == Cipher(edit).request(sending))
+    }
+
+    @Test func `upstream's limits are met before anything is sent`() throws {
+        let fits = String(repeating: "x", count: 687)
+        #expect(Sealer.byteCount(fitting: 1000) == 687)
+        #expect(Sealer.byteCount(fitting: 5000) == 3695)
+        #expect(Sealer.byteCount(fitting: 10_000) == 7439)
+        _ = try samples.item(#"{"type":2,"name":"\#(fits)"}"#)
+        #expect(throws: EditRefusal.tooLong(["name"], bytes: 687)) {
+            try samples.item(#"{"type":2,"name":"\#(fits)x"}"#)
+        }
+        #expect(throws: EditRefusal.tooLong(["fields", 0, "name"], bytes: 687)) {
+            try samples.item(#"{"type":2,"name":"n","fields":[{"name":"\#(fits)x"}]}"#)
+        }
+    }
+
+    @Test(arguments: [
+        #"{"name":"n"}"#, #"{"type":9,"name":"n"}"#, #"{"type":6,"name":"n"}"#, #"{"type":1}"#,
+        #"{"type":1,"name":""}"#, #"{"type":1,"name":5}"#, #"{"type":1,"name":"n","login":[]}"#,
+        #"{"type":1,"name":"n","fields":[{"type":4}]}"#, #"{"type":1,"name":"n","favorite":"yes"}"#,
+        #"{"type":1,"name":"n","login":{"uris":[{"match":6}]}}"#, #"["#, #"[]"#,
+        #"{"type":5,"name":"n"}"#,
+        #"{"type":5,"name":"n","sshKey":{"privateKey":"a","publicKey":" ","keyFingerprint":"b"}}"#,
+    ])
+    func `a body that does not fit is refused`(_ body: String) throws {
+        #expect(throws: EditRefusal.self) { try samples.cipher(body) }
+    }
+
+    @Test func `an item keeps its type`() throws {
+        let item = try samples.item(Full.card)
+        #expect(throws: EditRefusal.typeChanged) {
+            try samples.edited(item, #"{"type":1,"name":"n"}"#)
+        }
+    }
+
+    @Test func `passwords that an organisation hides are neither shown nor lost`() throws {
+        var edit = JSON.Edit(try samples.cipher(Full.login).document)
+        edit.put(false, at: "viewPassword")
+        let item = Item(Cipher(edit), keys: samples.keys)
+        #expect(item.login?.password == nil && item.login?.totp == nil)
+        #expect(item.passwordHistory.isEmpty)
+        #expect(!Samples.text(item).contains("c0rrect-horse"))
+        #expect(try samples.edited(item, Samples.text(item)).cipher == item.cipher)
+
+        let body = Samples.text(item).replacing(#""password":null"#, with: #""password":"new""#)
+        let edited = try samples.edited(item, body).cipher
+        try edit.set(["x"], to: .null)
+        var open = JSON.Edit(edited.document)
+        open.put(true, at: "viewPassword")
+        let whole = Item(Cipher(open), keys: samples.keys)
+        #expect(whole.login?.password == "new" && whole.login?.totp == "JBSWY3DPEHPK3PXP")
+        #expect(
+            whole.passwordHistory.map(\.password) == ["c0rrect-horse", "old-one", "older"]
+        )
+    }
+}

@@ -1,0 +1,137 @@
+import JSON
+import Testing
+
+@testable import Vault
+
+@Suite struct ItemsHistoryTests {
+    let samples: Samples
+
+    init() throws { samples = try Samples() }
+
+    private func login(_ password: String?, history: [(String, String?)] = []) -> String {
+        let entries = history.map { entry in
+            let date = entry.1.map { "\"\($0)\"" } ?? "null"
+            return #"{"password":"\#(entry.0)","lastUsedDate":\#(date)}"#
+        }
+        let password = password.map { "\"\($0)\"" } ?? "null"
+        return #"{"type":1,"name":"n","login":{"password":\#(password)},"#
+            + #""passwordHistory":[\#(entries.joined(separator: ","))]}"#
+    }
+
+    private func change(_ item: Item, _ body: String) throws -> (item: Item, changes: Int) {
+        let edited = try samples.edited(item, body)
+        return (Item(edited.cipher, keys: samples.keys), edited.passwordChanges)
+    }
+
+    private func password(_ text: String?) -> String {
+        #"{"name":"n","login":{"password":\#(text.map { "\"\($0)\"" } ?? "null")}}"#
+    }
+
+    @Test func `a changed password goes to the front with its time`() throws {
+        let item = try samples.item(login("a", history: [("z", "2025-01-01T00:00:00.000Z")]))
+        let (after, changes) = try change(item, password("b"))
+        #expect(changes == 1)
+        #expect(after.passwordHistory.map(\.password) == ["a", "z"])
+        #expect(after.passwordHistory.first?.lastUsedDate == "2026-01-11T07:12:44.901Z")
+        #expect(after.login?.passwordRevisionDate == "2026-01-11T07:12:44.901Z")
+    }
+
+    @Test func `there and back again counts twice`() throws {
+        let item = try samples.item(login("a"))
+        let (b, first) = try change(item, password("b"))
+        let (a, second) = try change(b, password("a"))
+        #expect(first + second == 2)
+        #expect(a.passwordHistory.map(\.password) == ["b", "a"])
+    }
+
+    @Test(arguments: [("a", "a", 0), ("a", nil, 1), (nil, "a", 1), (nil, nil, 0), (nil, "", 0)])
+    func `only another password counts`(_ old: String?, _ new: String?, _ count: Int) throws {
+        let item = try samples.item(login(old))
+        let (after, changes) = try change(item, password(new))
+        #expect(changes == count)
+        #expect(after.passwordHistory.count == (old != nil && count == 1 ? 1 : 0))
+        #expect((after.login?.passwordRevisionDate != nil) == (old != nil && count == 1))
+        #expect(after.passwordChanges(since: item) == count)
+        #expect(after.passwordChanges(since: nil) == 0)
+    }
+
+    @Test func `nothing but the login's password counts`() throws {
+        let item = try samples.item(Full.login)
+        let body = Samples.text(item).replacing("JBSWY3DPEHPK3PXP", with: "X").replacing(
+            "9912",
+            with: "1"
+        )
+        #expect(try change(item, body).changes == 0)
+        let card = try samples.item(Full.card)
+        #expect(try change(card, #"{"name":"Card","card":{"code":"1"}}"#).changes == 0)
+    }
+
+    @Test func `a hidden field that is lost leaves its name and value`() throws {
+        let item = try samples.item(Full.login)
+        let body = Samples.text(item)
+            .replacing("9912", with: "0000").replacing("c0rrect-horse", with: "new")
+            .replacing("8443", with: "1")
+        let after = try change(item, body).item
+        #expect(
+            after.passwordHistory.map(\.password)
+                == ["pin: 9912", "c0rrect-horse", "old-one", "older"]
+        )
+        let gone = try change(item, #"{"name":"n","fields":[]}"#).item
+        #expect(gone.passwordHistory.map(\.password) == ["pin: 9912", "old-one", "older"])
+        #expect(gone.login?.passwordRevisionDate == "2025-05-06T07:08:09.010Z")
+    }
+
+    /// Other clients put the newest first or last; what is oldest is for the dates to say.
+    @Test(arguments: [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [3, 1, 5, 2, 4]])
+    func `what exceeds five is dropped oldest first`(_ days: [Int]) throws {
+        let history = days.map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
+        let item = try samples.item(login("a", history: history))
+        let after = try change(item, password("b")).item
+        let kept = days.filter { $0 != 1 }.map { "p\($0)" }
+        #expect(after.passwordHistory.map { $0.password ?? "" } == ["a"] + kept)
+    }
+
+    @Test func `an entry without a date is the oldest`() throws {
+        var history = (1...5).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
+        history[2].1 = nil
+        let item = try samples.item(login("a", history: history))
+        let after = try change(item, password("b")).item
+        #expect(after.passwordHistory.map { $0.password ?? "" } == ["a", "p1", "p2", "p4", "p5"])
+    }
+
+    @Test func `entries stay as they are while no password changes`() throws {
+        let history = (1...9).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
+        let item = try samples.item(login("a", history: history))
+        let after = try change(item, #"{"name":"other"}"#).item
+        #expect(after.passwordHistory.map { $0.password ?? "" } == history.map(\.0))
+    }
+
+    @Test func `old entries keep their bytes`() throws {
+        let item = try samples.item(Full.login)
+        let before = try Samples.leaves(item.cipher.bytes)
+        let edited = try samples.edited(item, password("b")).cipher
+        let after = try Samples.leaves(edited.bytes)
+        for index in 0..<2 {
+            for name in ["password", "lastUsedDate"] {
+                #expect(
+                    after[".passwordHistory[\(index + 1)].\(name)"]
+                        == before[".passwordHistory[\(index)].\(name)"]
+                )
+            }
+        }
+    }
+
+    @Test func `a password that cannot be read counts as changed and is saved over`() throws {
+        let item = try samples.item(login("a", history: [("z", nil)]))
+        var edit = JSON.Edit(item.cipher.document)
+        try edit.set(["login", "password"], to: "2.broken")
+        let damaged = Item(Cipher(edit), keys: samples.keys)
+        #expect(!damaged.isPushable)
+        let (after, changes) = try change(damaged, password("b"))
+        #expect(changes == 1)
+        #expect(after.isPushable && after.login?.password == "b")
+        #expect(after.passwordHistory.map(\.password) == ["z"])
+        #expect(after.passwordChanges(since: damaged) == 1)
+        #expect(throws: EditRefusal.self) { try change(damaged, #"{"name":"x"}"#) }
+    }
+}
