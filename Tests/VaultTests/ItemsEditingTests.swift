@@ -167,8 +167,11 @@ import Testing
         #expect(throws: EditRefusal.self) { try samples.cipher(body) }
     }
 
-    @Test func `an item keeps its type`() throws {
+    @Test func `an item keeps its type and its owner`() throws {
         let item = try samples.item(Full.card)
+        #expect(throws: EditRefusal.self) {
+            try samples.edited(item, #"{"name":"n","organizationId":"another"}"#)
+        }
         #expect(throws: EditRefusal.typeChanged) {
             try samples.edited(item, #"{"type":1,"name":"n"}"#)
         }

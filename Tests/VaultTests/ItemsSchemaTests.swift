@@ -41,6 +41,19 @@ import Testing
         #expect(names == Self.loginProperties.union(["uri"]))
     }
 
+    @Test func `what the API shows stands first in every shape`() {
+        var shapes = [Shape.item]
+        while let shape = shapes.popLast() {
+            #expect(shape.shown.count == shape.members.filter { $0.uses.contains(.shown) }.count)
+            for member in shape.members {
+                switch member.kind {
+                case .object(let inner), .list(let inner): shapes.append(inner)
+                default: continue
+                }
+            }
+        }
+    }
+
     /// Every member of the table, at every level, with something in it: whoever adds a row must add
     /// a sample, and then sees it read, kept, copied and sent.
     @Test(arguments: Full.all)

@@ -67,7 +67,7 @@ extension Item {
         public var username: String? { contents["username"].text }
         public var password: String? { contents["password"].text }
         public var totp: String? { contents["totp"].text }
-        public var passwordRevisionDate: String? { contents["passwordRevisionDate"].text }
+        public var passwordRevisionDate: String? { contents["passwordRevisionDate"].date }
         /// In order; URIs that are empty are left out.
         public var uris: [URI] {
             contents["uris"].list.compactMap { entry in
@@ -95,7 +95,7 @@ extension Item {
         let contents: Contents
 
         public var password: String? { contents["password"].text }
-        public var lastUsedDate: String? { contents["lastUsedDate"].text }
+        public var lastUsedDate: String? { contents["lastUsedDate"].date }
     }
 }
 
@@ -109,11 +109,10 @@ extension Contents {
     /// Of a cipher that cannot be opened: what was never encrypted.
     fileprivate init(unopened cipher: Cipher) {
         self.init(.item)
-        for member in shape.members where member.uses.contains(.shown) {
+        for member in shape.shown {
             guard let value = cipher[member.name], !value.isNull else { continue }
             switch member.kind {
-            case .date: self[member.name] = Content(shownDate: value)
-            case .text, .flag, .number, .texts: self[member.name] = .plain(value.raw)
+            case .text, .date, .flag, .number, .texts: self[member.name] = .plain(value.raw)
             case .sealed, .checksum, .key, .kept, .mirror, .object, .list: continue
             }
         }

@@ -23,7 +23,7 @@ extension Contents: JSON.Writable {
         isUnreadable: Bool,
         has isOwn: (String) -> Bool
     ) {
-        for (member, content) in zip(shape.members, slots) where member.uses.contains(.shown) {
+        for (member, content) in zip(shape.shown, slots) {
             if case .object = member.kind, !isOwn(member.name) { continue }
             if isUnreadable, member.name == "name" {
                 json.add("name", Item.unreadableName)
@@ -41,7 +41,8 @@ extension Member.Kind {
         to json: inout JSON.ObjectWriter
     ) {
         switch self {
-        case .sealed, .checksum, .key, .text, .date: json.add(name, content.text)
+        case .sealed, .checksum, .key, .text: json.add(name, content.text)
+        case .date: json.add(name, content.date)
         case .flag: json.add(name, content.bool ?? false)
         case .number(_, let null): json.add(name, content.int ?? null)
         case .texts, .kept, .mirror: content.writeList(as: name, to: &json)

@@ -12,7 +12,7 @@ extension Item {
     /// Replaces the item by what the caller sends, by the rules of the API: name, notes, favourite,
     /// reprompt and folder are overwritten, and cleared where the body has none; fields, history
     /// and what belongs to the type are kept where the body has none, and replaced as a whole where
-    /// it has some; collections are added to; an organisation and dates are only ever filled in.
+    /// it has some; collections are added to; dates are upstream's, but for that of archiving.
     ///
     /// Only what differs is sealed anew. What the API does not show is kept.
     ///
@@ -24,6 +24,9 @@ extension Item {
         entropy: any Entropy
     ) throws(EditRefusal) -> Edited {
         if let type = body.type, type != self.type { throw .typeChanged }
+        if let organization = body.organizationID, organization != cipher.organizationID {
+            throw .unfit(JSON.Mismatch("cannot be changed by an edit", at: ["organizationId"]))
+        }
         let sealer = try mendable { () throws(Flaw) in
             try cipher.sealer(in: keys, entropy: entropy)
         }
@@ -63,7 +66,6 @@ extension Item {
         }
         var replaced = ["fields", "passwordHistory", "archivedDate"]
         if let own = type?.member { replaced.append(own) }
-        if cipher.organizationID == nil { replaced.append("organizationId") }
         for name in replaced where body.present.contains(name) {
             wanted[name] = given[name]
         }

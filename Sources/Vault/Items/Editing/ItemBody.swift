@@ -77,7 +77,8 @@ extension Member.Kind {
     }
 
     private func date(ofBody value: JSON.Value) throws(JSON.Mismatch) -> Content {
-        guard let shown = DateText.shown(try String(json: value)) else {
+        let text = try String(json: value)
+        guard let shown = DateText.shown(text), Revision(text) != nil else {
             throw JSON.Mismatch("must be a date like 2026-01-05T08:12:44.901Z")
         }
         return .plain(JSON.Raw(shown))

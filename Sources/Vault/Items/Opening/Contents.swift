@@ -1,6 +1,6 @@
 import JSON
 
-/// The members of one object in the clear, as the API shows them, in the order of its shape.
+/// The members of one object in the clear: those that the API shows, in its order.
 struct Contents: Sendable {
     let shape: Shape
     private(set) var slots: [Content]
@@ -8,7 +8,7 @@ struct Contents: Sendable {
     /// All members empty.
     init(_ shape: Shape) {
         self.shape = shape
-        slots = Array(repeating: .none, count: shape.members.count)
+        slots = Array(repeating: .none, count: shape.shown.count)
     }
 
     init(_ shape: Shape, slots: [Content]) {
@@ -17,20 +17,22 @@ struct Contents: Sendable {
     }
 
     subscript(name: String) -> Content {
-        get { shape.index(of: name).map { slots[$0] } ?? .none }
+        get { index(of: name).map { slots[$0] } ?? .none }
         set {
-            guard let index = shape.index(of: name) else { return }
+            guard let index = index(of: name) else { return }
             slots[index] = newValue
         }
     }
 
     /// Whether nothing differs that the API shows.
     func isSame(as other: Contents) -> Bool {
-        shape.members.indices.allSatisfy { index in
-            let member = shape.members[index]
-            return !member.uses.contains(.shown)
-                || member.kind.isSame(slots[index], other.slots[index])
+        shape.shown.indices.allSatisfy { index in
+            shape.shown[index].kind.isSame(slots[index], other.slots[index])
         }
+    }
+
+    private func index(of name: String) -> Int? {
+        shape.index(of: name).flatMap { $0 < slots.count ? $0 : nil }
     }
 }
 
@@ -39,7 +41,7 @@ enum Content: Sendable {
     /// Null, missing, or not to be opened.
     case none
     case text(String)
-    /// What was never encrypted; dates in the API's spelling.
+    /// What was never encrypted, as upstream spells it.
     case plain(JSON.Raw)
     case object(Contents)
     case list([Contents])
@@ -50,6 +52,11 @@ enum Content: Sendable {
         case .plain(let raw): raw.string
         case .none, .object, .list: nil
         }
+    }
+
+    /// A date in the API's spelling; what is no date, as it is.
+    var date: String? {
+        text.map { DateText.shown($0) ?? $0 }
     }
 
     var int: Int? {
@@ -83,7 +90,9 @@ extension Member.Kind {
     /// empty list.
     func isSame(_ one: Content, _ other: Content) -> Bool {
         switch self {
-        case .sealed, .text, .date, .checksum, .key:
+        case .date:
+            return one.date == other.date
+        case .sealed, .text, .checksum, .key:
             // To the byte: two passwords that only look the same are two passwords.
             return (one.text ?? "").utf8.elementsEqual((other.text ?? "").utf8)
         case .flag:

@@ -5,13 +5,21 @@ enum DateText {
     /// Upstream's stamp as the API spells it: exactly three digits behind the point, cut off and not
     /// rounded, lest a stamp lie in the future. Nil if it is not in UTC or no date at all.
     static func shown(_ stamp: String) -> String? {
-        let bytes = Array(stamp.utf8)
-        guard bytes.count >= 20, bytes.last == UInt8(ascii: "Z") else { return nil }
-        guard Revision(stamp) != nil else { return nil }
-        var fraction = Array(bytes[19..<bytes.count - 1].dropFirst().prefix(3))
-        while fraction.count < 3 { fraction.append(UInt8(ascii: "0")) }
-        let text = bytes[..<19] + [UInt8(ascii: ".")] + fraction + [UInt8(ascii: "Z")]
-        return String(decoding: text, as: UTF8.self)
+        var text = Array(stamp.utf8)
+        guard text.count >= 20, text.removeLast() == UInt8(ascii: "Z") else { return nil }
+        let isStamp = zip(text, pattern.utf8).allSatisfy { byte, sign in
+            sign == UInt8(ascii: "0") ? isDigit(byte) : byte == sign
+        }
+        guard isStamp, text.count != 20, text.dropFirst(20).allSatisfy(isDigit) else { return nil }
+        if text.count == 19 { text.append(UInt8(ascii: ".")) }
+        while text.count < 23 { text.append(UInt8(ascii: "0")) }
+        return String(decoding: text.prefix(23) + [UInt8(ascii: "Z")], as: UTF8.self)
+    }
+
+    private static let pattern = "0000-00-00T00:00:00."
+
+    private static func isDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
     }
 
     /// `2026-01-05T08:12:44.901Z`

@@ -20,18 +20,37 @@ struct Opening {
         sealer = try cipher.sealer(in: keys)
     }
 
+    /// Walks over the object once: looking for each member would take longer than opening it.
     mutating func contents(of object: JSON.Value, _ shape: Shape) -> Contents {
-        var slots: [Content] = []
-        slots.reserveCapacity(shape.members.count)
-        for member in shape.members {
-            slots.append(content(of: object, member))
+        var slots = [Content](repeating: .none, count: shape.shown.count)
+        var seen: UInt64 = 0
+        let known = flaws.count
+        for member in object.members {
+            guard let index = shape.index(anyCase: member.name.string), index < slots.count else {
+                continue
+            }
+            guard seen & (1 << UInt64(index)) == 0 else {
+                flaws.removeLast(flaws.count - known)
+                return contents(ofAmbiguous: object, shape)
+            }
+            seen |= 1 << UInt64(index)
+            slots[index] = content(of: member.value, shape.shown[index])
         }
         return Contents(shape, slots: slots)
     }
 
-    private mutating func content(of object: JSON.Value, _ member: Member) -> Content {
-        guard member.uses.contains(.shown), isWanted(member) else { return .none }
-        guard let value = object[anyCase: member.name], !value.isNull else { return .none }
+    /// Where a name occurs twice, the one counts that everybody else would read.
+    private mutating func contents(ofAmbiguous object: JSON.Value, _ shape: Shape) -> Contents {
+        var contents = Contents(shape)
+        for member in shape.shown {
+            guard let value = object[anyCase: member.name] else { continue }
+            contents[member.name] = content(of: value, member)
+        }
+        return contents
+    }
+
+    private mutating func content(of value: JSON.Value, _ member: Member) -> Content {
+        guard !value.isNull, isWanted(member) else { return .none }
         switch member.kind {
         case .sealed:
             return text(of: value, member)
@@ -39,9 +58,7 @@ struct Opening {
             return inside(.member(member.name)) { $0.nested(value, shape) }
         case .list(let shape):
             return inside(.member(member.name)) { $0.list(value, shape) }
-        case .date:
-            return Content(shownDate: value)
-        case .text, .flag, .number, .texts, .kept, .mirror, .checksum, .key:
+        case .text, .date, .flag, .number, .texts, .kept, .mirror, .checksum, .key:
             return .plain(value.raw)
         }
     }
@@ -96,13 +113,6 @@ struct Opening {
             flaws[index] = flaws[index].inside(step)
         }
         return content
-    }
-}
-
-extension Content {
-    /// A stamp as the API spells it, or as it is if it is no stamp.
-    init(shownDate value: JSON.Value) {
-        self = .plain(value.string.flatMap(DateText.shown).map { JSON.Raw($0) } ?? value.raw)
     }
 }
 

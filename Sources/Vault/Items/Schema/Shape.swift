@@ -4,8 +4,10 @@
 /// member that is added to the table is taken care of everywhere, and one that is not in the table
 /// is kept as it is everywhere.
 final class Shape: Sendable {
-    /// In the order in which the API shows them.
+    /// Those that the API shows come first, in its order.
     let members: [Member]
+    /// The members that the API shows.
+    let shown: ArraySlice<Member>
     /// The member by which an element of a list is known again after it was changed.
     let identity: String?
 
@@ -13,6 +15,7 @@ final class Shape: Sendable {
 
     init(identity: String? = nil, _ members: [Member]) {
         self.members = members
+        shown = members.prefix { $0.uses.contains(.shown) }
         self.identity = identity
         indices = Dictionary(
             members.enumerated().map { ($1.name, $0) },
@@ -22,10 +25,14 @@ final class Shape: Sendable {
 
     func index(of name: String) -> Int? { indices[name] }
 
-    /// The member of that name, its first letter in either case.
+    /// Where the member of that name is, its first letter in either case.
+    func index(anyCase name: String) -> Int? {
+        guard let first = name.utf8.first, first < UInt8(ascii: "a") else { return indices[name] }
+        return indices[name] ?? indices[name.prefix(1).lowercased() + name.dropFirst()]
+    }
+
     func member(anyCase name: String) -> Member? {
-        let index = indices[name] ?? indices[name.prefix(1).lowercased() + name.dropFirst()]
-        return index.map { members[$0] }
+        index(anyCase: name).map { members[$0] }
     }
 }
 
