@@ -25,7 +25,8 @@ struct Opening {
         var slots = [Content](repeating: .none, count: shape.shown.count)
         var seen: UInt64 = 0
         let known = flaws.count
-        for member in object.members {
+        guard let members = object.object else { return Contents(shape, slots: slots) }
+        for member in members {
             guard let index = shape.index(anyCase: member.name.string), index < slots.count else {
                 continue
             }
