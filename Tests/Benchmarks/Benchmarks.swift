@@ -15,6 +15,7 @@ struct Benchmarks {
         ("http-client", HTTPClientBenchmarks.run),
         ("store", StoreBenchmarks.run),
         ("sqlite", SQLiteBenchmarks.run),
+        ("items", ItemBenchmarks.run),
     ]
 
     static func main() async throws {
