@@ -122,7 +122,6 @@ let package = Package(
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
-        tests("VaultTests", of: ["Vault"]),
         tests("RecordsTests", of: ["Records", "Vault", "System"], resources: [.copy("Fixtures")]),
         .target(
             name: "CrashStory",
@@ -148,7 +147,6 @@ let package = Package(
             of: ["Vault", "Crypto", "JSON", "System", "FuzzProperties"],
             exclude: ["Fixtures"]
         ),
-        tests("RecordsTests", of: ["Records", "Vault"], resources: [.copy("Fixtures")]),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: []),
         tests("GroundFloorTests", of: ["ground-floor"]),
@@ -179,11 +177,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics",
-                "Logging",
-                "CCeilings", "System", "SQLite", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
-                "Vault", "Records", "Sync",
-                "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics", "Logging",
-                "Vault",
+                "Logging", "Vault", "Records", "Sync",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

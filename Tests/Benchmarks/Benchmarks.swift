@@ -14,7 +14,6 @@ struct Benchmarks {
         ("sqlite", SQLiteBenchmarks.run),
         ("http-client", HTTPClientBenchmarks.run),
         ("store", StoreBenchmarks.run),
-        ("sqlite", SQLiteBenchmarks.run),
         ("items", ItemBenchmarks.run),
     ]
 

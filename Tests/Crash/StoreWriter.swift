@@ -1,3 +1,4 @@
+import CrashStory
 import Glibc
 import Sync
 import System

@@ -43,7 +43,9 @@ struct WebSocketOrder: Sendable {
         _ proxy: String?
     ) throws(Destination.Flaw) -> Proxy? {
         // The library cuts longer ones off in its Host header.
-        guard target.host.utf8.count <= 100 else { throw Destination.Flaw(text: "the host is too long") }
+        guard target.host.utf8.count <= 100 else {
+            throw Destination.Flaw(text: "the host is too long")
+        }
         if let flaw = headers.flaw { throw Destination.Flaw(text: flaw) }
         guard let proxy else { return nil }
         return try self.proxy(proxy)
