@@ -33,9 +33,10 @@ demo: setup ## Sets everything up, builds in release and shows what there is to 
 	.build/release/ground-floor
 
 .PHONY: test
+# Not in parallel: the tests of deadlines are real, and want a free processor.
 test: setup tools lint ## Sets everything up, then lint and all tests.
 	@echo "== Tests"
-	$(WITH_TOOLS) swift test $(SWIFT_FLAGS)
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --no-parallel
 
 .PHONY: build
 build: setup ## Builds the host in release.
@@ -66,13 +67,13 @@ records: setup ## Makes the C of the records anew from proto/.
 .PHONY: sanitize
 sanitize: setup tools ## All tests under the thread sanitizer, then under the address sanitizer.
 	@echo "== Thread sanitizer"
-	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --scratch-path .build/thread
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --no-parallel --scratch-path .build/thread
 	@echo "== Address sanitizer"
-	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address --scratch-path .build/address
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address --no-parallel --scratch-path .build/address
 
 .PHONY: coverage
 coverage: setup tools ## Which lines the tests reach.
-	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --enable-code-coverage --scratch-path .build/coverage
+	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --enable-code-coverage --no-parallel --scratch-path .build/coverage
 	@toolchain=$$(dirname "$$(readlink -f "$$(command -v swift)")"); cd .build/coverage/debug; \
 	"$$toolchain/llvm-cov" report holdfastPackageTests.xctest -instr-profile codecov/default.profdata \
 		-ignore-filename-regex='Tests/|\.build/'
@@ -111,7 +112,13 @@ setup:
 tools: $(TOOLS)/prometheus
 bench-tools: tools $(TOOLS)/nginx $(TOOLS)/wrk
 
+# The lists may be missing where all that setup needs was there already.
+define download
+{ apt-get -qq -o APT::Sandbox::User=root download $(1) 2>/dev/null || { \
+	$$([ "$$(id -u)" = 0 ] || echo "sudo -n") apt-get -qq update && apt-get -qq download $(1); }; }
+endef
+
 $(TOOLS)/%:
 	@echo "== Unpacking $*"
-	@mkdir -p $(TOOLS)/packages && cd $(TOOLS)/packages && apt-get -qq download $* \
+	@mkdir -p $(TOOLS)/packages && cd $(TOOLS)/packages && rm -f $*_*.deb && $(call download,$*) \
 		&& dpkg -x $*_*.deb .. && touch ../$*
