@@ -43,7 +43,9 @@ struct ListeningSocket {
     private static func openUnix(_ path: String) throws(ServerError) -> Int32 {
         let descriptor = cm_listen_unix(path, backlog)
         if descriptor >= 0 { return descriptor }
-        guard errno == EADDRINUSE, cm_is_socket(path) == 1, cm_is_answered(path) == 0 else {
+        let code = errno
+        guard code == EADDRINUSE, cm_is_socket(path) == 1, cm_is_answered(path) == 0 else {
+            errno = code
             throw ServerError(listeningOn: path)
         }
         // Left behind by a process that did not stop in order.
