@@ -15,6 +15,7 @@ struct Benchmarks {
         ("http-client", HTTPClientBenchmarks.run),
         ("store", StoreBenchmarks.run),
         ("items", ItemBenchmarks.run),
+        ("http-server", HTTPServerBenchmarks.run),
     ]
 
     static func main() async throws {

@@ -1,0 +1,154 @@
+import Testing
+
+@testable import HTTP
+
+@Suite struct ServerLimitTests {
+    private static let read: Handler = { request in
+        return await countingBody(request, limit: .max)
+    }
+
+    private static func request(headers: String) -> String {
+        "GET / HTTP/1.1\r\nHost: x\r\n\(headers)\r\n"
+    }
+
+    @Test func `headers may be as large as the limit and no larger`() async throws {
+        try await serve(Self.read) { server async throws in
+            let empty = Self.request(headers: "X: \r\n").utf8.count
+            for (size, status) in [(16_384, 200), (16_385, 431), (24_000, 431), (300_000, 431)] {
+                let value = String(repeating: "v", count: size - empty)
+                let client = try server.client()
+                client.trySend(Self.request(headers: "X: \(value)\r\n"))
+                #expect(try client.answer().status.rawValue == status, "\(size)")
+            }
+        }
+    }
+
+    @Test func `a target may be as long as the limit allows`() async throws {
+        try await serve(Self.read) { server async throws in
+            for (size, status) in [(16_000, 200), (16_400, 414), (100_000, 414)] {
+                let client = try server.client()
+                client.trySend(
+                    "GET /\(String(repeating: "t", count: size)) HTTP/1.1\r\nHost: x\r\n\r\n"
+                )
+                #expect(try client.answer().status.rawValue == status, "\(size)")
+            }
+        }
+    }
+
+    @Test func `there may be so many headers and no more`() async throws {
+        try await serve(Self.read) { server async throws in
+            for (count, status) in [(99, 200), (100, 431), (1_000, 431), (4_000, 431)] {
+                let fields = (0..<count).map { _ in "a:\r\n" }.joined()
+                let answer = try server.ask(Self.request(headers: fields))
+                #expect(answer.status.rawValue == status, "\(count)")
+            }
+        }
+    }
+
+    @Test func `cookies do not count twice`() async throws {
+        try await serve(Self.read) { server async throws in
+            let cookies = (0..<20).map { "name\($0)=value" }.joined(separator: "; ")
+            let answer = try server.ask(Self.request(headers: "Cookie: \(cookies)\r\n"))
+            #expect(answer.status == .ok)
+        }
+    }
+
+    @Test func `a body may be as large as the limit and no larger`() async throws {
+        var limits = Limits()
+        limits.body = 200_000
+        try await serve(Self.read, limits: limits) { server async throws in
+            for (size, status) in [(200_000, 200), (200_001, 413), (5_000_000, 413)] {
+                let client = try server.client()
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(size)\r\n\r\n")
+                client.trySend([UInt8](repeating: 7, count: size))
+                #expect(try client.answer().status.rawValue == status, "\(size)")
+            }
+        }
+    }
+
+    @Test func `a body in chunks may be as large as the limit and no larger`() async throws {
+        var limits = Limits()
+        limits.body = 200_000
+        try await serve(Self.read, limits: limits) { server async throws in
+            for (count, status) in [(20, 200), (21, 413), (400, 413)] {
+                let client = try server.client()
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+                let chunk = "2710\r\n" + String(repeating: "c", count: 10_000) + "\r\n"
+                for _ in 0..<count where !client.trySend(chunk) { break }
+                client.trySend("0\r\n\r\n")
+                #expect(try client.answer().status.rawValue == status, "\(count)")
+            }
+        }
+    }
+
+    @Test func `a handler's own limit holds as well`() async throws {
+        let handler: Handler = { request in
+            return await countingBody(request, limit: 1_000)
+        }
+        try await serve(handler) { server async throws in
+            for (size, status) in [(1_000, 200), (1_001, 413), (900_000, 413)] {
+                let client = try server.client()
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: \(size)\r\n\r\n")
+                client.trySend([UInt8](repeating: 7, count: size))
+                #expect(try client.answer().status.rawValue == status, "\(size)")
+            }
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            for _ in 0..<90 {
+                client.trySend("2710\r\n" + String(repeating: "c", count: 10_000) + "\r\n")
+            }
+            #expect(try client.answer().status == .contentTooLarge)
+        }
+    }
+
+    @Test func `a chunk extension without end is refused and does not keep the server busy`()
+        async throws
+    {
+        try await serve(Self.read) { server async throws in
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;")
+            client.trySend([UInt8](repeating: UInt8(ascii: "e"), count: 200_000))
+            #expect(try client.answer().status == .badRequest)
+            #expect(try server.ask(Self.request(headers: "")).status == .ok)
+        }
+    }
+
+    @Test func `trailers without end are refused`() async throws {
+        try await serve(Self.read) { server async throws in
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n")
+            for _ in 0..<4_000 where !client.trySend("Trailer: value\r\n") { break }
+            #expect(try client.answer().status == .headersTooLarge)
+        }
+    }
+
+    @Test func `connections beyond the limit are told to come again`() async throws {
+        var limits = Limits()
+        limits.connections = 3
+        try await serve(Self.read, limits: limits) { server async throws in
+            var kept: [RawClient] = []
+            for _ in 0..<3 {
+                let client = try server.client()
+                try client.send(Self.request(headers: ""))
+                #expect(try client.answer().status == .ok)
+                kept.append(client)
+            }
+            let refused = try server.client()
+            refused.trySend(Self.request(headers: ""))
+            let answer = try refused.answer()
+            #expect(answer.status == .unavailable)
+            #expect(answer.headers["Retry-After"] == "1")
+            #expect(refused.isClosed)
+
+            kept[0].close()
+            try kept[1].send(Self.request(headers: ""))
+            #expect(try kept[1].answer().status == .ok, "Those inside are served as before.")
+            var later = try server.client()
+            while true {
+                later.trySend(Self.request(headers: ""))
+                if try later.answer().status == .ok { break }
+                later = try server.client()
+            }
+        }
+    }
+}

@@ -1,0 +1,131 @@
+import System
+import Testing
+
+@testable import HTTP
+
+/// Clients that take their time. The time is the test's own: it passes when the test says so.
+@Suite struct ServerSlownessTests {
+    private static let handler: Handler = { request in
+        return await countingBody(request, limit: .max)
+    }
+
+    private static let head = "GET / HTTP/1.1\r\nHost: x\r\nX: "
+
+    @Test func `a head that dribbles is cut off`() async throws {
+        let time = SteppedTime()
+        try await serve(Self.handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            try client.send(Self.head)
+            for _ in 0..<60 where client.trySend("x") { time.pass(.seconds(1), at: server) }
+            let answer = String(decoding: client.rest(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 408 "))
+        }
+    }
+
+    @Test func `a request line that dribbles is cut off`() async throws {
+        let time = SteppedTime()
+        try await serve(Self.handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            for _ in 0..<60 where client.trySend("G") { time.pass(.seconds(1), at: server) }
+            #expect(client.rest().isEmpty)
+        }
+    }
+
+    @Test func `a client that says nothing is cut off`() async throws {
+        let time = SteppedTime()
+        try await serve(Self.handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            try await server.admit(client)
+            time.pass(.seconds(16), at: server)
+            #expect(client.isClosed)
+        }
+    }
+
+    @Test func `a connection may rest for a while between requests`() async throws {
+        let time = SteppedTime()
+        try await serve(Self.handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer().text == "0")
+            time.pass(.seconds(59), at: server)
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(try client.answer().text == "0")
+            time.pass(.seconds(61), at: server)
+            #expect(client.isClosed)
+        }
+    }
+
+    @Test(arguments: ["Content-Length: 1000", "Transfer-Encoding: chunked"])
+    func `a body that dribbles is cut off`(_ framing: String) async throws {
+        let time = SteppedTime()
+        try await serve(Self.handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\n\(framing)\r\n\r\n")
+            let piece = framing.hasPrefix("T") ? "1\r\nx\r\n" : "x"
+            for _ in 0..<100 where client.trySend(piece) { time.pass(.seconds(1), at: server) }
+            let answer = String(decoding: client.rest(), as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 408 ") || answer.isEmpty)
+            await server.loop.quiet()
+        }
+    }
+
+    @Test func `a handler's own time is not the client's fault`() async throws {
+        let time = SteppedTime()
+        let (begun, gate) = (Signals(), Signals())
+        let handler: Handler = { _ in
+            await begun.happen()
+            await gate.happened()
+            return .text("at last")
+        }
+        try await serve(handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            await begun.happened()
+            time.pass(.seconds(3_600), at: server)
+            await gate.happen()
+            #expect(try client.answer().text == "at last")
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `a client that does not read is cut off`(_ isStream: Bool) async throws {
+        let time = SteppedTime()
+        let ended = Signals()
+        let big = [UInt8](repeating: 1, count: 20_000_000)
+        let handler: Handler = { _ in
+            guard isStream else { return Response(body: .bytes(big)) }
+            return Response(
+                body: .stream(length: nil) { writer in
+                    do {
+                        for _ in 0..<1_000 {
+                            try await writer.write([UInt8](repeating: 1, count: 100_000))
+                        }
+                    } catch {
+                        await ended.happen()
+                        throw error
+                    }
+                }
+            )
+        }
+        try await serve(handler, timekeeper: time) { server async throws in
+            let client = try server.client()
+            client.receiveLittle()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.head()
+            // As long as the connection moves at all, its time begins anew.
+            while server.connections > 0 { time.pass(.seconds(6_000), at: server) }
+            if isStream { await ended.happened() }
+            await server.loop.quiet()
+            #expect(server.exchanges == 0)
+        }
+    }
+}
+
+extension Server {
+    /// Waits until the server has let the client in.
+    fileprivate func admit(_ client: RawClient) async throws {
+        let other = try self.client()
+        try other.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+        _ = try other.answer()
+    }
+}
