@@ -6,6 +6,9 @@ internal import CSQLite
 final class Session: @unchecked Sendable {
     let handle: OpaquePointer
     private var statements: StatementCache
+    /// What begins and ends every read, kept at hand: looking them up would cost as much as running
+    /// them.
+    private var brackets: (begin: Statement, end: Statement)?
     /// Set on the writing connection: a statement outside a transaction would commit by itself,
     /// behind the back of the group.
     var needsTransaction = false
@@ -60,6 +63,7 @@ final class Session: @unchecked Sendable {
 
     deinit {
         statements = StatementCache(capacity: 0)
+        brackets = nil
         sqlite3_close_v2(handle)
         log.deallocate()
     }
@@ -98,6 +102,27 @@ extension Session {
         } catch {
             throw error.during(operation.description)
         }
+    }
+
+    func beginReading() throws(DatabaseError) {
+        try readingBrackets().begin.runOnce()
+    }
+
+    func endReading() {
+        do throws(DatabaseError) {
+            try readingBrackets().end.runOnce()
+        } catch {
+            rollBack()
+        }
+    }
+
+    private func readingBrackets() throws(DatabaseError) -> (begin: Statement, end: Statement) {
+        if let brackets { return brackets }
+        let made = (
+            begin: try Statement("BEGIN", on: handle), end: try Statement("COMMIT", on: handle)
+        )
+        brackets = made
+        return made
     }
 
     /// Ends the transaction without keeping it. SQLite has already done so after some errors.

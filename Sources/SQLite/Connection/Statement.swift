@@ -40,6 +40,12 @@ final class Statement {
         }
     }
 
+    /// Runs a statement that has no values and answers with no rows.
+    func runOnce() throws(DatabaseError) {
+        defer { sqlite3_reset(handle) }
+        _ = try step()
+    }
+
     func rewind() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)

@@ -63,16 +63,8 @@ extension Session {
     func reading<Answer>(
         _ query: (borrowing Connection) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        try control("BEGIN", "read")
+        try beginReading()
         defer { endReading() }
         return try query(Connection(session: self))
-    }
-
-    private func endReading() {
-        do throws(DatabaseError) {
-            try control("COMMIT", "read")
-        } catch {
-            rollBack()
-        }
     }
 }
