@@ -21,8 +21,10 @@ public func system(
 ) throws(SystemError) -> Int {
     while true {
         let result = call()
+        // Read before anything else, for the making of a message may change it.
+        let code = errno
         if result >= 0 { return result }
-        guard errno == EINTR else { throw SystemError(operation(), code: errno) }
+        guard code == EINTR else { throw SystemError(operation(), code: code) }
     }
 }
 
@@ -67,8 +69,14 @@ public enum Files {
         mode: mode_t = 0o600
     ) throws(SystemError) {
         let draft = path + ".draft"
-        try writeDraft(draft, bytes, mode)
-        try system("rename \(draft)") { rename(draft, path) }
+        do {
+            try writeDraft(draft, bytes, mode)
+            try system("rename \(draft)") { rename(draft, path) }
+        } catch {
+            // On a full disk its room is needed, and nobody else would take it away.
+            unlink(draft)
+            throw error
+        }
         try flushDirectory(of: path)
     }
 
@@ -106,13 +114,17 @@ public enum Files {
         }
     }
 
-    /// Makes the directory and those above it; what is made is for its owner only.
+    /// Makes the directory and those above it; what is made is for its owner only, and on stable
+    /// storage, so that what is kept in it later does not get lost together with it.
     public static func makePrivateDirectory(_ path: String) throws(SystemError) {
         var partial = path.hasPrefix("/") ? "/" : ""
         for name in path.split(separator: "/") {
             partial += name + "/"
             let made = partial
-            if mkdir(made, 0o700) == 0 { continue }
+            if mkdir(made, 0o700) == 0 {
+                try flushDirectory(of: String(made.dropLast()))
+                continue
+            }
             let code = errno
             if code == EEXIST && isDirectory(made) { continue }
             throw SystemError("mkdir \(made)", code: code == EEXIST ? ENOTDIR : code)

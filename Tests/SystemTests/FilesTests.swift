@@ -31,6 +31,26 @@ struct FilesTests {
         #expect(try Files.read(path) == Array("old".utf8))
     }
 
+    @Test func `a replacement that fails leaves no draft behind`() throws {
+        let path = scratch.file("state")
+        #expect(mkdir(path, 0o700) == 0)
+        #expect(throws: SystemError.self) { try Files.replace(path, with: Array("new".utf8)) }
+        #expect(try names(in: scratch.path) == ["state"])
+    }
+
+    @Test func `the making of a message does not change the reason`() {
+        let spoilt = { () -> String in
+            errno = EDOM
+            return "refuse"
+        }
+        #expect(throws: SystemError("refuse", code: EPERM)) {
+            try system(spoilt()) { () -> Int in
+                errno = EPERM
+                return -1
+            }
+        }
+    }
+
     @Test func `a draft that a crash has left behind gives nothing away`() throws {
         let path = scratch.file("secret")
         let draft = path + ".draft"
