@@ -108,6 +108,23 @@ struct GroupCommitTests {
         try await shelf.close()
     }
 
+    @Test func `a script is not kept behind the back of a transaction that has ended`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        await #expect(throws: DatabaseError.self) {
+            try await shelf.database.write { (db) throws(DatabaseError) in
+                do throws(DatabaseError) {
+                    try db.execute("INSERT OR ROLLBACK INTO book (id, title) VALUES (1, NULL)")
+                } catch {
+                    try db.execute(script: "INSERT INTO book (id, title) VALUES (2, 'stray')")
+                }
+            }
+        }
+        #expect(try shelf.titles().isEmpty)
+        try await shelf.close()
+    }
+
     @Test func `a savepoint takes back its own part only`() async throws {
         struct Refusal: Error {}
         let shelf = try await Shelf()

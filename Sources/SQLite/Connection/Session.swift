@@ -163,6 +163,7 @@ extension Session {
 
     /// Several statements, one after the other, without values: a schema.
     func runScript(_ script: String) throws(DatabaseError) {
+        if needsTransaction && !isWhole { throw transactionIsGone() }
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code == SQLITE_OK else {
             throw DatabaseError(code, of: handle, during: "run", sql: script)
