@@ -40,8 +40,10 @@ public final class Client: Sendable {
     /// A status such as 404 or 500 is a response like any other.
     public func send(_ request: Request) async throws(ClientError) -> Response {
         var hop = request
+        let start = configuration.timekeeper.elapsed
         while true {
-            let order = try order(for: hop, bodyLimit: hop.bodyLimit ?? configuration.bodyLimit)
+            let limit = hop.bodyLimit ?? configuration.bodyLimit
+            let order = try order(for: hop, bodyLimit: limit, start: start)
             let answer = try await exchange(order, id: nextID(), pipe: nil)
             let response = Response(
                 status: answer.head.status ?? .internalError,
@@ -60,8 +62,9 @@ public final class Client: Sendable {
     /// has been sent (or is not wanted any more).
     public func open(_ request: Request) async throws(ClientError) -> StreamedResponse {
         var hop = request
+        let start = configuration.timekeeper.elapsed
         while true {
-            let order = try order(for: hop, bodyLimit: hop.bodyLimit ?? .max)
+            let order = try order(for: hop, bodyLimit: hop.bodyLimit ?? .max, start: start)
             let pipe = ResponsePipe(window: configuration.streamWindow)
             let id = nextID()
             let answer = try await exchange(order, id: id, pipe: pipe)
@@ -91,7 +94,9 @@ public final class Client: Sendable {
         else { return try await transfer(order, id: id, pipe: pipe).get() }
         async let pumped: Void = pump(upload, into: source, id: id)
         let outcome = await transfer(order, id: id, pipe: pipe)
-        await pumped
+        // Only a request whose response has begun is still wanted. Any other source is cancelled on
+        // leaving, or one that has nothing to give would outlast the deadline.
+        if pipe != nil, case .success = outcome { await pumped }
         return try outcome.get()
     }
 

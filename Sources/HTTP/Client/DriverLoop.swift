@@ -59,20 +59,30 @@ final class DriverLoop {
     private func start(_ transfer: Transfer) {
         let order = transfer.order
         transfers[transfer.id] = transfer
-        if admission.arrive(transfer.id, at: order.server, deadline: order.end) {
-            launch(transfer)
+        if admission.arrive(transfer.id, at: order.server, deadline: order.end),
+            let reason = launch(transfer)
+        {
+            settle(transfer, reason)
         }
     }
 
-    private func launch(_ transfer: Transfer) {
+    /// - Returns: Why it cannot get under way, if it cannot.
+    private func launch(_ transfer: Transfer) -> ClientError.Reason? {
         transfer.allowance = transfer.order.end - now
-        guard transfer.allowance > .zero else { return settle(transfer, .timedOut(.total)) }
+        guard transfer.allowance > .zero else { return .timedOut(.total) }
         guard let easy = workshop.make(for: transfer) else {
-            return settle(transfer, .local("libcurl cannot prepare the request"))
+            return .local("libcurl cannot prepare the request")
         }
         transfer.easy = easy
-        guard cc_multi_add(multi, easy) else {
-            return settle(transfer, .local("libcurl cannot take the request"))
+        return cc_multi_add(multi, easy) ? nil : .local("libcurl cannot take the request")
+    }
+
+    /// A place at that server is free for whoever is next and can take it. A loop, because the
+    /// whole of a long line may have run out of time.
+    private func passOn(_ server: String) {
+        while let id = admission.leave(server), let next = transfers[id] {
+            guard let reason = launch(next) else { return }
+            drop(next, reason)
         }
     }
 
@@ -88,6 +98,7 @@ final class DriverLoop {
             let failure = transfer.finish(with: ending)
             observe(transfer, failure, ending.report)
             forget(transfer)
+            passOn(transfer.order.server)
         }
     }
 
@@ -120,6 +131,11 @@ final class DriverLoop {
 
     /// Ends one that is under way, for a reason of ours.
     private func settle(_ transfer: Transfer, _ reason: ClientError.Reason) {
+        drop(transfer, reason)
+        passOn(transfer.order.server)
+    }
+
+    private func drop(_ transfer: Transfer, _ reason: ClientError.Reason) {
         let report = transfer.easy.map { easy in
             cc_multi_remove(multi, easy)
             return cc_easy_report(easy)
@@ -132,10 +148,6 @@ final class DriverLoop {
     private func forget(_ transfer: Transfer) {
         transfers[transfer.id] = nil
         if let easy = transfer.easy.take() { workshop.giveBack(easy) }
-        guard let id = admission.leave(transfer.order.server), let next = transfers[id] else {
-            return
-        }
-        launch(next)
     }
 
     private func failAll(_ reason: ClientError.Reason) {

@@ -2,7 +2,11 @@ import System
 
 extension Client {
     /// Checks a request and looks up all that it takes.
-    func order(for request: Request, bodyLimit: Int) throws(ClientError) -> Order {
+    func order(
+        for request: Request,
+        bodyLimit: Int,
+        start: Duration
+    ) throws(ClientError) -> Order {
         let flawed = { (text: String, server: String) in
             ClientError(
                 reason: .invalidRequest(text),
@@ -27,7 +31,7 @@ extension Client {
             proxy: request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : "",
             deadlines: request.deadlines ?? configuration.deadlines,
             bodyLimit: bodyLimit,
-            start: configuration.timekeeper.elapsed,
+            start: start,
             server: server
         )
     }

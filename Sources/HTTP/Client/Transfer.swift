@@ -10,7 +10,7 @@ struct Order: Sendable {
     let proxy: String
     let deadlines: Client.Deadlines
     let bodyLimit: Int
-    /// When it was asked for; its total deadline counts from here.
+    /// When it was asked for; the total deadline counts from here, redirects included.
     let start: Duration
     /// Who is talked to, as errors name it and places are counted.
     let server: String

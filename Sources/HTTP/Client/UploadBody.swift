@@ -27,10 +27,12 @@ enum Portion: Equatable {
     case failed(String)
 }
 
-/// A file that is sent as it is read.
+/// A file that is sent as it is read, with the length that it had at first: what is appended
+/// meanwhile would be taken for the next request on the connection.
 final class FileBody: Sendable {
     let length: Int
     private let file: File
+    private let left: Lock<Int>
 
     init(path: String) throws(SystemError) {
         let file = try File(path: path, flags: O_RDONLY)
@@ -38,15 +40,19 @@ final class FileBody: Sendable {
         var facts = stat()
         try system("fstat \(path)") { fstat(descriptor, &facts) }
         length = Int(facts.st_size)
+        left = Lock(Int(facts.st_size))
         self.file = file
     }
 
     func read(into room: UnsafeMutableRawBufferPointer) -> Portion {
+        let wanted = min(room.count, left.withLock { $0 })
+        guard wanted > 0 else { return .end }
         do {
             let count = try system("read") { () -> Int in
-                Glibc.read(file.descriptor, room.baseAddress, room.count)
+                Glibc.read(file.descriptor, room.baseAddress, wanted)
             }
-            return count == 0 ? .end : .bytes(count)
+            left.withLock { $0 -= count }
+            return count == 0 ? .failed("the file has become shorter") : .bytes(count)
         } catch {
             return .failed(error.description)
         }

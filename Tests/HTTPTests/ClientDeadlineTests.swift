@@ -1,0 +1,111 @@
+import FoundationEssentials
+import Glibc
+import System
+import TestSupport
+import Testing
+
+@testable import HTTP
+
+@Suite struct ClientDeadlineTests {
+    @Test func `a long line that has run out of time ends at once`() async throws {
+        let time = HandTurnedTime()
+        let count = 20_000
+        try await withClient {
+            $0.requestsPerHost = 1
+            $0.timekeeper = time
+        } against: { connection in
+            while connection.request() != nil {}
+        } _: { client, server in
+            let request = Client.Request(.get, server.url + "/")
+            let send: @Sendable () async -> ClientError? = {
+                await failure { () async throws(ClientError) in try await client.send(request) }
+            }
+            await withTaskGroup { first in
+                first.addTask { await send() }
+                while await client.load().underWay == 0 {}
+                await withTaskGroup { line in
+                    for _ in 0..<count { line.addTask { await send() } }
+                    while await client.load().waiting < count {}
+                    time.advance(by: .seconds(61))
+                    // Whoever ends passes its place on, and everybody in the line is too late for it.
+                    first.cancelAll()
+                    var late = 0
+                    for await error in line where error?.reason == .timedOut(.total) { late += 1 }
+                    #expect(late == count)
+                }
+            }
+        }
+    }
+
+    @Test func `redirects do not begin the deadline anew`() async throws {
+        let time = HandTurnedTime()
+        try await withClient {
+            $0.timekeeper = time
+        } against: { connection in
+            while connection.request() != nil {
+                time.advance(by: .seconds(25))
+                connection.respond("302 Found", headers: ["Location: /on"])
+            }
+        } _: { client, server in
+            var request = Client.Request(.get, server.url + "/")
+            request.redirectLimit = 10
+            let error = await failure { () async throws(ClientError) in
+                try await client.send(request)
+            }
+            #expect(error?.reason == .timedOut(.total))
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a source that gives nothing does not outlast the deadline`() async throws {
+        try await withClient { connection in
+            while connection.request() != nil {}
+        } _: { client, server in
+            let (pieces, source) = AsyncStream.makeStream(of: [UInt8].self)
+            var request = Client.Request(.post, server.url + "/")
+            var deadlines = Client.Deadlines()
+            deadlines.total = .milliseconds(100)
+            request.deadlines = deadlines
+            request.body = .stream(
+                Client.Upload(length: nil) {
+                    for await piece in pieces { return piece }
+                    return nil
+                }
+            )
+            let error = await failure { () async throws(ClientError) in
+                try await client.send(request)
+            }
+            #expect(error?.reason == .timedOut(.total))
+            source.finish()
+        }
+    }
+
+    @Test func `a file is sent with the length that it had at first`() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("body")
+        try Files.replace(path, with: [1, 2, 3])
+        let (grown, shrunk) = (try FileBody(path: path), try FileBody(path: path))
+        try File(path: path, flags: O_WRONLY | O_APPEND).write([4, 5])
+        #expect(portions(of: grown) == [.bytes(3), .end])
+        #expect(truncate(path, 2) == 0)
+        #expect(portions(of: shrunk) == [.bytes(2), .failed("the file has become shorter")])
+    }
+
+    private func portions(of body: FileBody) -> [Portion] {
+        var room = [UInt8](repeating: 0, count: 16)
+        return (1...2).map { _ in room.withUnsafeMutableBytes(body.read) }
+    }
+}
+
+/// Time that passes when the test says so.
+private final class HandTurnedTime: Timekeeper {
+    private let passed = Lock(Duration.zero)
+
+    var now: Date { Date(timeIntervalSince1970: 0) }
+    var elapsed: Duration { passed.withLock { $0 } }
+    func sleep(for duration: Duration) async throws(CancellationError) {}
+
+    func advance(by duration: Duration) {
+        passed.withLock { $0 += duration }
+    }
+}
