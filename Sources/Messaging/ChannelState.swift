@@ -25,7 +25,7 @@ struct ChannelState<Message, Sender, Reader> {
     let capacity: Int
     private(set) var phase = Phase.open
     private var queue = Ring<Message>()
-    private var waiting = Ring<WaitingSender>()
+    private var waiting = WaitingLine<WaitingSender>()
     private var hasReader = false
     /// The reader, while it sleeps.
     private var reader: Reader?
@@ -87,13 +87,13 @@ extension ChannelState {
         guard case .open = phase else { return .closed }
         guard depth == capacity else { return offer(message, at: sentAt) }
         let last = WaitingSender(ticket: ticket, message: message, sender: sender, sentAt: sentAt)
-        waiting.append(last)
+        waiting.append(last, ticket: ticket)
         return .full(ticket: ticket)
     }
 
     /// Takes a sender out of the line. Its message goes with it, to be let go of by the caller.
     mutating func cancelSender(ticket: Int) -> WaitingSender? {
-        waiting.removeFirst { $0.ticket == ticket }
+        waiting.remove(ticket: ticket)
     }
 
     private mutating func issueTicket() -> Int {
@@ -160,7 +160,7 @@ extension ChannelState {
             admitted.append(first.sender)
         }
         // A storm of senders is over some time; what it needed is given back.
-        if waiting.isEmpty { waiting = Ring() }
+        if waiting.isEmpty { waiting = WaitingLine() }
         return admitted
     }
 }
@@ -173,7 +173,7 @@ extension ChannelState {
     /// To be let go of when the lock is free, because a reply that is dropped answers.
     struct Farewell {
         var reader: Reader?
-        var refused = Ring<WaitingSender>()
+        var refused = WaitingLine<WaitingSender>()
         var unread = Ring<Message>()
     }
 
@@ -181,7 +181,7 @@ extension ChannelState {
     mutating func close() -> Farewell {
         guard phase == .open else { return Farewell() }
         phase = .closed
-        defer { waiting = Ring() }
+        defer { waiting = WaitingLine() }
         return Farewell(reader: reader.take(), refused: waiting)
     }
 

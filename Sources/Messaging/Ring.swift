@@ -21,18 +21,6 @@ struct Ring<Element> {
         return element
     }
 
-    /// Takes the first element that matches out of its place; those behind it move up.
-    mutating func removeFirst(where matches: (Element) -> Bool) -> Element? {
-        let found = (0..<count).first { slots[position($0)].map(matches) ?? false }
-        guard let found else { return nil }
-        let element = slots[position(found)].take()
-        for place in found..<count - 1 {
-            slots.swapAt(position(place), position(place + 1))
-        }
-        count -= 1
-        return element
-    }
-
     private func position(_ place: Int) -> Int {
         (head &+ place) & (slots.count &- 1)
     }

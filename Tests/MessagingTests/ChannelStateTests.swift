@@ -181,6 +181,14 @@ extension Ring {
     }
 }
 
+extension WaitingLine {
+    mutating func drain() -> [Element] {
+        var all: [Element] = []
+        while let element = popFirst() { all.append(element) }
+        return all
+    }
+}
+
 extension ChannelState.Offer {
     var isAccepted: Bool { if case .accepted = self { true } else { false } }
     var isFull: Bool { if case .full = self { true } else { false } }
