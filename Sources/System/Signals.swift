@@ -20,11 +20,12 @@ public enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// The signals from now on. A signal that nobody has read yet is kept once.
+    /// The signals from now on, each as often as it came: a request to end must not be pushed out by
+    /// requests to reload that nobody has read yet.
     public static func stream() -> AsyncStream<Signal> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: Signal.self,
-            bufferingPolicy: .bufferingNewest(numbers.count)
+            bufferingPolicy: .unbounded
         )
         Thread.start(name: "signals") {
             while true {
