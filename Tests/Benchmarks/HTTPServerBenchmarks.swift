@@ -159,7 +159,7 @@ private final class Nginx {
         guard code == 0 else { throw SystemError("posix_spawn", code: code) }
         process = started
         for _ in 0..<200 where Visitor(SocketAddress(host: "127.0.0.1", port: port)) == nil {
-            usleep(10_000)
+            _ = poll(nil, 0, 10)  // nginx tells nobody when it listens.
         }
     }
 
