@@ -15,8 +15,9 @@ internal import System
 /// - A read sees everything that was committed before it began.
 /// - A write that was cancelled before its turn does nothing and throws. Later, cancellation
 ///   changes nothing: the caller hears what became of the commit.
-/// - After an error of the disk nothing of that commit is kept, every caller in it has been told,
-///   and the next write tries afresh.
+/// - After an error of the disk every caller in that commit has been told, and the next write tries
+///   afresh. The commit is undone here; but if the host ends before the next one, what the disk had
+///   taken of it may be there again at the next start. "Failed" then means "not known".
 public final class Database: Sendable {
     private let writer: Writer
     private let readers: Readers

@@ -12,7 +12,11 @@ import System
 struct GroundFloor {
     static func main() {
         Signals.block()
-        let notes = CommandLine.arguments.dropFirst().first.flatMap(Int.init) ?? 200
+        let word = CommandLine.arguments.dropFirst().first ?? "200"
+        guard let notes = Int(word), notes > 0 else {
+            print("ground-floor wants a number of notes above 0, not '\(word)'.")
+            exit(64)
+        }
         exit(runBlocking { await run(notes: notes) })
     }
 

@@ -12,4 +12,11 @@ struct GroundFloorTests {
             child.output.contains(#"holdfast_channel_messages_total{channel="note-store"} 640"#)
         )
     }
+
+    @Test(arguments: ["many", "0", "-1"])
+    func `what is no number of notes is refused`(_ word: String) throws {
+        let child = try Child.run(Child.productsDirectory + "/ground-floor", [word])
+        #expect(child.status == 64)
+        #expect(child.output.contains(word))
+    }
 }

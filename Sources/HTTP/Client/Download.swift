@@ -3,7 +3,8 @@ import System
 
 extension Client {
     /// Fetches into a file, which appears whole or not at all; what was there before stays if
-    /// anything fails. The response's own body is empty.
+    /// the transfer fails. An answer of any status is an answer: the caller looks at it before the
+    /// file is believed. The response's own body is empty.
     public func download(
         _ request: Request,
         to path: String
