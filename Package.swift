@@ -52,10 +52,6 @@ func tests(
     )
 }
 
-/// What the HTTP server is still to pass. It stands aside so that it cannot be forgotten, and runs
-/// with the others when it is asked for.
-let unproven = Context.environment["HOLDFAST_UNPROVEN"] == "1" ? [] : ["Unproven"]
-
 /// Programs of libFuzzer; only there when asked for, because they need its flags in every room.
 func fuzzers(_ names: String...) -> [Target] {
     guard Context.environment["HOLDFAST_FUZZ"] == "1" else { return [] }
@@ -122,7 +118,7 @@ let package = Package(
             exclude: ["Fixtures"]
         ),
         tests("SQLiteTests", of: ["SQLite", "CSQLite", "System"]),
-        tests("HTTPTests", of: ["HTTP", "System"], exclude: unproven),
+        tests("HTTPTests", of: ["HTTP", "System"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),

@@ -84,38 +84,85 @@ extension Server {
 
 /// Time that passes when the test says so.
 final class SteppedTime: Timekeeper {
-    private let passed = Lock(Duration.seconds(1_000))
+    private struct State {
+        var passed = Duration.seconds(1_000)
+        var looks = 0
+    }
+
+    private let state = Lock(State())
 
     var now: Date { Date(timeIntervalSince1970: 0) }
-    var elapsed: Duration { passed.withLock { $0 } }
+    var elapsed: Duration {
+        state.withLock { state in
+            state.looks += 1
+            return state.passed
+        }
+    }
 
     func sleep(for duration: Duration) async throws(CancellationError) {}
 
-    func pass(_ duration: Duration, at server: Server) {
-        passed.withLock { $0 += duration }
+    /// Returns when the server has noticed, or is no more.
+    func pass(_ duration: Duration, at server: Server) async {
+        let looks = state.withLock { state in
+            state.passed += duration
+            return state.looks
+        }
         server.loop.nudge()
+        while state.withLock({ $0.looks }) == looks, !server.loop.hasEnded { await Task.yield() }
+    }
+
+    /// Lets time go by for as long as something takes.
+    func passing<Outcome: Sendable>(
+        at server: Server,
+        by step: Duration = .milliseconds(100),
+        _ work: @Sendable () async -> Outcome
+    ) async -> Outcome {
+        let isOver = Flag()
+        async let outcome = {
+            defer { isOver.set() }
+            return await work()
+        }()
+        while !isOver.isSet {
+            await pass(step, at: server)
+        }
+        return await outcome
     }
 }
 
 /// Something a test waits for, as often as it happens.
-actor Signals {
-    private var count = 0
-    private var waiting: [(Int, CheckedContinuation<Void, Never>)] = []
+///
+/// No actor: its jobs would run on the server's thread when a handler calls it, and a test that
+/// waits there for a client would go on there, and keep the server from answering that client.
+final class Signals: Sendable {
+    private struct State {
+        var count = 0
+        var waiting: [(Int, CheckedContinuation<Void, Never>)] = []
+    }
+
+    private let state = Lock(State())
 
     func happen() {
-        count += 1
-        let due = waiting.filter { $0.0 <= count }
-        waiting.removeAll { $0.0 <= count }
+        let due = state.withLock { state in
+            state.count += 1
+            let count = state.count
+            defer { state.waiting.removeAll { $0.0 <= count } }
+            return state.waiting.filter { $0.0 <= count }
+        }
         for (_, continuation) in due { continuation.resume() }
     }
 
     /// Waits until it has happened so many times in all.
     func happened(_ times: Int = 1) async {
-        if count >= times { return }
-        await withCheckedContinuation { waiting.append((times, $0)) }
+        await withCheckedContinuation { continuation in
+            let isDue = state.withLock { state in
+                if state.count < times { state.waiting.append((times, continuation)) }
+                return state.count >= times
+            }
+            if isDue { continuation.resume() }
+        }
     }
 
-    var total: Int { count }
+    var total: Int { state.withLock(\.count) }
 }
 
 /// Reads the body and tells its length, or why it cannot be read.

@@ -43,6 +43,11 @@ int cs_epoll_watch(int epoll, int fd, uint32_t events, uint64_t token) {
     return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
 }
 
+int cs_epoll_watch_departure(int epoll, int fd, uint64_t token) {
+    struct epoll_event event = {.events = EPOLLRDHUP | EPOLLET, .data.u64 = token};
+    return epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &event);
+}
+
 int cs_epoll_forget(int epoll, int fd) { return epoll_ctl(epoll, EPOLL_CTL_DEL, fd, NULL); }
 
 int cs_epoll_wait(int epoll, struct cs_event *events, int capacity, int milliseconds) {

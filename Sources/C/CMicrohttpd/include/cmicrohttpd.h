@@ -80,8 +80,8 @@ enum cm_block cm_read_head(
 struct cm_response *cm_response_bytes(const void *bytes, size_t count, int forever);
 
 enum { CM_READ_END = -1, CM_READ_BROKEN = -2 };
-/// Fills the buffer and returns the number of bytes, or one of the above. 0 (only after
-/// `cm_suspend`) means that there is nothing at present.
+/// Fills the buffer and returns the number of bytes, or one of the above. 0 means that there is
+/// nothing at present; the connection is to be suspended when `cm_run` is over.
 typedef int64_t (*cm_reader)(void *context, uint64_t position, char *buffer, size_t capacity);
 
 /// An answer that is read piece by piece; `size` is -1 if nobody knows it, and then it is chunked.

@@ -24,6 +24,9 @@ enum { CS_READABLE = 0x001, CS_WRITABLE = 0x004, CS_ERROR = 0x008, CS_HANGUP = 0
 int cs_epoll(void);
 /// Adds, changes (if already there) or removes a descriptor; 0, or -1 with errno.
 int cs_epoll_watch(int epoll, int fd, uint32_t events, uint64_t token);
+/// Adds a socket whose other end is to be missed: told once when it closes its sending side, and once
+/// when it is gone altogether. What it sends is not told.
+int cs_epoll_watch_departure(int epoll, int fd, uint64_t token);
 int cs_epoll_forget(int epoll, int fd);
 /// Waits for at most `milliseconds` (-1: without end); the number of events, 0 also when interrupted.
 int cs_epoll_wait(int epoll, struct cs_event *events, int capacity, int milliseconds);

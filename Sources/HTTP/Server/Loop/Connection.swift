@@ -13,7 +13,9 @@ final class Connection {
         case handling
         case answering
         /// Still handling, for a client that has closed its sending side.
-        case halfClosed
+        case waning
+        /// Has been refused, and has a moment to read why.
+        case dismissed
         /// Has been cut off and is about to go.
         case cut
     }
@@ -27,7 +29,8 @@ final class Connection {
     var exchange: Exchange?
     /// The last answer was given before the request was read to its end.
     var hasUnreadRequest = false
-    var isWatched = false
+    /// The client has closed its sending side. Whether it has left altogether, only time can tell.
+    var isHalfClosed = false
 
     init(identity: UInt64, descriptor: Int32, door: Door, peer: Peer) {
         self.identity = identity
@@ -37,9 +40,23 @@ final class Connection {
     }
 
     func enter(_ phase: Phase, until deadline: Duration?) {
-        guard self.phase != .cut else { return }
+        guard self.phase != .cut, self.phase != .dismissed else { return }
         self.phase = phase
         self.deadline = deadline
+    }
+
+    /// Tells it why it has to go, and leaves it the time to read that.
+    func dismiss(with response: Response, until deadline: Duration) {
+        say(response)
+        enter(.dismissed, until: deadline)
+    }
+
+    /// Whether the next step is the client's.
+    var isClientsTurn: Bool {
+        switch phase {
+        case .idle, .head, .body: true
+        case .handling, .waning, .answering, .dismissed, .cut: false
+        }
     }
 
     /// Ends it, whatever it is doing. The library sees the end and lets go of it.

@@ -54,7 +54,7 @@ extension Exchange {
         case .deciding: return decide()
         case .body where bytes.isEmpty: return becomeWhole()
         case .body: return take(bytes)
-        case .whole: return answerOrPark()
+        case .whole: return answerOrRest()
         case .answered, .over: return true
         }
     }
@@ -125,6 +125,8 @@ extension Exchange {
         case .exceeded:
             connection.say(response ?? Refusal.bodyTooLarge.response)
             return false
+        // Nothing more will come: the library's next call ends the body.
+        case .full where received == inlet?.declaredLength: break
         case .full:
             park()
         case .plenty:
@@ -147,12 +149,12 @@ extension Exchange {
         connection.enter(.handling, until: nil)
         inlet?.end(.complete)
         loop.executor.runJobs()
-        return answerOrPark()
+        return answerOrRest()
     }
 
-    private func answerOrPark() -> Bool {
+    private func answerOrRest() -> Bool {
         if let response { return deliver(response) }
-        park()
+        loop.restAfterRun(self)
         return true
     }
 
@@ -264,7 +266,7 @@ extension Exchange {
             loop.look(at: connection)
             return Int64(count)
         case .nothingYet:
-            park()
+            loop.restAfterRun(self)
             return 0
         case .complete: return Int64(CM_READ_END)
         case .broken: return Int64(CM_READ_BROKEN)
@@ -275,29 +277,43 @@ extension Exchange {
 // MARK: Rest
 
 extension Exchange {
-    /// Takes the connection out of the library's hands until there is something to do. Meanwhile
-    /// the loop watches whether the client is still there, which the library would not notice.
+    /// Takes the connection out of the library's hands until there is something to do.
+    ///
+    /// Inside a call of the library's only where it would otherwise ask the client for more.
     private func park() {
         guard let handle, !isParked else { return }
         isParked = true
-        connection.enter(.handling, until: nil)
-        loop.watch(connection)
+        loop.leaveAlone(connection)
         cm_suspend(handle)
+    }
+
+    /// The library's run is over and it still wants what is not there.
+    ///
+    /// Not earlier: a connection that is suspended inside a call is read from when it is resumed,
+    /// and a client that has closed its sending side would be dropped instead of answered.
+    func rest() {
+        if isDoomed || response != nil { loop.mustRun = true } else { park() }
     }
 
     /// The one place where a connection is resumed, once for each time it was parked.
     func wake() {
         guard isParked, let handle else { return }
         isParked = false
-        if stage == .body {
+        goOn()
+        cm_resume(handle)
+        loop.mustRun = true
+    }
+
+    private func goOn() {
+        switch stage {
+        case .body:
             // A reader that takes its time is not held against the client.
             bodyStart = loop.now - loop.limits.time(for: received)
             connection.enter(.body, until: bodyDeadline)
-            loop.look(at: connection)
+        case .answered: connection.enter(.answering, until: loop.now + loop.limits.answerTime)
+        case .targeted, .deciding, .whole, .over: return
         }
-        loop.unwatch(connection)
-        cm_resume(handle)
-        loop.mustRun = true
+        loop.look(at: connection)
     }
 
     /// The client has left, or has to.

@@ -24,6 +24,11 @@ final class Poll: @unchecked Sendable {
         cs_epoll_watch(descriptor, watched, UInt32(events), token)
     }
 
+    /// Tells when the other end closes its sending side and when it is gone, once each.
+    func watchDeparture(_ watched: Int32, as token: UInt64) {
+        cs_epoll_watch_departure(descriptor, watched, token)
+    }
+
     func forget(_ watched: Int32) {
         cs_epoll_forget(descriptor, watched)
     }

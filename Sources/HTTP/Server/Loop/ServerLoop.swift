@@ -30,6 +30,9 @@ final class ServerLoop: @unchecked Sendable {
     private var daemon: OpaquePointer?
     private var listeners: [UInt64: ListeningSocket] = [:]
     private var connections: [UInt64: Connection] = [:]
+    private var halfClosed: [UInt64: Connection] = [:]
+    /// Exchanges that have nothing to say in this run of the library's.
+    private var restless: [Exchange] = []
     private var lingering = Lingering()
     private var nextIdentity: UInt64 = 1_000
     private var nextLook: Duration?
@@ -106,11 +109,14 @@ extension ServerLoop {
 
     private func turn() {
         let events = poll.wait(atMost: wait)
+        // First, so that whoever rings after a look at the time has the loop look again.
+        if events.contains(where: { $0.token == Token.bell }) { bell.quieten() }
         now = timekeeper.elapsed
         for event in events { take(event) }
         obeyOrders()
         lookAtDeadlines()
         runLibrary()
+        partFromSilent()
         executor.runJobs()
         rouseAll()
         census.update(connections: connections.count, lingering: lingering.count)
@@ -129,7 +135,7 @@ extension ServerLoop {
 
     private func take(_ event: Poll.Event) {
         switch event.token {
-        case Token.bell: bell.quieten()
+        case Token.bell: break
         case Token.daemon: mustRun = true
         case _ where listeners[event.token] != nil: accept(event.token)
         case _ where lingering.read(event.token): break
@@ -230,14 +236,16 @@ extension ServerLoop {
             peer: arriving?.peer ?? .memory
         )
         connections[connection.identity] = connection
+        poll.watchDeparture(descriptor, as: connection.identity)
         connection.enter(.head, until: now + limits.headTime)
         look(at: connection)
         return connection
     }
 
     func closed(_ connection: Connection) {
-        unwatch(connection)
+        poll.forget(connection.descriptor)
         connections[connection.identity] = nil
+        halfClosed[connection.identity] = nil
         if connection.mustLinger { linger(cm_duplicate(connection.descriptor)) }
     }
 
@@ -265,6 +273,8 @@ extension ServerLoop {
         let callsBefore = calls
         mustRun = false
         cm_run(daemon)
+        for exchange in restless { exchange.rest() }
+        restless.removeAll(keepingCapacity: true)
         guard cm_is_pending(daemon) != 0 else {
             patienceWithLibrary = 0
             return
@@ -291,15 +301,14 @@ extension ServerLoop {
 // MARK: Clients that move, or do not
 
 extension ServerLoop {
-    func watch(_ connection: Connection) {
-        connection.isWatched = true
-        poll.watch(connection.descriptor, CS_PEER_CLOSED, as: connection.identity)
-    }
+    /// Has the exchange rest once the library's run is over, unless there is something to do by then.
+    func restAfterRun(_ exchange: Exchange) { restless.append(exchange) }
 
-    func unwatch(_ connection: Connection) {
-        guard connection.isWatched else { return }
-        connection.isWatched = false
-        poll.forget(connection.descriptor)
+    /// Gives a handler time; as much as it takes, but not for a client that may have left.
+    func leaveAlone(_ connection: Connection) {
+        guard connection.isHalfClosed else { return connection.enter(.handling, until: nil) }
+        connection.enter(.waning, until: now + limits.halfClosedTime)
+        look(at: connection)
     }
 
     /// Has the connection's deadline looked at when it is due.
@@ -312,16 +321,23 @@ extension ServerLoop {
     }
 
     private func peerMoved(_ connection: Connection, _ event: Poll.Event) {
-        guard connection.isWatched else { return }
         if event.hasHungUp {
             connection.exchange?.doom()
             return
         }
-        // Its sending side is closed; that it has left altogether, only time can tell. The kernel
-        // would say so over and over.
-        poll.watch(connection.descriptor, 0, as: connection.identity)
-        connection.enter(.halfClosed, until: now + limits.halfClosedTime)
-        look(at: connection)
+        connection.isHalfClosed = true
+        halfClosed[connection.identity] = connection
+        if connection.phase == .handling { leaveAlone(connection) }
+    }
+
+    /// Ends connections whose clients owe the next word and will not say it. The library does not
+    /// notice when the end came together with the last bytes.
+    private func partFromSilent() {
+        guard !mustRun, patienceWithLibrary == 0 else { return }
+        for connection in halfClosed.values
+        where connection.isClientsTurn && cm_unread(connection.descriptor) <= 0 {
+            connection.cut()
+        }
     }
 
     private static let shortestRest = Duration.milliseconds(100)
@@ -341,13 +357,13 @@ extension ServerLoop {
 
     private func expire(_ connection: Connection) {
         switch connection.phase {
-        case .halfClosed: connection.exchange?.doom()
+        case .waning: connection.exchange?.doom()
         case .head where connection.exchange == nil: connection.cut()
         case .head, .body:
-            connection.say(Refusal.tooSlow.response)
+            connection.dismiss(with: Refusal.tooSlow.response, until: now + limits.lingerTime)
+            look(at: connection)
             connection.exchange?.doom()
-            connection.cut()
-        case .idle, .answering:
+        case .idle, .answering, .dismissed:
             connection.exchange?.doom()
             connection.cut()
         case .handling, .cut: break
@@ -401,8 +417,8 @@ extension ServerLoop {
         }
     }
 
-    /// Whether it has been told to stop. From any thread.
-    var isStopping: Bool { orders.withLock { $0.drainTime != nil } }
+    /// Whether its thread is through with it. From any thread.
+    var hasEnded: Bool { orders.withLock { $0.end != nil } }
 
     private func answerQuiet() {
         guard connections.isEmpty, handlers == 0, lingering.isEmpty else { return }

@@ -36,7 +36,10 @@ import Testing
         let seed: UInt64 = 0x5EED
         let chance = SeededChance(seed: seed)
         let descriptors = openDescriptors()
-        try await serve(Self.handler) { server async throws in
+        var limits = Limits()
+        limits.halfClosedTime = .milliseconds(200)
+        limits.lingerTime = .milliseconds(200)
+        try await serve(Self.handler, limits: limits) { server async throws in
             var memory: [Int] = []
             for _ in 0..<4 {
                 for _ in 0..<50 { try leaveAtRandom(server, chance, clients: 10) }

@@ -9,9 +9,9 @@ import Testing
     @Test func `a handler is cancelled when its client is gone`() async throws {
         let (begun, cancelled) = (Signals(), Signals())
         let handler: Handler = { _ in
-            await begun.happen()
+            begun.happen()
             await untilCancelled()
-            await cancelled.happen()
+            cancelled.happen()
             return .text("to nobody")
         }
         try await serve(handler) { server async throws in
@@ -28,7 +28,7 @@ import Testing
         let (begun, gate) = (Signals(), Signals())
         let handler: Handler = { request in
             if request.target.raw == "/slow" {
-                await begun.happen()
+                begun.happen()
                 await gate.happened()
             }
             return .text(request.target.raw)
@@ -40,7 +40,7 @@ import Testing
                 client.closeSending()
                 if path == "/slow" {
                     await begun.happened()
-                    await gate.happen()
+                    gate.happen()
                 }
                 #expect(try client.answer().text == path)
                 #expect(client.isClosed)
@@ -52,9 +52,9 @@ import Testing
         let time = SteppedTime()
         let (begun, cancelled) = (Signals(), Signals())
         let handler: Handler = { _ in
-            await begun.happen()
+            begun.happen()
             await untilCancelled()
-            await cancelled.happen()
+            cancelled.happen()
             return .text("too late")
         }
         try await serve(handler, timekeeper: time) { server async throws in
@@ -63,7 +63,7 @@ import Testing
             await begun.happened()
             client.closeSending()
             // Until the loop has noticed, its deadline has not begun.
-            while await cancelled.total == 0 { time.pass(.seconds(6), at: server) }
+            while cancelled.total == 0 { await time.pass(.seconds(6), at: server) }
             #expect(client.rest().isEmpty)
         }
     }
@@ -72,9 +72,9 @@ import Testing
         let scratch = try Scratch()
         let (begun, cancelled) = (Signals(), Signals())
         let handler: Handler = { _ in
-            await begun.happen()
+            begun.happen()
             await untilCancelled()
-            await cancelled.happen()
+            cancelled.happen()
             return .text("to nobody")
         }
         try await serve(handler, at: .unix(path: scratch.file("s"))) { server async throws in
@@ -89,11 +89,11 @@ import Testing
     @Test func `a body that breaks off fails for its reader`() async throws {
         let (begun, failed) = (Signals(), Signals())
         let handler: Handler = { request in
-            await begun.happen()
+            begun.happen()
             do throws(BodyError) {
                 _ = try await request.body(limit: 1_000)
             } catch {
-                if error == .clientLeft { await failed.happen() }
+                if error == .clientLeft { failed.happen() }
             }
             return .text("to nobody")
         }
@@ -110,11 +110,11 @@ import Testing
         let (begun, left) = (Signals(), Signals())
         let handler: Handler = { _ in
             .events { stream in
-                await begun.happen()
+                begun.happen()
                 do {
                     while true { try await stream.send(Event("again")) }
                 } catch {
-                    await left.happen()
+                    left.happen()
                     throw error
                 }
             }
@@ -136,9 +136,9 @@ import Testing
         let handler: Handler = { _ in
             .events { stream in
                 try await stream.send(Event("only"))
-                await begun.happen()
+                begun.happen()
                 await untilCancelled()
-                await left.happen()
+                left.happen()
             }
         }
         try await serve(handler) { server async throws in

@@ -21,7 +21,7 @@ import Testing
     @Test func `what is under way is finished, and nobody is let in`() async throws {
         let (begun, gate) = (Signals(), Signals())
         let server = try start { _ in
-            await begun.happen()
+            begun.happen()
             await gate.happened()
             return .text("finished")
         }
@@ -31,7 +31,7 @@ import Testing
         async let report = server.stop(within: .seconds(60))
         #expect(idle.isClosed)
         #expect(throws: (any Error).self) { try server.ask(Self.ask) }
-        await gate.happen()
+        gate.happen()
         let answer = try busy.answer()
         #expect(answer.text == "finished")
         #expect(answer.headers["Connection"] == "close")
@@ -43,16 +43,16 @@ import Testing
         let time = SteppedTime()
         let (begun, ended) = (Signals(), Signals())
         let server = try start(time) { request in
-            await begun.happen()
+            begun.happen()
             if request.target.raw == "/events" {
                 return .events { stream in
                     try await stream.send(Event("x"))
                     await untilCancelled()
-                    await ended.happen()
+                    ended.happen()
                 }
             }
             await untilCancelled()
-            await ended.happen()
+            ended.happen()
             return .text("too late")
         }
         let clients = try (0..<6).map { _ in try server.client() }
@@ -62,10 +62,8 @@ import Testing
             )
         }
         await begun.happened(6)
-        async let report = server.stop(within: .seconds(10))
-        while !server.loop.isStopping { await Task.yield() }
-        time.pass(.seconds(11), at: server)
-        #expect(await report == DrainReport(cut: 6, stillRunning: 0))
+        let report = await time.passing(at: server) { await server.stop(within: .seconds(10)) }
+        #expect(report == DrainReport(cut: 6, stillRunning: 0))
         await ended.happened(6)
     }
 
@@ -73,22 +71,16 @@ import Testing
         let time = SteppedTime()
         let (begun, gate) = (Signals(), Signals())
         let server = try start(time) { _ in
-            await begun.happen()
+            begun.happen()
             await gate.happened()
             return .text("never heard")
         }
         let client = try server.client()
         try client.send(Self.ask)
         await begun.happened()
-        async let report = server.stop(within: .zero)
-        while !server.loop.isStopping { await Task.yield() }
-        while server.connections > 0 {
-            time.pass(.milliseconds(200), at: server)
-            await Task.yield()
-        }
-        time.pass(.seconds(5), at: server)
-        #expect(await report == DrainReport(cut: 1, stillRunning: 1))
-        await gate.happen()
+        let report = await time.passing(at: server) { await server.stop(within: .zero) }
+        #expect(report == DrainReport(cut: 1, stillRunning: 1))
+        gate.happen()
         await server.loop.quiet()
     }
 
