@@ -11,7 +11,7 @@ struct ChannelState<Message, Sender, Reader> {
         let ticket: Int
         let message: Message
         let sender: Sender
-        let sentAt: Duration
+        var sentAt: Duration
     }
 
     enum Phase {
@@ -200,12 +200,14 @@ extension ChannelState {
 // MARK: Measuring
 
 extension ChannelState {
-    /// From now on the time of every message is kept. Those that are queued count from now.
+    /// From now on the time of every message is kept. Those that are queued count from now, and so
+    /// do those whose senders wait.
     mutating func keepTimes(from now: Duration) {
         guard times == nil else { return }
         var kept = Ring<Duration>()
         for _ in 0..<queue.count { kept.append(now) }
         times = kept
+        waiting.change { $0.sentAt = now }
     }
 }
 

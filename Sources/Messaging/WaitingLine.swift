@@ -29,6 +29,15 @@ struct WaitingLine<Element> {
         return element
     }
 
+    /// Changes each of those who wait; nobody's place.
+    mutating func change(_ body: (inout Element) -> Void) {
+        for ticket in elements.keys {
+            guard var element = elements[ticket] else { continue }
+            body(&element)
+            elements[ticket] = element
+        }
+    }
+
     private mutating func closeUp() {
         var closed = Ring<Int>()
         while let ticket = tickets.popFirst() {

@@ -100,6 +100,30 @@ struct MailboxTests {
         #expect(waits == [.seconds(10), .seconds(15), .seconds(20)])
     }
 
+    @Test func `who waited for room before anybody measured counts from then`() throws {
+        let waits = try SeededExecutor.run(seed: 1) { _, time in
+            let journal = Journal<Duration>()
+            let mailbox = Mailbox<Int>(name: "test", capacity: 1)
+            try await withThrowingDiscardingTaskGroup { group in
+                for number in 0..<3 {
+                    group.addTask { try await mailbox.address.tell(number) }
+                }
+                try await time.sleep(for: .seconds(100))
+                #expect(mailbox.address.traffic.waitingSenders == 2)
+                mailbox.address.observeWaits(by: time) { journal.note($0) }
+                try await time.sleep(for: .seconds(1))
+                var left = 3
+                for await _ in mailbox {
+                    try await time.sleep(for: .seconds(1))
+                    left -= 1
+                    if left == 0 { break }
+                }
+            }
+            return journal.entries
+        }
+        #expect(waits == [.seconds(1), .seconds(2), .seconds(3)])
+    }
+
     @Test func `a sender's wait for room counts`() throws {
         let waits = try SeededExecutor.run(seed: 1) { _, time in
             let journal = Journal<Duration>()
