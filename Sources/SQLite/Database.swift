@@ -11,13 +11,15 @@ internal import System
 ///
 /// - A write is answered when it is on stable storage, and not before. Writes that arrive together
 ///   share one commit; one that throws is undone alone. Nothing waits inside a transaction, because
-///   the closures cannot wait.
+///   the closures cannot wait. An edit is run again if another one took the shared transaction away,
+///   so it leaves its trace in the database and nowhere else.
 /// - A read sees everything that was committed before it began.
 /// - A write that was cancelled before its turn does nothing and throws. Later, cancellation
 ///   changes nothing: the caller hears what became of the commit.
 /// - After an error of the disk every caller in that commit has been told, and the next write tries
-///   afresh. The commit is undone here; but if the host ends before the next one, what the disk had
-///   taken of it may be there again at the next start. "Failed" then means "not known".
+///   afresh. What the disk may have taken of a failed commit is overwritten before anybody is told,
+///   so "failed" means that it will never be there. If that fails, too, the error says that the
+///   outcome is unknown, and no edit is taken until the overwriting succeeds.
 public final class Database: Sendable {
     private let writer: Writer
     private let readers: Readers

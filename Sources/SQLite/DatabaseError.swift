@@ -8,6 +8,9 @@ public struct DatabaseError: Error, Equatable, Sendable {
     public enum Cause: Equatable, Sendable {
         /// SQLite refused; `systemError` is the errno behind it, 0 when there was none.
         case sqlite(ResultCode, systemError: Int32)
+        /// A commit failed, and what the disk had taken of it could not be overwritten: whether it
+        /// was kept shows at the next start.
+        case unsettled(ResultCode, systemError: Int32)
         /// A later program wrote this file.
         case newerSchema(found: Int, known: Int)
         /// Rows of these tables point at rows that are not there.
@@ -35,8 +38,15 @@ public struct DatabaseError: Error, Equatable, Sendable {
 
     /// SQLite's code, if it was SQLite that refused.
     public var code: ResultCode? {
-        guard case .sqlite(let code, _) = cause else { return nil }
-        return code
+        switch cause {
+        case .sqlite(let code, _), .unsettled(let code, _): code
+        default: nil
+        }
+    }
+
+    /// Whether what was asked may have been kept all the same. Otherwise it certainly was not.
+    public var isOutcomeUnknown: Bool {
+        if case .unsettled = cause { true } else { false }
     }
 }
 
@@ -51,6 +61,17 @@ extension DatabaseError {
     /// The same error, told by what it spoilt.
     func during(_ operation: String) -> DatabaseError {
         DatabaseError(cause, during: operation, sql: sql, message: message)
+    }
+
+    /// The same error, of a commit that nothing has overwritten.
+    var unsettled: DatabaseError {
+        guard case .sqlite(let code, let systemError) = cause else { return self }
+        return DatabaseError(
+            .unsettled(code, systemError: systemError),
+            during: operation,
+            sql: sql,
+            message: "\(message); whether it was kept shows at the next start"
+        )
     }
 
     static func closed(during operation: String) -> DatabaseError {

@@ -51,7 +51,8 @@ public enum Trouble: String, CaseIterable, Sendable {
 extension DatabaseError {
     public var trouble: Trouble {
         switch cause {
-        case .sqlite(let code, let systemError): Trouble(code, systemError: systemError)
+        case .sqlite(let code, let systemError), .unsettled(let code, let systemError):
+            Trouble(code, systemError: systemError)
         case .newerSchema: .newerSchema
         case .foreignKeysViolated, .damaged: .damaged
         case .cancelled, .closed: .refused

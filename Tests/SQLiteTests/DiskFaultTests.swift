@@ -39,6 +39,7 @@ struct DiskFaultTests {
 
     private struct Outcome: Sendable {
         var confirmed: Set<Int> = []
+        var refused: Set<Int> = []
         var errors: [DatabaseError] = []
         var calls = 0
         var isUsableAgain = false
@@ -63,6 +64,7 @@ struct DiskFaultTests {
                         outcome.confirmed.insert(id)
                     } catch {
                         outcome.errors.append(error)
+                        if !error.isOutcomeUnknown { outcome.refused.insert(id) }
                     }
                 }
                 outcome.calls = disk.calls
@@ -100,6 +102,8 @@ struct DiskFaultTests {
             let ids = try #require(found, "\(story)").get()
             let lost = outcome.confirmed.subtracting(ids)
             #expect(lost.isEmpty, "\(story): lost \(lost.sorted()), cut \(isCut)")
+            let back = outcome.refused.intersection(ids)
+            #expect(back.isEmpty, "\(story): came back \(back.sorted()), cut \(isCut)")
             let halves = ids.filter { !ids.contains($0 > 1000 ? $0 - 1000 : $0 + 1000) }
             #expect(halves.isEmpty, "\(story): half written \(halves.sorted()), cut \(isCut)")
         }

@@ -76,6 +76,16 @@ struct Shelf {
         }
     }
 
+    /// Adds whose answers are told apart: kept, certainly not kept, or unknown.
+    func outcome(of id: Int) async -> AddOutcome {
+        do throws(DatabaseError) {
+            try await add(id)
+            return .kept
+        } catch {
+            return error.isOutcomeUnknown ? .unknown : .refused
+        }
+    }
+
     func ids() throws(DatabaseError) -> [Int] {
         try database.read { (db) throws(DatabaseError) in
             try db.all("SELECT id FROM book ORDER BY id") { (row) throws(DatabaseError) in
@@ -94,6 +104,8 @@ struct Shelf {
 
     func close() async throws(DatabaseError) { try await database.close() }
 }
+
+enum AddOutcome { case kept, refused, unknown }
 
 /// What the observer heard.
 final class Commits: Sendable {

@@ -51,6 +51,9 @@ public final class FaultyDisk: @unchecked Sendable {
     /// Cuts the power in the midst of the `at`th of these calls (from 1).
     public func cut(at: Int, of calls: Calls = .changing) { fv_cut_at(disk, calls.rawValue, at) }
     public func cut() { fv_cut(disk) }
+    /// Kills whoever uses the disk: their connections are dead, what they wrote can be read by the
+    /// next and is no more durable than before.
+    public func kill() { fv_kill(disk) }
     public var isCut: Bool { fv_is_cut(disk) != 0 }
     /// Connections from before the cut stay dead.
     public func powerOn() { fv_power_on(disk) }

@@ -2,14 +2,25 @@
 ///
 /// Lives and dies inside one transaction of the ``Writer``, and never leaves its executor.
 final class CommitGroup {
+    enum Fate {
+        case open
+        case kept
+        /// Everybody hears the same: the commit is whole or it is nothing.
+        case failed(DatabaseError)
+        /// One edit took the transaction away from all. The others are run again, without it.
+        case lost
+    }
+
     let rowsBefore: Int
     private(set) var edits = 0
-    private(set) var isOpen = true
-    /// Why nothing of it was kept, once it is no longer open.
-    private(set) var error: DatabaseError?
+    private(set) var fate = Fate.open
     private var waiting: [UnsafeContinuation<Void, Never>] = []
 
     init(rowsBefore: Int) { self.rowsBefore = rowsBefore }
+
+    var isOpen: Bool {
+        if case .open = fate { true } else { false }
+    }
 
     func join() { edits += 1 }
 
@@ -21,10 +32,8 @@ final class CommitGroup {
         }
     }
 
-    /// Everybody hears the same: the commit is whole or it is nothing.
-    func conclude(_ error: DatabaseError?) {
-        isOpen = false
-        self.error = error
+    func conclude(_ fate: Fate) {
+        self.fate = fate
         for continuation in waiting { continuation.resume() }
         waiting = []
     }

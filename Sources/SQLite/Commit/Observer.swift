@@ -24,7 +24,8 @@ public struct CommitReport: Sendable {
     public let rows: Int
     /// The commit itself, from the last edit to stable storage.
     public let duration: Duration
-    /// Nothing was kept if there is one, and every caller has got it.
+    /// Nothing was kept if there is one. If the commit failed, every caller has got it; if one edit
+    /// took the transaction away, only that one has, and the others are run again.
     public let error: DatabaseError?
 }
 

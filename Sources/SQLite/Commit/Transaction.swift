@@ -3,7 +3,7 @@ internal import CSQLite
 /// What the writer needs to know of its transaction.
 extension Session {
     /// Whether the open transaction still holds everything that was done in it.
-    var isWhole: Bool { isInTransaction && !isRuined }
+    var isWhole: Bool { isInTransaction && ruin == nil }
 
     var rowsChanged: Int { Int(sqlite3_total_changes64(handle)) }
 

@@ -25,6 +25,8 @@ actor Writer {
     private var group: CommitGroup?
     private var bound: LogBound
     private var hasDeferredKeys = false
+    private var doubt: Doubt?
+    private var isLogMoveDue = false
 
     init(_ configuration: Configuration, on executor: any SerialExecutor & TaskExecutor) {
         self.executor = executor
@@ -41,7 +43,10 @@ actor Writer {
     ) throws(DatabaseError) {
         let session = try Session.writing(place, configuration)
         if configuration.isCheckedAtOpen { try session.refuseIfDamaged() }
-        try session.migrate(migrations, place)
+        if session.moveLog(.truncate, patience: patience) != nil { doubt = .foundLog }
+        try session.migrate(migrations, place) { () throws(DatabaseError) in
+            try self.settleDoubt(on: session)
+        }
         hasDeferredKeys = try session.hasDeferredKeys()
         session.needsTransaction = true
         self.session = session
@@ -51,23 +56,30 @@ actor Writer {
         _ extent: Extent,
         _ edit: (borrowing Connection) throws(DatabaseError) -> Answer
     ) async throws(DatabaseError) -> Answer {
-        guard !Task.isCancelled else { throw .cancelled(during: "write") }
-        guard let session else { throw .closed(during: "write") }
-        let group = try openGroup(on: session)
-        let answer = try join(group, on: session, extent, edit)
-        // Settled here: whatever is awaited from now on, others may have joined by then.
-        if group.edits == 1 {
-            await lead(group)
-        } else {
-            await withUnsafeContinuation { group.wait($0) }
+        while true {
+            guard !Task.isCancelled else { throw .cancelled(during: "write") }
+            guard let session else { throw .closed(during: "write") }
+            let group = try openGroup(on: session)
+            let answer = try join(group, on: session, extent, edit)
+            // Settled here: whatever is awaited from now on, others may have joined by then.
+            if group.edits == 1 {
+                await lead(group)
+            } else {
+                await withUnsafeContinuation { group.wait($0) }
+            }
+            // Once an edit has run, its caller hears the truth about the commit, cancelled or not.
+            switch group.fate {
+            case .open: preconditionFailure("An edit is answered after its group is concluded.")
+            case .kept: return answer
+            case .failed(let error): throw error
+            case .lost: continue  // Every loss ends the edit that caused it, so this ends, too.
+            }
         }
-        // Once an edit has run, its caller hears the truth about the commit, cancelled or not.
-        if let error = group.error { throw error }
-        return answer
     }
 
     private func openGroup(on session: Session) throws(DatabaseError) -> CommitGroup {
         if let group { return group }
+        try settleDoubt(on: session)
         try session.control("BEGIN IMMEDIATE", "begin")
         let opened = CommitGroup(rowsBefore: session.rowsChanged)
         group = opened
@@ -87,7 +99,7 @@ actor Writer {
             return answer
         } catch {
             if !session.isWhole {
-                conclude(group, on: session, lostTo: error)
+                lose(group, on: session, to: error)
             } else if group.edits == 0 {
                 session.rollBack()
                 self.group = nil
@@ -103,7 +115,7 @@ actor Writer {
     ) throws(DatabaseError) -> Answer {
         let answer =
             extent == .statement && !hasDeferredKeys
-            ? try edit(Connection(session: session))
+            ? try runStatement(edit, on: session)
             : try session.savepoint { () throws(DatabaseError) in
                 let answer = try edit(Connection(session: session))
                 try session.refuseDeferredViolations()
@@ -112,6 +124,20 @@ actor Writer {
         // The edit may have caught the error that took everybody's work away.
         guard session.isWhole else { throw session.transactionIsGone() }
         return answer
+    }
+
+    private func runStatement<Answer>(
+        _ edit: (borrowing Connection) throws(DatabaseError) -> Answer,
+        on session: Session
+    ) throws(DatabaseError) -> Answer {
+        let rowsBefore = session.rowsChanged
+        do throws(DatabaseError) {
+            return try edit(Connection(session: session))
+        } catch {
+            // `OR FAIL` keeps the rows before the one that failed, and there is no savepoint.
+            if session.rowsChanged != rowsBefore { session.ruin(by: error) }
+            throw error
+        }
     }
 }
 
@@ -124,7 +150,7 @@ extension Writer {
             await letOthersRun()
         }
         if group.isOpen, let session { conclude(group, on: session) }
-        await moveLogWhenQuiet()
+        moveLogSoon()
     }
 
     /// Goes to the end of the executor's queue.
@@ -132,24 +158,55 @@ extension Writer {
         await withTaskExecutorPreference(executor) { await Task.yield() }
     }
 
-    private func conclude(
-        _ group: CommitGroup,
-        on session: Session,
-        lostTo error: DatabaseError? = nil
-    ) {
+    private func conclude(_ group: CommitGroup, on session: Session) {
         let started = observer?.timekeeper.elapsed
-        let error = error ?? session.commit()
-        if error != nil { session.rollBack() }
+        let error = commit(on: session)
         self.group = nil
-        group.conclude(error)
+        group.conclude(error.map { .failed($0) } ?? .kept)
         if let observer, let started { observer.report(group, session, started, error) }
         bound.logHas(session.logPages)
         if bound.isOutgrown(whenQuiet: false) { moveLog(of: session, .restart) }
     }
 
+    /// An edit took everybody's work away with its own.
+    private func lose(_ group: CommitGroup, on session: Session, to error: DatabaseError) {
+        session.rollBack()
+        self.group = nil
+        group.conclude(.lost)
+        if let observer { observer.report(group, session, observer.timekeeper.elapsed, error) }
+    }
+
+    /// Commits or, if it cannot, sees to it that nothing of it is ever kept; if it cannot do that
+    /// either, the error says so.
+    private func commit(on session: Session) -> DatabaseError? {
+        guard let error = session.commit() else { return nil }
+        session.rollBack()
+        guard error.mayHaveReachedDisk else { return error }
+        doubt = .lostCommit
+        do throws(DatabaseError) {
+            try settleDoubt(on: session)
+            return error
+        } catch {
+            return error.unsettled
+        }
+    }
+
+    private func settleDoubt(on session: Session) throws(DatabaseError) {
+        guard let doubt else { return }
+        try session.settle(doubt, patience: patience)
+        self.doubt = nil
+    }
+
+    private func moveLogSoon() {
+        guard bound.isOutgrown(whenQuiet: true), !isLogMoveDue else { return }
+        isLogMoveDue = true
+        // A task of its own, because the edit that made the log too long is answered first.
+        Task(executorPreference: executor) { await self.moveLogWhenQuiet() }
+    }
+
     private func moveLogWhenQuiet() async {
-        guard bound.isOutgrown(whenQuiet: true) else { return }
         await letOthersRun()
+        isLogMoveDue = false
         if group == nil, let session, bound.isOutgrown(whenQuiet: true) {
             moveLog(of: session, .passive)
         }

@@ -22,10 +22,12 @@ public struct Connection: ~Copyable {
     }
 
     func execute(_ sql: StaticString, _ values: [Value]) throws(DatabaseError) -> Int {
+        let before = session.rowsChanged
         try session.run(sql, values) { (statement) throws(DatabaseError) in
             while try statement.step() {}
         }
-        return Int(sqlite3_changes64(session.handle))
+        // What changes no rows leaves SQLite's count as an earlier statement has set it.
+        return session.rowsChanged == before ? 0 : Int(sqlite3_changes64(session.handle))
     }
 
     /// Runs several statements that take no values: a schema.

@@ -12,8 +12,9 @@ final class Session: @unchecked Sendable {
     /// Set on the writing connection: a statement outside a transaction would commit by itself,
     /// behind the back of the group.
     var needsTransaction = false
-    /// A savepoint could not be rolled back, so nothing of this transaction may be kept.
-    private(set) var isRuined = false
+    /// The first error that ended the transaction or left a part of it that cannot be taken back:
+    /// nothing of it may be kept.
+    private(set) var ruin: DatabaseError?
     /// How long the log is, in pages. SQLite says so after each commit.
     private let log = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
@@ -31,7 +32,7 @@ final class Session: @unchecked Sendable {
         log.initialize(to: 0)
         statements = StatementCache(capacity: capacity)
         sqlite3_extended_result_codes(handle, 1)
-        csq_harden(handle)
+        try require(csq_harden(handle), "open \(place.path)")
     }
 
     private static let isInitialized: Void = csq_initialize()
@@ -46,19 +47,34 @@ final class Session: @unchecked Sendable {
         _ values: [Value],
         _ body: (Statement) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        if needsTransaction && (isRuined || !isInTransaction) { throw transactionIsGone(sql) }
+        if needsTransaction && !isWhole { throw transactionIsGone(sql) }
         let statement = try statements.take(sql, on: handle)
         defer { statement.isBusy = false }
-        return try statement.bound(values) { () throws(DatabaseError) in try body(statement) }
+        do throws(DatabaseError) {
+            return try statement.bound(values) { () throws(DatabaseError) in try body(statement) }
+        } catch {
+            if needsTransaction && !isInTransaction { ruin(by: error) }
+            throw error
+        }
+    }
+
+    /// Only the first is remembered: the others follow from it.
+    func ruin(by error: DatabaseError) {
+        if ruin == nil { ruin = error }
     }
 
     func transactionIsGone(_ sql: StaticString? = nil) -> DatabaseError {
         DatabaseError(
-            .sqlite(.aborted, systemError: 0),
+            ruin?.cause ?? .sqlite(.aborted, systemError: 0),
             during: "run",
             sql: sql?.description,
-            message: "an earlier error has ended the transaction"
+            message: "the transaction has ended" + (ruin.map { " (\($0.message))" } ?? "")
         )
+    }
+
+    func require(_ code: Int32, _ operation: String) throws(DatabaseError) {
+        guard code != SQLITE_OK else { return }
+        throw DatabaseError(code, of: handle, during: operation)
     }
 
     deinit {
@@ -128,7 +144,7 @@ extension Session {
     /// Ends the transaction without keeping it. SQLite has already done so after some errors.
     func rollBack() {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
-        isRuined = false
+        ruin = nil
     }
 
     /// Keeps all of what the body does, or nothing.
@@ -150,14 +166,11 @@ extension Session {
     /// A savepoint that cannot be set or undone is no error of the body, but the end of the
     /// transaction: the commit finds out.
     private func mark(_ sql: StaticString) {
-        guard isInTransaction else {
-            isRuined = true
-            return
-        }
+        guard isInTransaction else { return ruin(by: transactionIsGone()) }
         do throws(DatabaseError) {
             try control(sql, "savepoint")
         } catch {
-            isRuined = true
+            ruin(by: error)
         }
     }
 
@@ -165,9 +178,10 @@ extension Session {
     func runScript(_ script: String) throws(DatabaseError) {
         if needsTransaction && !isWhole { throw transactionIsGone() }
         let code = sqlite3_exec(handle, script, nil, nil, nil)
-        guard code == SQLITE_OK else {
-            throw DatabaseError(code, of: handle, during: "run", sql: script)
-        }
+        guard code != SQLITE_OK else { return }
+        let error = DatabaseError(code, of: handle, during: "run", sql: script)
+        if needsTransaction && !isInTransaction { ruin(by: error) }
+        throw error
     }
 }
 

@@ -9,25 +9,65 @@ final class Statement {
     var lastUse = 0
 
     init(_ sql: StaticString, on database: OpaquePointer) throws(DatabaseError) {
-        var prepared: OpaquePointer?
-        let code = sql.withUTF8Buffer { text in
+        let (prepared, isAlone) = try Self.prepare(sql, on: database)
+        guard let prepared else { preconditionFailure("There is no statement in “\(sql)”.") }
+        handle = prepared
+        self.sql = sql
+        // Thrown from here on, it is finalized with self.
+        guard isAlone else { throw Self.refusal(of: sql) }
+    }
+
+    private static func prepare(
+        _ sql: StaticString,
+        on database: OpaquePointer
+    ) throws(DatabaseError) -> (first: OpaquePointer?, isAlone: Bool) {
+        let (first, code, isAlone) = sql.withUTF8Buffer { text in
             text.withMemoryRebound(to: CChar.self) { text in
-                sqlite3_prepare_v3(
-                    database,
-                    text.baseAddress,
-                    Int32(text.count),
-                    UInt32(SQLITE_PREPARE_PERSISTENT),
-                    &prepared,
-                    nil
-                )
+                var rest = text[...]
+                let (first, code) = prepareNext(&rest, on: database, SQLITE_PREPARE_PERSISTENT)
+                while code == SQLITE_OK && !rest.isEmpty {
+                    // Space, comments and semicolons make no statement.
+                    let (next, code) = prepareNext(&rest, on: database, 0)
+                    defer { sqlite3_finalize(next) }
+                    guard code == SQLITE_OK && next == nil else { return (first, SQLITE_OK, false) }
+                }
+                return (first, code, true)
             }
         }
         guard code == SQLITE_OK else {
             throw DatabaseError(code, of: database, during: "prepare", sql: sql.description)
         }
-        guard let prepared else { preconditionFailure("There is no statement in “\(sql)”.") }
-        handle = prepared
-        self.sql = sql
+        return (first, isAlone)
+    }
+
+    private static func prepareNext(
+        _ text: inout Slice<UnsafeBufferPointer<CChar>>,
+        on database: OpaquePointer,
+        _ flags: Int32
+    ) -> (OpaquePointer?, Int32) {
+        let bytes = UnsafeBufferPointer(rebasing: text)
+        var prepared: OpaquePointer?
+        var rest: UnsafePointer<CChar>?
+        let code = sqlite3_prepare_v3(
+            database,
+            bytes.baseAddress,
+            Int32(bytes.count),
+            UInt32(flags),
+            &prepared,
+            &rest
+        )
+        let used = rest.flatMap { rest in bytes.baseAddress.map { rest - $0 } } ?? bytes.count
+        text = text.dropFirst(used)
+        return (prepared, code)
+    }
+
+    private static func refusal(of sql: StaticString) -> DatabaseError {
+        DatabaseError(
+            .sqlite(.misuse, systemError: 0),
+            during: "prepare",
+            sql: sql.description,
+            message: "more than one statement, and only the first would run"
+        )
     }
 
     /// - Returns: Whether there is a row.

@@ -19,11 +19,17 @@ public struct Migration: Sendable {
 extension Session {
     /// Brings the schema up to date: a copy of the file first, then one transaction each.
     ///
-    /// The copy lies beside the file, named after its version, and stays there.
-    func migrate(_ migrations: [Migration], _ place: Place) throws(DatabaseError) {
+    /// The copy lies beside the file, named after its version, and stays there. `prepare` runs
+    /// before the first change, if there is one to make.
+    func migrate(
+        _ migrations: [Migration],
+        _ place: Place,
+        prepare: () throws(DatabaseError) -> Void
+    ) throws(DatabaseError) {
         let found = try control("PRAGMA user_version", "read the schema") ?? 0
         guard found <= migrations.count else { throw .newerSchema(found, migrations.count) }
         guard found < migrations.count else { return }
+        try prepare()
         if try control("SELECT 1 FROM sqlite_schema LIMIT 1", "read the schema") != nil {
             try copy(to: Place(path: "\(place.path).version-\(found)", vfs: place.vfs))
         }
@@ -36,6 +42,8 @@ extension Session {
 
     private func migrate(to version: Int, by migration: Migration) throws(DatabaseError) {
         try control("BEGIN IMMEDIATE", "migrate")
+        needsTransaction = true
+        defer { needsTransaction = false }
         do throws(DatabaseError) {
             try migration.apply(Connection(session: self))
             try refuseDanglingKeys()

@@ -25,7 +25,7 @@ extension Session {
     ) throws(DatabaseError) -> Session {
         let session = try Session(place, .read, statements: configuration.statementsKept)
         session.bePatient(for: configuration.patience)
-        csq_leave_log_alone(session.handle)
+        try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
         try session.set(Self.common)
         try session.set(["PRAGMA cache_size = -8192"])
         return session

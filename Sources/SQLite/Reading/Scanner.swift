@@ -25,20 +25,35 @@ actor Scanner {
     func scan<Answer: Sendable>(
         _ query: (borrowing Connection) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        try openSession().reading(query)
+        try using { (session) throws(DatabaseError) in try session.reading(query) }
     }
 
     func quickCheck() throws(DatabaseError) -> [String] {
-        try openSession().quickCheck()
+        try using { (session) throws(DatabaseError) in try session.quickCheck() }
     }
 
     func backUp(to path: String) throws(DatabaseError) {
-        try openSession().copy(to: Place(path: path, vfs: place.vfs))
+        try using { (session) throws(DatabaseError) in
+            try session.copy(to: Place(path: path, vfs: place.vfs))
+        }
     }
 
     func close() {
         isClosed = true
         session = nil
+    }
+
+    private func using<Answer>(
+        _ body: (Session) throws(DatabaseError) -> Answer
+    ) throws(DatabaseError) -> Answer {
+        let session = try openSession()
+        do throws(DatabaseError) {
+            return try body(session)
+        } catch {
+            // A connection that met trouble is not trusted with the next scan.
+            if error.trouble != .refused { self.session = nil }
+            throw error
+        }
     }
 
     private func openSession() throws(DatabaseError) -> Session {

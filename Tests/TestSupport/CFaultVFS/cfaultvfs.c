@@ -256,6 +256,31 @@ static void cut(struct fv_disk *disk) {
     sweep(disk);
 }
 
+/// What the system still shows is there, whether the disk has it or not.
+static void outlive(struct fv_disk *disk, struct node *node) {
+    struct node *copy = create(disk, node->name);
+    copy_content(&copy->durable, &node->durable);
+    copy_content(&copy->now, &node->now);
+    if (node->first) {
+        copy->first = node->first;
+        copy->last = node->last;
+        node->first = NULL;
+        node->last = &node->first;
+    }
+    copy->is_linked = node->is_linked;
+    copy->is_durably_linked = node->is_durably_linked;
+    copy->is_new_log = node->is_new_log;
+    node->is_linked = node->is_durably_linked = 0;
+}
+
+static void kill_users(struct fv_disk *disk) {
+    disk->generation++;
+    struct node *first = disk->nodes;
+    for (struct node *node = first; node; node = node->next)
+        if (node->is_linked || node->is_durably_linked) outlive(disk, node);
+    sweep(disk);
+}
+
 // -- Faults
 
 /// Counts the call. Returns whether it has to fail.
@@ -335,6 +360,10 @@ static int file_sync(sqlite3_file *file, int flags) {
     lock(disk);
     if (is_dead(handle)) return unlock(disk, SQLITE_IOERR_FSYNC);
     if (strikes(disk, FV_SYNC)) {
+        // What had reached the disk by then stays; nobody is told how much that is.
+        int share = share_kept(disk);
+        for (struct change *change = handle->node->first; change; change = change->next)
+            keep_some(disk, &handle->node->durable, change, share);
         settle_changes(handle->node, 0);
         return unlock(disk, SQLITE_IOERR_FSYNC);
     }
@@ -690,6 +719,12 @@ void fv_cut_at(struct fv_disk *disk, int kinds, long at) {
 void fv_cut(struct fv_disk *disk) {
     lock(disk);
     cut(disk);
+    unlock(disk, 0);
+}
+
+void fv_kill(struct fv_disk *disk) {
+    lock(disk);
+    kill_users(disk);
     unlock(disk, 0);
 }
 

@@ -3,8 +3,8 @@
 //
 // It registers as a VFS under its name. Every file knows what an fsync has made durable and which
 // writes came since; a power cut keeps some of those, torn at sectors, and loses directory entries
-// that were not flushed. A failed fsync drops what it should have flushed, as Linux does: a later
-// one that succeeds does not bring it back.
+// that were not flushed. A failed fsync flushes some of what it should have flushed and drops the
+// rest, as Linux does: a later one that succeeds does not bring it back, though it can still be read.
 #include <stdint.h>
 
 struct fv_disk;
@@ -35,6 +35,9 @@ long fv_failures(struct fv_disk *disk);
 /// Cuts the power in the midst of the `at`th call of these kinds.
 void fv_cut_at(struct fv_disk *disk, int kinds, long at);
 void fv_cut(struct fv_disk *disk);
+/// Ends all who use the disk, as a killed process does: what they wrote can be read by the next, and
+/// is no more durable than before.
+void fv_kill(struct fv_disk *disk);
 int fv_is_cut(struct fv_disk *disk);
 /// What survived is there; connections from before the cut stay dead.
 void fv_power_on(struct fv_disk *disk);
