@@ -11,6 +11,7 @@ struct NeighbourTests {
     /// - Returns: What the bad one heard, and the titles that were kept.
     private func together(
         _ seed: UInt64,
+        migrations: [Migration] = Shelf.migrations,
         _ bad: @escaping @Sendable (Shelf) async throws(DatabaseError) -> Void
     ) throws -> (error: DatabaseError?, ids: [Int], commits: [CommitReport]) {
         let (scratch, commits) = (try Scratch(), Commits())
@@ -20,7 +21,7 @@ struct NeighbourTests {
         configuration.observer = commits.observer
         let run = executor.run { [configuration] in
             await Result {
-                let shelf = try await Shelf(scratch, configuration)
+                let shelf = try await Shelf(scratch, configuration, migrations: migrations)
                 let error = try await withThrowingTaskGroup(of: DatabaseError?.self) { group in
                     for id in 1...8 {
                         group.addTask {
@@ -57,9 +58,15 @@ struct NeighbourTests {
         #expect(losses > 0, "It never had neighbours, so this shows nothing.")
     }
 
+    /// Without deferred keys, for whose sake every edit has a savepoint.
+    private static let plain = Migration("plain") { (db) throws(DatabaseError) in
+        try db.execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT")
+    }
+
     @Test func `what a statement kept before it failed is taken back`() throws {
         for seed in 1...10 as ClosedRange<UInt64> {
-            let (error, ids, _) = try together(seed) { (shelf) throws(DatabaseError) in
+            let (error, ids, _) = try together(seed, migrations: [Self.plain]) {
+                (shelf) throws(DatabaseError) in
                 try await shelf.database.execute(
                     "INSERT OR FAIL INTO book (id, title) VALUES (20, 'a'), (21, NULL)"
                 )
