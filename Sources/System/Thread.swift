@@ -8,8 +8,21 @@ public enum Thread {
     /// - Returns: A handle for ``Handle/join()``; a thread that is not joined ends by itself.
     @discardableResult
     public static func start(name: String, _ body: @escaping @Sendable () -> Void) -> Handle {
+        do {
+            return try attempt(name: name, body)
+        } catch {
+            preconditionFailure("The system refuses another thread (\(error)).")
+        }
+    }
+
+    /// Starts a thread as ``start(name:_:)`` does, if the system has one to spare.
+    @discardableResult
+    public static func attempt(
+        name: String,
+        _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) -> Handle {
         let handle = Handle(name: name, body: body)
-        handle.start()
+        try handle.start()
         return handle
     }
 
@@ -24,11 +37,14 @@ public enum Thread {
             self.body = body
         }
 
-        fileprivate func start() {
+        fileprivate func start() throws(SystemError) {
             var started = pthread_t()
-            let context = Unmanaged.passRetained(self).toOpaque()
-            let code = pthread_create(&started, nil, Self.entry, context)
-            precondition(code == 0, "The system refuses another thread (error \(code)).")
+            let context = Unmanaged.passRetained(self)
+            let code = pthread_create(&started, nil, Self.entry, context.toOpaque())
+            guard code == 0 else {
+                context.release()
+                throw SystemError("pthread_create \(name)", code: code)
+            }
             thread.withLock { $0 = started }
         }
 
