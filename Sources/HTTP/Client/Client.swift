@@ -12,11 +12,21 @@ public final class Client: Sendable {
     let driver: Driver
     private let lastID = Atomic<UInt64>(0)
 
-    public init(configuration: Configuration = Configuration()) throws(ClientError) {
+    public convenience init(
+        configuration: Configuration = Configuration()
+    ) throws(ClientError) {
+        try self.init(configuration: configuration, startThread: systemThread)
+    }
+
+    init(configuration: Configuration, startThread: ThreadStart) throws(ClientError) {
         self.configuration = configuration
         var trust: Trust?
         if let path = configuration.extraAuthoritiesPath { trust = try Trust(path: path) }
-        driver = try Driver(configuration: configuration, trust: trust)
+        driver = try Driver(
+            configuration: configuration,
+            trust: trust,
+            startThread: startThread
+        )
     }
 
     deinit { driver.stop() }
@@ -32,7 +42,7 @@ public final class Client: Sendable {
     /// from then on fail.
     public func close() async {
         driver.stop()
-        await driver.ended()
+        await driver.inbox.ended()
     }
 
     /// Sends the request and returns the whole response.
@@ -111,7 +121,7 @@ public final class Client: Sendable {
                     configuration: configuration,
                     answer: answer
                 )
-                guard let refusal = driver.start(transfer) else { return }
+                guard let refusal = driver.inbox.submit(.start(transfer)) else { return }
                 transfer.fail(refusal == .cancelled ? .cancelled : .local("the client is closed"))
             }
         } onCancel: {

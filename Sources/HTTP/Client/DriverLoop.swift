@@ -28,13 +28,13 @@ final class DriverLoop {
     func run() {
         var commands: [Driver.Command] = []
         while !isStopping {
-            driver.exchange(&commands)
+            driver.inbox.exchange(&commands)
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
             perform()
             expireWaiting()
             driver.executor.runJobs()
-            if !isStopping && driver.maySleep() { cc_multi_poll(multi, sleep) }
+            if !isStopping && driver.inbox.maySleep() { cc_multi_poll(multi, sleep) }
         }
         end()
     }
@@ -165,7 +165,10 @@ final class DriverLoop {
     private func end() {
         failAll(.cancelled)
         workshop.close()
-        driver.end(multi)
+        // Nobody may wake what is about to be freed; nobody hears of the end before it is.
+        driver.inbox.setWake(nil)
+        cc_multi_free(multi)
+        driver.inbox.end()
         driver.executor.runJobs()
     }
 

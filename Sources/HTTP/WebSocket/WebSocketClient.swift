@@ -5,9 +5,23 @@ public final class WebSocketClient: Sendable {
     public let configuration: Configuration
     private let driver: WebSocketDriver
 
-    public init(
+    public convenience init(
         configuration: Configuration = Configuration(),
         timekeeper: any Timekeeper = SystemTimekeeper()
+    ) throws(WebSocketError) {
+        try self.init(
+            configuration: configuration,
+            timekeeper: timekeeper,
+            addressBook: AddressBook(),
+            startThread: systemThread
+        )
+    }
+
+    init(
+        configuration: Configuration,
+        timekeeper: any Timekeeper = SystemTimekeeper(),
+        addressBook: AddressBook,
+        startThread: ThreadStart = systemThread
     ) throws(WebSocketError) {
         self.configuration = configuration
         if let path = configuration.extraAuthoritiesPath {
@@ -18,7 +32,17 @@ public final class WebSocketClient: Sendable {
                 throw WebSocketError(reason: reason, server: "none")
             }
         }
-        driver = WebSocketDriver(configuration: configuration, timekeeper: timekeeper)
+        do {
+            driver = try WebSocketDriver(
+                configuration: configuration,
+                timekeeper: timekeeper,
+                addressBook: addressBook,
+                startThread: startThread
+            )
+        } catch {
+            let reason = WebSocketError.Reason.local("there is no thread for it: \(error)")
+            throw WebSocketError(reason: reason, server: "none")
+        }
     }
 
     deinit { driver.stop() }
@@ -60,6 +84,6 @@ public final class WebSocketClient: Sendable {
     /// Ends all sockets and returns when that is done.
     public func close() async {
         driver.stop()
-        await driver.ended()
+        await driver.inbox.ended()
     }
 }

@@ -6,6 +6,7 @@ final class WebSocketLoop {
     private let driver: WebSocketDriver
     private let configuration: WebSocketClient.Configuration
     private let timekeeper: any Timekeeper
+    private let addressBook: AddressBook
     private var links: [UInt64: WebSocketLink] = [:]
     private var context: OpaquePointer?
     private var isStopping = false
@@ -13,24 +14,28 @@ final class WebSocketLoop {
     init(
         _ driver: WebSocketDriver,
         configuration: WebSocketClient.Configuration,
-        timekeeper: any Timekeeper
+        timekeeper: any Timekeeper,
+        addressBook: AddressBook
     ) {
         self.driver = driver
         self.configuration = configuration
         self.timekeeper = timekeeper
+        self.addressBook = addressBook
     }
 
     func run() {
         context = makeContext()
-        driver.serves(context)
+        if let context = context.map(Context.init(pointer:)) {
+            driver.inbox.setWake { cw_wake(context.pointer) }
+        }
         var commands: [WebSocketDriver.Command] = []
         while !isStopping {
-            driver.exchange(&commands)
+            driver.inbox.exchange(&commands)
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
             tend()
             guard let context else { return end() }
-            if !isStopping && driver.maySleep() { cw_serve(context) }
+            if !isStopping && driver.inbox.maySleep() { cw_serve(context) }
         }
         end()
     }
@@ -46,7 +51,7 @@ final class WebSocketLoop {
     private func obey(_ command: WebSocketDriver.Command) {
         switch command {
         case .open(let link): begin(link)
-        case .resolved(let id, let addresses): links[id].map { connect($0, to: addresses) }
+        case .resolved(let id, let answer): links[id].map { connect($0, to: answer) }
         case .cancel(let id): links[id].map { kill($0, .cancelled) }
         case .resume(let id): links[id]?.resume()
         case .send(let id, let letter):
@@ -67,17 +72,19 @@ final class WebSocketLoop {
         links[link.id] = link
         link.deadline = timekeeper.elapsed + configuration.connectDeadline
         guard context != nil else { return finish(link, .local("libwebsockets cannot be set up")) }
-        let (id, host, driver) = (link.id, link.order.nextHost, driver)
-        guard addressBytes(host) == nil else { return connect(link, to: [host]) }
-        // A thread of its own, because the system's look-up blocks and cannot be called off. It ends
-        // by itself, with nobody waiting for it if the deadline comes first.
-        Thread.start(name: "resolver") { driver.post(.resolved(id, addresses(of: host))) }
+        let (host, inbox) = (link.order.nextHost, driver.inbox)
+        guard addressBytes(host) == nil else { return connect(link, to: .success([host])) }
+        addressBook.ask(host, for: link.id) { inbox.post(.resolved($0, $1)) }
     }
 
-    private func connect(_ link: WebSocketLink, to addresses: [String]) {
-        guard !addresses.isEmpty else { return finish(link, .unresolvable) }
-        link.addresses = addresses[...]
-        tryNext(link, otherwise: .unreachable)
+    private func connect(_ link: WebSocketLink, to answer: AddressBook.Answer) {
+        switch answer {
+        case .failure(let error): finish(link, .local("names cannot be looked up: \(error)"))
+        case .success([]): finish(link, .unresolvable)
+        case .success(let addresses):
+            link.addresses = addresses[...]
+            tryNext(link, otherwise: .unreachable)
+        }
     }
 
     /// One address after the other, until one lets itself be tried.
@@ -174,19 +181,26 @@ final class WebSocketLoop {
 
     private func finish(_ link: WebSocketLink, _ reason: WebSocketError.Reason) {
         links[link.id] = nil
+        addressBook.withdraw(link.id)
         link.end(with: reason)
     }
 
     private func end() {
         var commands: [WebSocketDriver.Command] = []
         driver.stop()
-        driver.exchange(&commands)
+        driver.inbox.exchange(&commands)
         for command in commands { obey(command) }
         for link in Array(links.values) { kill(link, .cancelled) }
-        driver.serves(nil)
+        driver.inbox.setWake(nil)
         if let context { cw_context_free(context) }
-        driver.hasEnded()
+        driver.inbox.end()
     }
+}
+
+/// The library's set of sockets.
+// @unchecked because only the driver's thread uses it; to be woken, it is made for all threads.
+private struct Context: @unchecked Sendable {
+    let pointer: OpaquePointer
 }
 
 /// What the library knows as the owner of a socket. It lives as long as the library may call.
