@@ -61,4 +61,39 @@ import Testing
         await client.close()
         proxy.stop()
     }
+
+    /// A proxy's name may lead to another address each day; what is kept for one must not add up.
+    @Test func `a proxy may have any number of addresses, all with the same credentials`()
+        async throws
+    {
+        let count = 40
+        let proxy = try ScriptedServer(at: 0) { connection in
+            guard let head = connection.head() else { return }
+            connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            guard field("proxy-authorization", of: head) == "basic dXNlcjp3b3Jk" else { return }
+            connection.upgrade()
+            connection.sendFrame(Opcode.close, [0x03, 0xE8])
+            connection.waitForEnd()
+        }
+        let asked = Lock(0)
+        let book = AddressBook { _ in
+            let number = asked.withLock { asked in
+                asked += 1
+                return asked
+            }
+            return ["127.0.0.\(number)"]
+        }
+        var configuration = WebSocketClient.Configuration()
+        configuration.proxies = Proxies(http: "http://user:word@proxy.test:\(proxy.port)")
+        let client = try WebSocketClient(configuration: configuration, addressBook: book)
+        for _ in 1...count {
+            let socket = try await client.connect("ws://vault.test/hub")
+            for try await _ in socket {}
+            #expect(socket.goodbye == 1_000)
+        }
+        #expect(asked.withLock { $0 } == count)
+        #expect(proxy.acceptedCount == count)
+        await client.close()
+        proxy.stop()
+    }
 }

@@ -16,8 +16,12 @@ final class ScriptedServer: Sendable {
         var accepted = 0
     }
 
-    init(_ script: @escaping @Sendable (ScriptedConnection) -> Void) throws {
-        (listener, port) = try listenOnLoopback()
+    /// - Parameter address: 127.0.0.1; 0 is all there are, of which 127.0.0.0/8 are the loopback's.
+    init(
+        at address: UInt32 = 0x7F00_0001,
+        _ script: @escaping @Sendable (ScriptedConnection) -> Void
+    ) throws {
+        (listener, port) = try listenOnLoopback(at: address)
         let handle = Thread.start(name: "scripted") { [self] in accept(script) }
         accepting.withLock { $0 = handle }
     }
@@ -203,11 +207,11 @@ func field(_ name: String, of head: String) -> String? {
         .map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
 }
 
-func listenOnLoopback() throws -> (descriptor: Int32, port: Int) {
+func listenOnLoopback(at ip: UInt32 = 0x7F00_0001) throws -> (descriptor: Int32, port: Int) {
     let listener = try system("socket") { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    address.sin_addr.s_addr = ip.bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     try withUnsafeMutablePointer(to: &address) { pointer in
         try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

@@ -77,7 +77,7 @@ import Testing
         #expect(didWait == [true, false])
         #expect(admission.alarm == .seconds(1))
         let expired = [admission.expire(at: .milliseconds(999)), admission.expire(at: .seconds(1))]
-        #expect(expired == [[], [3]])
+        #expect(expired == [nil, 3])
         let next = [admission.leave("a"), admission.leave("a"), admission.leave("b")]
         #expect(next == [4, nil, nil])
         let isFree = admission.arrive(6, at: "a", deadline: late)

@@ -55,6 +55,27 @@ import Testing
         for _ in 0..<AddressBook.threadLimit { gate.open() }
     }
 
+    @Test func `a client has only so many sockets, and says so`() async throws {
+        let gate = Gate()
+        let book = AddressBook { _ in
+            gate.pass()
+            return []
+        }
+        let client = try WebSocketClient(configuration: .init(), addressBook: book)
+        await withTaskGroup { tasks in
+            for _ in 0..<WebSocketLoop.socketLimit {
+                tasks.addTask { await refusal(client, "ws://vault.test/") }
+            }
+            while await client.count() < WebSocketLoop.socketLimit {}
+            let surplus = await refusal(client, "ws://vault.test/")
+            #expect(surplus == .local("there are \(WebSocketLoop.socketLimit) sockets already"))
+            gate.open()
+            for await reason in tasks { #expect(reason == .unresolvable) }
+        }
+        #expect(await client.count() == 0)
+        await client.close()
+    }
+
     @Test func `a system without threads is an error with a name`() async throws {
         let book = AddressBook(startThread: refusing("names"))
         let client = try WebSocketClient(configuration: .init(), addressBook: book)

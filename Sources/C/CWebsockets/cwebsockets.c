@@ -13,21 +13,27 @@ const size_t cw_headroom = LWS_PRE;
 enum {
     // Handshake and headers of both sides have to fit; a hub's URL carries a token of some KB.
     BUFFER_SIZE = 32 * 1024,
-    SOCKETS_MAX = 1024,
-    PROXIES_MAX = 16,
+    DESCRIPTORS_MAX = 1024,
+    // The library has a few descriptors of its own.
+    SOCKETS_MAX = DESCRIPTORS_MAX - 16,
     PROXY_SIZE = 256,
 };
 
-// The library knows proxies by virtual host only, and frees those with the context.
+const size_t cw_sockets_max = SOCKETS_MAX;
+
+// The library knows proxies by virtual host only, and frees those with the context. The credentials
+// are read again when the connection is there, so each has a host of its own; the address is read
+// when the connection is begun, and set anew each time.
 struct route {
-    char proxy[PROXY_SIZE];
+    char *credentials;
     struct lws_vhost *vhost;
+    struct route *next;
 };
 
 struct cw_context {
     struct lws_context *lws;
     struct lws_vhost *direct;
-    struct route routes[PROXIES_MAX];
+    struct route *routes;
     struct cw_callbacks callbacks;
     SSL_CTX *tls;
     lws_sorted_usec_list_t alarm;
@@ -243,7 +249,7 @@ cw_context *cw_context_new(const char *authorities_path, const struct cw_callbac
     info.pt_serv_buf_size = BUFFER_SIZE;
     info.max_http_header_data2 = BUFFER_SIZE - 1;
     // Otherwise a table for as many descriptors as the process may have.
-    info.fd_limit_per_thread = SOCKETS_MAX;
+    info.fd_limit_per_thread = DESCRIPTORS_MAX;
     info.timeout_secs = 60;
     context->tls = make_tls(authorities_path);
     if (context->tls != NULL) context->lws = lws_create_context(&info);
@@ -253,12 +259,22 @@ cw_context *cw_context_new(const char *authorities_path, const struct cw_callbac
     return NULL;
 }
 
+static void free_routes(struct route *route) {
+    while (route != NULL) {
+        struct route *next = route->next;
+        free(route->credentials);
+        free(route);
+        route = next;
+    }
+}
+
 void cw_context_free(cw_context *context) {
     if (context->lws != NULL) {
         lws_sul_cancel(&context->alarm);
         lws_context_destroy(context->lws);
     }
     SSL_CTX_free(context->tls);
+    free_routes(context->routes);
     free(context);
 }
 
@@ -274,16 +290,28 @@ void cw_alarm(cw_context *context, int64_t microseconds) {
 
 // Open
 
-static struct lws_vhost *vhost_of(cw_context *context, const char *proxy, int port) {
-    for (int i = 0; i < PROXIES_MAX; i++) {
-        struct route *route = &context->routes[i];
-        if (route->vhost == NULL) {
-            strcpy(route->proxy, proxy);
-            route->vhost = make_vhost(context, proxy, port);
-        }
-        if (strcmp(route->proxy, proxy) == 0) return route->vhost;
+static struct route *new_route(cw_context *context, const char *credentials, const char *proxy, int port) {
+    struct route *route = calloc(1, sizeof *route);
+    if (route == NULL) return NULL;
+    route->credentials = strdup(credentials);
+    if (route->credentials != NULL) route->vhost = make_vhost(context, proxy, port);
+    if (route->vhost == NULL) {
+        free_routes(route);
+        return NULL;
     }
-    return NULL;
+    route->next = context->routes;
+    context->routes = route;
+    return route;
+}
+
+static struct lws_vhost *vhost_of(
+    cw_context *context, const char *credentials, const char *proxy, int port
+) {
+    struct route *route = context->routes;
+    while (route != NULL && strcmp(route->credentials, credentials) != 0) route = route->next;
+    if (route == NULL) route = new_route(context, credentials, proxy, port);
+    if (route == NULL || lws_set_proxy(route->vhost, proxy) != 0) return NULL;
+    return route->vhost;
 }
 
 static struct lws_vhost *vhost_for(cw_context *context, const struct cw_target *target) {
@@ -301,7 +329,7 @@ static struct lws_vhost *vhost_for(cw_context *context, const struct cw_target *
         target->proxy_port
     );
     if (length < 0 || (size_t)length >= sizeof proxy) return NULL;
-    return vhost_of(context, proxy, target->proxy_port);
+    return vhost_of(context, target->proxy_credentials, proxy, target->proxy_port);
 }
 
 static cw_socket *make_socket(cw_context *context, void *owner, const struct cw_target *target) {

@@ -1,45 +1,48 @@
 /// Who may go next.
 ///
 /// Only so many transfers are under way to one origin; the others wait here, in order. (curl would
-/// queue them as well, but lets their connect timeout run meanwhile.)
+/// queue them as well, but lets their connect timeout run meanwhile.) Whoever waits can go away for
+/// the same price wherever they stand.
 struct Admission {
     typealias ID = UInt64
 
-    private struct Place {
-        let origin: String
-        let deadline: Duration
-    }
-
     private struct Origin {
         var underWay = 0
-        /// May hold some who have gone; those are not in `places` any more.
-        var line: ArraySlice<ID> = []
+        var line = Line<ID, ID>()
 
         mutating func enter(_ id: ID, limit: Int) -> Bool {
             guard underWay < limit else {
-                line.append(id)
+                line.append(id, ticket: id)
                 return false
             }
             underWay += 1
             return true
         }
+
+        mutating func leave() -> ID? {
+            let next = line.popFirst()
+            if next == nil { underWay -= 1 }
+            return next
+        }
     }
 
     let limit: Int
     private var origins: [String: Origin] = [:]
-    private var places: [ID: Place] = [:]
-    /// When the first of those who wait must be sent away; may be too early, never too late.
-    private(set) var alarm: Duration?
+    /// Where those who wait stand.
+    private var places: [ID: String] = [:]
+    private var deadlines = Alarms()
 
     init(limit: Int) { self.limit = limit }
 
     var waitingCount: Int { places.count }
+    /// When the first of those who wait must be sent away.
+    var alarm: Duration? { deadlines.first }
 
     /// - Returns: Whether the transfer may go at once. If not, it waits until its deadline.
     mutating func arrive(_ id: ID, at origin: String, deadline: Duration) -> Bool {
         guard !origins[origin, default: Origin()].enter(id, limit: limit) else { return true }
-        places[id] = Place(origin: origin, deadline: deadline)
-        alarm = min(alarm ?? deadline, deadline)
+        places[id] = origin
+        deadlines.set(id, at: deadline)
         return false
     }
 
@@ -47,30 +50,29 @@ struct Admission {
     ///
     /// - Returns: The one that goes in its place, if any waits.
     mutating func leave(_ origin: String) -> ID? {
-        guard var entry = origins[origin] else { return nil }
-        while let id = entry.line.popFirst() {
-            guard places.removeValue(forKey: id) != nil else { continue }
-            origins[origin] = entry
-            return id
+        guard let next = origins[origin]?.leave() else {
+            if origins[origin]?.underWay == 0 { origins[origin] = nil }
+            return nil
         }
-        entry.underWay -= 1
-        origins[origin] = entry.underWay > 0 ? entry : nil
-        return nil
+        places[next] = nil
+        deadlines.remove(next)
+        return next
     }
 
     /// One that waits goes away.
     ///
     /// - Returns: Whether it did wait.
     mutating func withdraw(_ id: ID) -> Bool {
-        places.removeValue(forKey: id) != nil
+        guard let origin = places.removeValue(forKey: id) else { return false }
+        deadlines.remove(id)
+        origins[origin]?.line.remove(id)
+        return true
     }
 
-    /// Those whose deadline has passed while they waited. They wait no longer.
-    mutating func expire(at now: Duration) -> [ID] {
-        guard let alarm, alarm <= now else { return [] }
-        let late = places.filter { $0.value.deadline <= now }.keys
-        for id in late { places[id] = nil }
-        self.alarm = places.values.lazy.map(\.deadline).min()
-        return late.sorted()
+    /// The next one whose deadline has passed while it waited. It waits no longer.
+    mutating func expire(at now: Duration) -> ID? {
+        guard let id = deadlines.ring(at: now) else { return nil }
+        if let origin = places.removeValue(forKey: id) { origins[origin]?.line.remove(id) }
+        return id
     }
 }

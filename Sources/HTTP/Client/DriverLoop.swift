@@ -104,7 +104,7 @@ final class DriverLoop {
 
     private func expireWaiting() {
         guard let alarm = admission.alarm, alarm <= now else { return }
-        for id in admission.expire(at: now) {
+        while let id = admission.expire(at: now) {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             transfer.fail(.timedOut(.total))
             observe(transfer, .timedOut(.total), nil)

@@ -5,13 +5,13 @@ import CWebsockets
 enum WebSocketCallbacks {
     static func table() -> cw_callbacks {
         cw_callbacks(
-            opened: { attempt($0)?.link.open() },
+            opened: { attempt($0)?.open() },
             received: { owner, bytes, count, isText, isLast in
                 let piece = UnsafeRawBufferPointer(start: bytes, count: count)
-                let goesOn = attempt(owner)?.link.take(piece, isText: isText, isLast: isLast)
+                let goesOn = attempt(owner)?.take(piece, isText: isText, isLast: isLast)
                 return goesOn == true ? 0 : -1
             },
-            ponged: { attempt($0)?.link.hasBeenHeard = true },
+            ponged: { attempt($0)?.hear() },
             writable: { attempt($0)?.link.write() == true ? 0 : -1 },
             goodbye: { attempt($0)?.link.pipe.note(goodbye: $1) },
             ended: { owner, ending, status, text in

@@ -12,7 +12,7 @@ final class WebSocketLink: @unchecked Sendable {
 
     private var opener: CheckedContinuation<Outcome, Never>?
     private var assembly: Assembly
-    private var letters: ArraySlice<Letter> = []
+    private var letters = Line<UInt64, Letter>()
     private var wantsPing = false
     private var wantsGoodbye = false
     private(set) var isPaused = false
@@ -27,8 +27,6 @@ final class WebSocketLink: @unchecked Sendable {
     var heard: Duration = .zero
     var asked: Duration = .zero
     var deadline: Duration = .zero
-    /// Something was heard since this was last looked at.
-    var hasBeenHeard = false
 
     init(
         id: UInt64,
@@ -44,17 +42,36 @@ final class WebSocketLink: @unchecked Sendable {
         assembly = Assembly(limit: messageLimit)
     }
 
+    // MARK: When to look after it
+
+    /// What is to be done about it at that moment, and when to look again.
+    func care(at now: Duration, _ bounds: WebSocketClient.Configuration) -> Care {
+        guard isOpen else { return deadline <= now ? .end(.timedOut) : .wait(until: deadline) }
+        // While nobody reads, nothing can be heard.
+        if isPaused { heard = now }
+        if heard + bounds.silenceLimit <= now { return .end(.silent) }
+        let ask = max(asked, heard) + bounds.pingInterval
+        let next = min(heard + bounds.silenceLimit, ask > now ? ask : now + bounds.pingInterval)
+        if ask > now { return .wait(until: next) }
+        asked = now
+        return .ping(thenWaitUntil: next)
+    }
+
+    enum Care: Equatable {
+        case wait(until: Duration)
+        case ping(thenWaitUntil: Duration)
+        case end(WebSocketError.Reason)
+    }
+
     // MARK: What the library tells
 
     func open() {
         isOpen = true
-        hasBeenHeard = true
         opener.take()?.resume(returning: .success(()))
     }
 
     /// - Returns: Whether the socket goes on.
     func take(_ piece: UnsafeRawBufferPointer, isText: Bool, isLast: Bool) -> Bool {
-        hasBeenHeard = true
         switch assembly.take(piece, isText: isText, isLast: isLast) {
         case .more: break
         case .whole(let message): if !pipe.put(message) { pause() }
@@ -97,13 +114,12 @@ final class WebSocketLink: @unchecked Sendable {
         guard isOpen, let socket, !wantsGoodbye else {
             return letter.sender.resume(returning: .failure(.closed))
         }
-        letters.append(letter)
+        letters.append(letter, ticket: letter.ticket)
         cw_ask_to_write(socket)
     }
 
     func takeBack(_ ticket: UInt64) {
-        guard let index = letters.firstIndex(where: { $0.ticket == ticket }) else { return }
-        letters.remove(at: index).sender.resume(returning: .failure(.cancelled))
+        letters.remove(ticket)?.sender.resume(returning: .failure(.cancelled))
     }
 
     func ping() {
@@ -149,8 +165,9 @@ final class WebSocketLink: @unchecked Sendable {
         isOpen = false
         socket = nil
         opener.take()?.resume(returning: .failure(reason ?? .connectionLost))
-        for letter in letters { letter.sender.resume(returning: .failure(reason ?? .closed)) }
-        letters = []
+        while let letter = letters.popFirst() {
+            letter.sender.resume(returning: .failure(reason ?? .closed))
+        }
         guard let reason else { return pipe.finish(.success(())) }
         let error = WebSocketError(reason: reason, server: order.target.origin)
         reason == .cancelled ? pipe.abandon(error) : pipe.finish(.failure(error))

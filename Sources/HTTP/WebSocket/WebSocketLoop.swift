@@ -3,11 +3,16 @@ import System
 
 /// What happens on the sockets' thread: all of libwebsockets.
 final class WebSocketLoop {
+    /// How many sockets one client can have.
+    static let socketLimit = cw_sockets_max
+
     private let driver: WebSocketDriver
     private let configuration: WebSocketClient.Configuration
     private let timekeeper: any Timekeeper
     private let addressBook: AddressBook
     private var links: [UInt64: WebSocketLink] = [:]
+    /// When the links are to be looked after; perhaps too early, never too late.
+    private var alarms = Alarms()
     private var context: OpaquePointer?
     private var isStopping = false
 
@@ -53,7 +58,7 @@ final class WebSocketLoop {
         case .open(let link): begin(link)
         case .resolved(let id, let answer): links[id].map { connect($0, to: answer) }
         case .cancel(let id): links[id].map { kill($0, .cancelled) }
-        case .resume(let id): links[id]?.resume()
+        case .resume(let id): links[id].map(resume)
         case .send(let id, let letter):
             guard let link = links[id] else {
                 return letter.sender.resume(returning: .failure(.closed))
@@ -71,6 +76,10 @@ final class WebSocketLoop {
     private func begin(_ link: WebSocketLink) {
         links[link.id] = link
         link.deadline = timekeeper.elapsed + configuration.connectDeadline
+        alarms.set(link.id, at: link.deadline)
+        guard links.count <= Self.socketLimit else {
+            return finish(link, .local("there are \(Self.socketLimit) sockets already"))
+        }
         guard context != nil else { return finish(link, .local("libwebsockets cannot be set up")) }
         let (host, inbox) = (link.order.nextHost, driver.inbox)
         guard addressBytes(host) == nil else { return connect(link, to: .success([host])) }
@@ -129,32 +138,36 @@ final class WebSocketLoop {
     /// Sees to deadlines, pings and silence, and sets the alarm for the next of them.
     private func tend() {
         let now = timekeeper.elapsed
-        for link in Array(links.values) { tend(link, now) }
-        guard let context, let next = links.values.map(alarm).min() else { return }
+        while let id = alarms.ring(at: now) {
+            links[id].map { tend($0, now) }
+        }
+        guard let context, let next = alarms.first else { return }
         cw_alarm(context, max((next - now).microseconds, 1_000))
     }
 
     private func tend(_ link: WebSocketLink, _ now: Duration) {
-        guard link.isOpen else {
-            if link.deadline <= now { kill(link, .timedOut) }
-            return
+        switch link.care(at: now, configuration) {
+        case .end(let reason): kill(link, reason)
+        case .wait(let moment): alarms.set(link.id, at: moment)
+        case .ping(let moment):
+            alarms.set(link.id, at: moment)
+            link.ping()
         }
-        if link.hasBeenHeard || link.isPaused {
-            link.hasBeenHeard = false
-            link.heard = now
-        }
-        if link.heard + configuration.silenceLimit <= now { return kill(link, .silent) }
-        guard max(link.asked, link.heard) + configuration.pingInterval <= now else { return }
-        link.asked = now
-        link.ping()
     }
 
-    private func alarm(_ link: WebSocketLink) -> Duration {
-        guard link.isOpen else { return link.deadline }
-        return min(
-            link.heard + configuration.silenceLimit,
-            max(link.asked, link.heard) + configuration.pingInterval
-        )
+    fileprivate func hasOpened(_ link: WebSocketLink) {
+        hasHeard(link)
+        alarms.set(link.id, at: link.heard + configuration.pingInterval)
+        link.open()
+    }
+
+    fileprivate func hasHeard(_ link: WebSocketLink) {
+        link.heard = timekeeper.elapsed
+    }
+
+    private func resume(_ link: WebSocketLink) {
+        hasHeard(link)
+        link.resume()
     }
 
     // MARK: End
@@ -169,7 +182,7 @@ final class WebSocketLoop {
         link.socket = nil
         let mayGoOn = !link.isOpen && !link.isCondemned && !link.addresses.isEmpty
         if mayGoOn && ending == CW_UNREACHABLE { return tryNext(link, otherwise: .unreachable) }
-        links[link.id] = nil
+        forget(link)
         link.end(ending, status: status, text: text)
     }
 
@@ -180,9 +193,14 @@ final class WebSocketLoop {
     }
 
     private func finish(_ link: WebSocketLink, _ reason: WebSocketError.Reason) {
-        links[link.id] = nil
+        forget(link)
         addressBook.withdraw(link.id)
         link.end(with: reason)
+    }
+
+    private func forget(_ link: WebSocketLink) {
+        links[link.id] = nil
+        alarms.remove(link.id)
     }
 
     private func end() {
@@ -211,6 +229,14 @@ final class Attempt {
     init(link: WebSocketLink, loop: WebSocketLoop) {
         self.link = link
         self.loop = loop
+    }
+
+    func open() { loop.hasOpened(link) }
+    func hear() { loop.hasHeard(link) }
+
+    func take(_ piece: UnsafeRawBufferPointer, isText: Bool, isLast: Bool) -> Bool {
+        hear()
+        return link.take(piece, isText: isText, isLast: isLast)
     }
 
     func end(_ ending: cw_ending, _ status: Int32, _ text: String) {

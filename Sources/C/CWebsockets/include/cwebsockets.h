@@ -43,6 +43,8 @@ struct cw_callbacks {
 cw_context *cw_context_new(const char *authorities_path, const struct cw_callbacks *callbacks);
 /// All sockets must have ended before.
 void cw_context_free(cw_context *context);
+/// How many sockets a context can have.
+extern const size_t cw_sockets_max;
 /// Sleeps until something happens, and tells what did.
 void cw_serve(cw_context *context);
 /// Makes `cw_serve` return.
