@@ -93,7 +93,8 @@ public enum Files {
         try file.flush()
     }
 
-    private static func flushDirectory(of path: String) throws(SystemError) {
+    /// Puts on stable storage that the file is there under its name, or is not any more.
+    public static func flushDirectory(of path: String) throws(SystemError) {
         let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
         let directory = parent.isEmpty ? "." : parent.joined(separator: "/") + "/"
         try File(path: directory, flags: O_RDONLY | O_DIRECTORY).flush()

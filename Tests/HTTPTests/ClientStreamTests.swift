@@ -154,32 +154,4 @@ import Testing
             #expect(response.body == bytes)
         }
     }
-
-    @Test func `an answer is written to a file, whole or not at all`() async throws {
-        let scratch = try Scratch()
-        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try await withClient { connection in
-            while let (head, _) = connection.request() {
-                guard head.hasPrefix("GET /whole") else {
-                    connection.send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nabc")
-                    return
-                }
-                connection.respond(body: bytes)
-            }
-        } _: { client, server in
-            let path = scratch.file("answer")
-            let whole = try await client.download(
-                Client.Request(.get, server.url + "/whole"),
-                to: path
-            )
-            #expect(whole.status == .ok)
-            #expect(try Files.read(path) == bytes)
-
-            let error = await failure { () throws(ClientError) in
-                try await client.download(Client.Request(.get, server.url + "/part"), to: path)
-            }
-            #expect(error?.reason == .connectionLost)
-            #expect(try Files.read(path) == bytes, "What was there stays.")
-        }
-    }
 }

@@ -68,8 +68,10 @@ public final class Client: Sendable {
         }
     }
 
-    /// Sends the request and returns as soon as the head of the response is there and the request
-    /// has been sent (or is not wanted any more).
+    /// Sends the request and returns as soon as the head of the response is there.
+    ///
+    /// A body that is still on its way then goes on its way while the response is read; its source
+    /// is cancelled when the response has ended or nobody holds it any more.
     public func open(_ request: Request) async throws(ClientError) -> StreamedResponse {
         var hop = request
         let start = configuration.timekeeper.elapsed
@@ -102,12 +104,20 @@ public final class Client: Sendable {
     ) async throws(ClientError) -> Transfer.Answer {
         guard case .pipe(let source) = order.body, case .stream(let upload) = order.request.body
         else { return try await transfer(order, id: id, pipe: pipe).get() }
-        async let pumped: Void = pump(upload, into: source, id: id)
-        let outcome = await transfer(order, id: id, pipe: pipe)
-        // Only a request whose response has begun is still wanted. Any other source is cancelled on
-        // leaving, or one that has nothing to give would outlast the deadline.
-        if pipe != nil, case .success = outcome { await pumped }
-        return try outcome.get()
+        guard pipe != nil else {
+            // It is cancelled on leaving, or a source that has nothing to give would outlast the
+            // deadline.
+            async let _: Void = driver.pump(upload, into: source, id: id)
+            return try await transfer(order, id: id, pipe: nil).get()
+        }
+        // The caller has the head, and goes on, while there is something to send: so this cannot be
+        // a child of the call. It belongs to the transfer, whose end cancels it.
+        source.own(
+            Task(executorPreference: globalConcurrentExecutor) { [driver] in
+                await driver.pump(upload, into: source, id: id)
+            }
+        )
+        return try await transfer(order, id: id, pipe: pipe).get()
     }
 
     private func transfer(_ order: Order, id: UInt64, pipe: ResponsePipe?) async -> Transfer.Outcome
@@ -126,19 +136,6 @@ public final class Client: Sendable {
             }
         } onCancel: {
             driver.cancel(id)
-        }
-    }
-
-    /// Moves the body from its source into the pipe, for as long as somebody takes it out.
-    private func pump(_ upload: Upload, into pipe: RequestPipe, id: UInt64) async {
-        let resume = { self.driver.resume(id) }
-        do {
-            while let piece = try await upload.next() {
-                guard await pipe.put(piece, resume: resume) else { return }
-            }
-            pipe.finish(failure: nil, resume: resume)
-        } catch {
-            pipe.finish(failure: "its source failed", resume: resume)
         }
     }
 
@@ -177,7 +174,7 @@ extension Client.Request {
         next.url = url
         next.redirectLimit -= 1
         if !keepsSecrets {
-            for field in Redirect.secretFields { next.headers[field] = nil }
+            for field in Redirect.secretFields + confidentialFields { next.headers[field] = nil }
             next.socketPath = nil
         }
         return next

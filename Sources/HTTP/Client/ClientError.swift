@@ -27,6 +27,9 @@ public struct ClientError: Error, Equatable, Sendable {
         case invalidRequest(String)
         /// What should have been sent could not be read.
         case bodyUnreadable(String)
+        /// The source of the body has given more (if so, at least so many bytes) or less than was
+        /// declared. The whole has not been sent.
+        case wrongLength(declared: Int, given: Int)
         /// This machine lacks something: descriptors, memory, ports, a client that is not closed.
         case local(String)
     }
@@ -77,6 +80,7 @@ extension ClientError: CustomStringConvertible {
         case .cancelled: "Nothing has to be done."
         case .invalidRequest: "Check the configured address."
         case .bodyUnreadable: "Check the file that was to be sent."
+        case .wrongLength: "What was to be sent has changed meanwhile; try again."
         case .local: "Check the limits of this process (open files, memory)."
         }
     }
@@ -99,6 +103,8 @@ extension ClientError.Reason: CustomStringConvertible {
         case .cancelled: "cancelled"
         case .invalidRequest(let text): "the request is invalid (\(text))"
         case .bodyUnreadable(let text): "the body cannot be read (\(text))"
+        case .wrongLength(let declared, let given):
+            "the body was declared with \(declared) bytes, and \(given) were given"
         case .local(let text): "this machine cannot do it (\(text))"
         }
     }

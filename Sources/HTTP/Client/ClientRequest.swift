@@ -19,6 +19,10 @@ extension Client {
         /// How many redirects are followed. Only those of GET and HEAD ever are; see ``Redirect``.
         public var redirectLimit = 0
 
+        /// The header fields that are meant for this origin only, besides those that always are
+        /// (`Authorization`, `Cookie`): a redirect to another takes none of them along.
+        public var confidentialFields: [String] = []
+
         /// The Unix socket where the server listens, in place of the URL's host and port.
         public var socketPath: String?
 
@@ -49,6 +53,10 @@ extension Client {
     /// A body that is made while it is sent, no faster than the server takes it.
     public struct Upload: Sendable {
         /// How long the whole will be. If `nil`, the server learns the end when it is there.
+        ///
+        /// The source is held to it: if it gives more or less, the request ends before the last
+        /// declared byte has left, with ``ClientError/Reason/wrongLength(declared:given:)``. A
+        /// source of length 0 is not asked.
         public let length: Int?
         let next: @Sendable () async throws -> [UInt8]?
 
@@ -70,5 +78,24 @@ extension Client {
         public var leastBytesPerSecond = 16
 
         public init() {}
+    }
+}
+
+/// Says what is asked of whom, and nothing that may be a secret: no path, no header, no body.
+extension Client.Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String { "\(operation) (\(method) at \(server))" }
+    public var debugDescription: String { description }
+    public var customMirror: Mirror { .opaque(self) }
+
+    /// Who is to be talked to, as errors name it.
+    var server: String {
+        socketPath ?? (try? Destination(url, schemes: Redirect.schemes))?.origin ?? "no server"
+    }
+}
+
+extension Mirror {
+    /// What `dump`, and the descriptions of types that hold the value, are allowed to see: nothing.
+    static func opaque<Value>(_ value: Value) -> Mirror {
+        Mirror(value, children: EmptyCollection<Mirror.Child>(), displayStyle: .struct)
     }
 }

@@ -1,43 +1,71 @@
-import Glibc
 import System
 
 extension Client {
-    /// Fetches into a file, which appears whole or not at all; what was there before stays if
-    /// the transfer fails. An answer of any status is an answer: the caller looks at it before the
-    /// file is believed. The response's own body is empty.
+    /// Fetches into a file, which appears whole or not at all: what was there before stays unless
+    /// all of a successful answer has come and lies on stable storage. The body of the response is
+    /// empty then.
+    ///
+    /// Any other answer (a refusal, an error page, a part of the whole) is returned with its body
+    /// and touches no file.
     public func download(
         _ request: Request,
         to path: String
     ) async throws(ClientError) -> Response {
         let response = try await open(request)
-        let draft = path + ".draft"
+        guard response.status.isWhole else { return try await gather(response, of: request) }
         do {
-            let file = try File(path: draft, flags: O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
-            for try await piece in response.body { try file.write(piece) }
-            try file.flush()
-            try system("rename \(draft)") { rename(draft, path) }
+            let draft = try Draft(of: path)
+            for try await piece in response.body { try draft.write(piece) }
+            try draft.takePlace()
         } catch {
-            unlink(draft)
             throw clientError(error, of: request)
         }
-        return Response(
-            status: response.status,
-            headers: response.headers,
-            body: [],
-            url: response.url
-        )
+        return Response(response, body: [])
+    }
+
+    private func gather(
+        _ response: StreamedResponse,
+        of request: Request
+    ) async throws(ClientError) -> Response {
+        let limit = request.bodyLimit ?? configuration.bodyLimit
+        var body: [UInt8] = []
+        for try await piece in response.body {
+            guard body.count + piece.count <= limit else {
+                throw error(.tooLarge(.body, limit: limit), of: request)
+            }
+            body += piece
+        }
+        return Response(response, body: body)
     }
 
     private func clientError(_ error: any Error, of request: Request) -> ClientError {
         if let error = error as? ClientError { return error }
-        return ClientError(
-            reason: .local((error as? SystemError)?.description ?? "\(error)"),
+        let text = (error as? SystemError)?.description ?? "\(error)"
+        return self.error(.local(text), of: request)
+    }
+
+    private func error(_ reason: ClientError.Reason, of request: Request) -> ClientError {
+        ClientError(
+            reason: reason,
             operation: request.operation,
-            server: request.socketPath
-                ?? (try? Destination(request.url, schemes: Redirect.schemes))?
-                .origin
-                ?? "no server",
+            server: request.server,
             progress: ClientError.Progress(sent: .whole, isAnswered: true)
         )
     }
+}
+
+extension Client.Response {
+    fileprivate init(_ streamed: Client.StreamedResponse, body: [UInt8]) {
+        self.init(
+            status: streamed.status,
+            headers: streamed.headers,
+            body: body,
+            url: streamed.url
+        )
+    }
+}
+
+extension Status {
+    /// Whether what comes with it is what was asked for, all of it.
+    fileprivate var isWhole: Bool { (200..<300).contains(rawValue) && rawValue != 206 }
 }

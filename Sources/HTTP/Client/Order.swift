@@ -42,7 +42,8 @@ extension Client {
         case .none:
             return [.post, .put, .patch].contains(request.method) ? .bytes([]) : .none
         case .bytes(let bytes): return .bytes(bytes)
-        case .stream(let upload): return .pipe(RequestPipe(length: upload.length))
+        case .stream(let upload):
+            return upload.length == 0 ? .bytes([]) : .pipe(RequestPipe(length: upload.length))
         case .file(let path):
             do {
                 return .file(try FileBody(path: path))
@@ -65,6 +66,9 @@ extension Client.Request {
             return "the method is not a word"
         }
         if hasBody && [.get, .head].contains(method) { return "\(method) with a body" }
+        if case .stream(let upload) = body, upload.length ?? 0 < 0 {
+            return "a body of less than no bytes"
+        }
         return headers.flaw
     }
 

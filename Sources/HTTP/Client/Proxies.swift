@@ -60,6 +60,34 @@ public struct Proxies: Sendable, Equatable {
     }
 }
 
+/// Whose passwords are in there is not to be read in any text that is made of it, nor of what holds
+/// it.
+extension Proxies: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
+    public var description: String {
+        let texts = [("http", http), ("https", https)].map {
+            "\($0): \($1.map(disguised) ?? "none")"
+        }
+        return "Proxies(\(texts.joined(separator: ", ")), exceptions: \(exceptions))"
+    }
+
+    public var debugDescription: String { description }
+
+    public var customMirror: Mirror {
+        let children: [Mirror.Child] = [
+            ("http", http.map(disguised) as Any), ("https", https.map(disguised) as Any),
+            ("exceptions", exceptions),
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}
+
+/// The address of a proxy without user and password.
+private func disguised(_ proxy: String) -> String {
+    guard let end = proxy.lastIndex(of: "@") else { return proxy }
+    let start = proxy.firstRange(of: "://")?.upperBound ?? proxy.startIndex
+    return proxy[..<min(start, end)] + "‹secret›" + proxy[end...]
+}
+
 /// A range of addresses, such as `10.0.0.0/8` or `fd00::/8`.
 private struct Network {
     let prefix: [UInt8]

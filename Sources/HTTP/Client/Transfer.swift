@@ -122,7 +122,7 @@ final class Transfer: @unchecked Sendable {
         let portion = portion(into: room)
         switch portion {
         case .end: hasSentAll = true
-        case .failed(let text): verdict = .bodyUnreadable(text)
+        case .failed(let reason): verdict = reason
         case .bytes, .later: break
         }
         return portion
