@@ -13,7 +13,7 @@ WITH_TOOLS := PATH="$$PWD/$(TOOLS)/usr/bin:$$PWD/$(TOOLS)/usr/sbin:$$PATH"
 # only tests need.
 TOOLCHAIN := binutils g++ libc6-dev libncurses6 libxml2 libcurl4 tzdata
 LIBRARIES := libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
-	libsimdjson-dev libssl-dev libargon2-dev libprotobuf-c-dev \
+	libsimdjson-dev zlib1g-dev libssl-dev libargon2-dev libprotobuf-c-dev \
 	ca-certificates
 TEST_PACKAGES := protobuf-c-compiler curl openssl
 

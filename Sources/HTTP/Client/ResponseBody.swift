@@ -59,6 +59,11 @@ final class ResponsePipe: Sendable {
         var end: Result<Void, ClientError>?
         var reader: CheckedContinuation<Answer, Never>?
 
+        mutating func hasRoom(in window: Int) -> Bool {
+            isPaused = waiting.count >= window
+            return !isPaused
+        }
+
         mutating func take() -> Answer? {
             guard waiting.isEmpty else {
                 defer { (waiting, isPaused) = ([], false) }
@@ -76,13 +81,15 @@ final class ResponsePipe: Sendable {
     /// - Returns: Whether there was room. If not, the same bytes come again after a resume.
     func put(_ bytes: UnsafeRawBufferPointer) -> Bool {
         act { state in
-            guard state.waiting.count < window else {
-                state.isPaused = true
-                return false
-            }
+            guard state.hasRoom(in: window) else { return false }
             state.waiting.append(contentsOf: bytes)
             return true
         }
+    }
+
+    /// Whether the next ``put(_:)`` will be taken. If not, there will be a resume.
+    func hasRoom() -> Bool {
+        state.withLock { $0.hasRoom(in: window) }
     }
 
     func finish(_ end: Result<Void, ClientError>) {

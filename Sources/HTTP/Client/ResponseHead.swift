@@ -3,9 +3,12 @@
 /// Lines are kept as bytes and parsed by whoever asks, which is not the thread they arrive on.
 struct ResponseHead: Sendable {
     enum Line { case more, end, tooLarge }
+    /// How the body is packed.
+    enum Coding { case none, gzip, unknown }
 
     private(set) var bytes: [UInt8] = []
     private(set) var isComplete = false
+    private(set) var coding = Coding.none
     private var fieldCount = 0
     private var isInformational = false
 
@@ -26,6 +29,7 @@ struct ResponseHead: Sendable {
         guard total <= byteLimit, fieldCount <= fieldLimit + 2 else { return .tooLarge }
         guard !isComplete else { return .more }
         if line.first == UInt8(ascii: "H") && line.starts(with: "HTTP/".utf8) { begin(line) }
+        if line.isField("content-encoding") { note(coding: line) }
         bytes.append(contentsOf: line)
         guard line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") else {
             return .more
@@ -41,6 +45,18 @@ struct ResponseHead: Sendable {
         let code = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
         isInformational = code.first == UInt8(ascii: "1")
         fieldCount = 0
+        coding = .none
+    }
+
+    /// Nothing but gzip was asked for, and that once.
+    private mutating func note(coding line: UnsafeRawBufferPointer) {
+        let value = line.drop { $0 != UInt8(ascii: ":") }.dropFirst().trimmed
+        let name = String(decoding: value, as: UTF8.self).lowercased()
+        switch (coding, name) {
+        case (_, "identity"), (_, ""): break
+        case (.none, "gzip"), (.none, "x-gzip"): coding = .gzip
+        default: coding = .unknown
+        }
     }
 
     /// Begins anew, for a request that is sent again.
@@ -48,6 +64,7 @@ struct ResponseHead: Sendable {
         bytes.removeAll(keepingCapacity: true)
         isComplete = false
         isInformational = false
+        coding = .none
         (fieldCount, total) = (0, 0)
     }
 
@@ -78,9 +95,20 @@ struct ResponseHead: Sendable {
     }
 }
 
+extension UnsafeRawBufferPointer {
+    /// Whether the line is a field of that name, which is given in lower case.
+    fileprivate func isField(_ name: StaticString) -> Bool {
+        guard count > name.utf8CodeUnitCount, self[name.utf8CodeUnitCount] == UInt8(ascii: ":")
+        else { return false }
+        return (0..<name.utf8CodeUnitCount).allSatisfy {
+            self[$0] | 0x20 == name.utf8Start[$0] | 0x20
+        }
+    }
+}
+
 extension Slice<UnsafeRawBufferPointer> {
     fileprivate var trimmed: Self {
-        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        let isBlank: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D || $0 == 0x0A }
         var rest = drop(while: isBlank)
         while let last = rest.last, isBlank(last) { rest = rest.dropLast() }
         return rest

@@ -41,6 +41,7 @@ final class Transfer: @unchecked Sendable {
     private(set) var head: ResponseHead
     private var body: [UInt8] = []
     private var received = 0
+    private var unpacker: Unpacker?
     private var sendings = 0
     private var hasSentAll = false
     /// Why a callback of ours ended the transfer.
@@ -97,6 +98,16 @@ final class Transfer: @unchecked Sendable {
     enum Taking { case taken, later, refused }
 
     func takeBody(_ bytes: UnsafeRawBufferPointer) -> Taking {
+        switch head.coding {
+        case .none: return take(bytes)
+        case .gzip: return unpack(bytes)
+        case .unknown:
+            verdict = .malformedAnswer("it is encoded in a way that was not asked for")
+            return .refused
+        }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Taking {
         guard received + bytes.count <= order.bodyLimit else {
             verdict = .tooLarge(.body, limit: order.bodyLimit)
             return .refused
@@ -109,6 +120,27 @@ final class Transfer: @unchecked Sendable {
         }
         received += bytes.count
         return .taken
+    }
+
+    private func unpack(_ bytes: UnsafeRawBufferPointer) -> Taking {
+        unpacker = unpacker ?? Unpacker()
+        guard let unpacker else {
+            verdict = .local("there is no memory to unpack the answer")
+            return .refused
+        }
+        let outcome = unpacker.unpack(bytes) {
+            pipe?.hasRoom() ?? true
+        } give: {
+            take($0) == .taken
+        }
+        switch outcome {
+        case .taken: return .taken
+        case .full: return .later
+        case .refused: return .refused
+        case .broken:
+            verdict = .malformedAnswer("its body is not gzip as it says")
+            return .refused
+        }
     }
 
     /// A length is only believed as far as it costs nothing to be lied to.
@@ -155,6 +187,9 @@ final class Transfer: @unchecked Sendable {
             return verdict ?? ending.reason(allowance: allowance)
         }
         guard head.isComplete else { return .connectionLost }
+        if let unpacker, !unpacker.isWhole {
+            return .malformedAnswer("its body ends before what was packed")
+        }
         return head.status == nil ? .malformedAnswer("it has no status") : nil
     }
 

@@ -39,7 +39,7 @@ void cc_multi_remove(cc_multi *multi, cc_easy *easy);
 struct cc_callbacks {
     /// One line of a head (status line, field, or the empty one). Returns what it took.
     size_t (*head)(char *bytes, size_t size, size_t count, void *owner);
-    /// A piece of the decoded body. Returns what it took, or `cc_pause`.
+    /// A piece of the body, perhaps packed with gzip. Returns what it took, or `cc_pause`.
     size_t (*body)(char *bytes, size_t size, size_t count, void *owner);
     /// Fills in more of the request's body. Returns how much, 0 at its end, or `cc_pause`, `cc_abort`.
     size_t (*upload)(char *room, size_t size, size_t count, void *owner);
