@@ -109,8 +109,8 @@ setup:
 
 # Unpacked, not installed: the packages of Prometheus and nginx would each start a service.
 .PHONY: tools bench-tools
-tools: $(TOOLS)/prometheus
-bench-tools: tools $(TOOLS)/nginx $(TOOLS)/wrk
+tools: $(TOOLS)/prometheus $(TOOLS)/nginx
+bench-tools: tools $(TOOLS)/wrk
 
 # The lists may be missing where all that setup needs was there already.
 define download

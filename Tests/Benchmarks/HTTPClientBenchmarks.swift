@@ -8,7 +8,7 @@ import System
 enum HTTPClientBenchmarks {
     static func run(_ bench: Bench) async throws {
         guard let nginx = try Nginx() else {
-            bench.note("SKIPPED", "no /usr/sbin/nginx (Debian package nginx)")
+            bench.note("SKIPPED", "no nginx (Debian package nginx)")
             return
         }
         defer { withExtendedLifetime(nginx) {} }
@@ -114,15 +114,22 @@ private final class Nginx {
     private let folder: String
 
     init?() throws {
-        guard access("/usr/sbin/nginx", X_OK) == 0 else { return nil }
+        guard let program = Self.program else { return nil }
         folder = FileManager.default.temporaryDirectory.path + "/holdfast-" + UUID().uuidString
         try Files.makePrivateDirectory(folder)
         let (listener, port) = try listen()
         url = "http://127.0.0.1:\(port)/"
         let path = folder + "/nginx.conf"
         try Files.replace(path, with: Array(Self.configuration(folder, port).utf8))
-        process = try spawn(["/usr/sbin/nginx", "-p", folder, "-c", path], passing: listener)
+        process = try spawn([program, "-p", folder, "-c", path], passing: listener)
         close(listener)
+    }
+
+    private static var program: String? {
+        let path = getenv("PATH").map { String(cString: $0) } ?? ""
+        return (path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"])
+            .map { "\($0)/nginx" }
+            .first { access($0, X_OK) == 0 }
     }
 
     private static func configuration(_ folder: String, _ port: Int) -> String {

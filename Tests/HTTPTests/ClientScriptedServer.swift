@@ -17,11 +17,26 @@ final class ScriptedServer: Sendable {
     }
 
     /// - Parameter address: 127.0.0.1; 0 is all there are, of which 127.0.0.0/8 are the loopback's.
-    init(
+    convenience init(
         at address: UInt32 = 0x7F00_0001,
         _ script: @escaping @Sendable (ScriptedConnection) -> Void
     ) throws {
-        (listener, port) = try listenOnLoopback(at: address)
+        self.init(on: try listenOnLoopback(at: address), script)
+    }
+
+    /// One that listens at a Unix socket.
+    convenience init(
+        path: String,
+        _ script: @escaping @Sendable (ScriptedConnection) -> Void
+    ) throws {
+        self.init(on: (try listen(atPath: path), 0), script)
+    }
+
+    private init(
+        on place: (descriptor: Int32, port: Int),
+        _ script: @escaping @Sendable (ScriptedConnection) -> Void
+    ) {
+        (listener, port) = place
         let handle = Thread.start(name: "scripted") { [self] in accept(script) }
         accepting.withLock { $0 = handle }
     }
@@ -221,6 +236,21 @@ func listenOnLoopback(at ip: UInt32 = 0x7F00_0001) throws -> (descriptor: Int32,
         }
     }
     return (listener, Int(UInt16(bigEndian: address.sin_port)))
+}
+
+private func listen(atPath path: String) throws -> Int32 {
+    let listener = try system("socket") { socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0) }
+    var address = sockaddr_un()
+    address.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix(107)) }
+    let size = socklen_t(MemoryLayout<sockaddr_un>.size)
+    try withUnsafeMutablePointer(to: &address) { pointer in
+        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            try system("bind \(path)") { bind(listener, pointer, size) }
+            try system("listen") { Glibc.listen(listener, 64) }
+        }
+    }
+    return listener
 }
 
 /// Something that a script waits for and a test lets happen, or the other way around.

@@ -23,7 +23,12 @@ final class ChildProcess: Sendable {
     /// What it writes to its standard output.
     let output: Int32
 
-    init(_ arguments: [String]) throws {
+    /// - Parameter listener: A socket that it gets as its descriptor 3.
+    init(
+        _ arguments: [String],
+        environment: [String] = [],
+        passing listener: Int32? = nil
+    ) throws {
         var ends: [Int32] = [0, 0]
         try system("pipe") { pipe(&ends) }
         for end in ends { try system("fcntl") { fcntl(end, F_SETFD, FD_CLOEXEC) } }
@@ -33,12 +38,15 @@ final class ChildProcess: Sendable {
         posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0)
         posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
         // Nothing else of ours is to live on in there, should we end before it does.
-        for descriptor in Int32(3)..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
+        if let listener { posix_spawn_file_actions_adddup2(&actions, listener, 3) }
+        let first: Int32 = listener == nil ? 3 : 4
+        for descriptor in first..<256 { posix_spawn_file_actions_addclose(&actions, descriptor) }
         defer { posix_spawn_file_actions_destroy(&actions) }
         var words = arguments.map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
+        var variables = environment.map { strdup($0) } + [nil]
+        defer { for word in words + variables { free(word) } }
         var pid = pid_t()
-        let code = posix_spawn(&pid, arguments[0], &actions, nil, &words, nil)
+        let code = posix_spawn(&pid, arguments[0], &actions, nil, &words, &variables)
         close(ends[1])
         guard code == 0 else { throw SystemError("spawn \(arguments[0])", code: code) }
         self.pid = pid
@@ -63,9 +71,9 @@ final class ChildProcess: Sendable {
         return status >> 8 & 0xFF
     }
 
-    func end() {
-        // It inherits which signals are blocked here, and this one cannot be.
-        kill(pid, SIGKILL)
+    /// - Parameter signal: It inherits which signals are blocked here, and only SIGKILL cannot be.
+    func end(by signal: Int32 = SIGKILL) {
+        kill(pid, signal)
         wait()
     }
 

@@ -98,7 +98,35 @@ func failure(_ body: () async throws(ClientError) -> some Sendable) async -> Cli
         }
     }
 
-    @Test func `a client reaches a Unix socket`() async throws {
+    @Test func `a server answers over a Unix socket, over one connection`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("s")
+        let server = try ScriptedServer(path: path) { connection in
+            while let (head, body) = connection.request() {
+                connection.respond(
+                    headers: ["X-Head: \(head.replacing("\r\n", with: "|"))"],
+                    body: body
+                )
+            }
+        }
+        var configuration = Client.Configuration()
+        configuration.proxies = Proxies(http: "http://127.0.0.1:1")
+        let client = try Client(configuration: configuration)
+        for length in [0, 3, 2_000_000] {
+            let body = [UInt8](repeating: 5, count: length)
+            var request = Client.Request(.put, "http://vault.test/a?b", body: .bytes(body))
+            request.socketPath = path
+            let response = try await client.send(request)
+            #expect(response.body == body)
+            #expect(response.headers["x-head"]?.hasPrefix("PUT /a?b HTTP/1.1|") == true)
+            #expect(response.headers["x-head"]?.contains("Host: vault.test|") == true)
+        }
+        #expect(server.acceptedCount == 1)
+        await client.close()
+        server.stop()
+    }
+
+    @Test func `a Unix socket that is not there is unreachable`() async throws {
         let request = Client.Request(.get, "http://localhost/", operation: "status")
         var missing = request
         missing.socketPath = "/nonexistent/holdfast.sock"

@@ -4,21 +4,21 @@ import Testing
 
 @testable import HTTP
 
-/// An authority of the test's own, and a TLS server that it vouches for.
-final class TrustedServer: Sendable {
-    let port: Int
-    private let scratch: Scratch
-    private let process: ChildProcess
+/// An authority of the test's own, and a certificate that it vouches for.
+struct Credentials: Sendable {
+    let scratch: Scratch
 
     var authorityPath: String { scratch.file("ca.pem") }
+    var certificatePath: String { scratch.file("cert.pem") }
+    var keyPath: String { scratch.file("key.pem") }
 
-    /// - Parameter names: What the server's certificate is good for, as `DNS:…,IP:…`.
+    /// - Parameter names: What the certificate is good for, as `DNS:…,IP:…`.
     init(names: String) throws {
         scratch = try Scratch()
-        let path = scratch.path
         let status = try shell(
             """
-            cd '\(path)' && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes \
+            cd '\(scratch.path)' && openssl req -x509 -newkey ec \
+            -pkeyopt ec_paramgen_curve:P-256 -nodes \
             -keyout ca.key -out ca.pem -days 2 -subj /CN=authority && \
             openssl req -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout key.pem \
             -out request.pem -subj /CN=server && echo 'subjectAltName=\(names)' > ext && \
@@ -27,9 +27,22 @@ final class TrustedServer: Sendable {
             """
         )
         try #require(status == 0, "openssl makes the certificates")
+    }
+}
+
+/// A TLS server that says little.
+final class TrustedServer: Sendable {
+    let port: Int
+    private let credentials: Credentials
+    private let process: ChildProcess
+
+    var authorityPath: String { credentials.authorityPath }
+
+    init(names: String) throws {
+        credentials = try Credentials(names: names)
         process = try ChildProcess([
-            "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0", "-cert", path + "/cert.pem",
-            "-key", path + "/key.pem", "-www",
+            "/usr/bin/openssl", "s_server", "-accept", "127.0.0.1:0",
+            "-cert", credentials.certificatePath, "-key", credentials.keyPath, "-www",
         ])
         var port: Int?
         while port == nil, let line = process.line() {
