@@ -1,20 +1,31 @@
-/// Contexts at rest. Usually there are one or none; a place of its own for the first keeps the array
-/// out of every call.
-struct ContextsPool {
-    private var first: KeyedContexts?
-    private var others: [KeyedContexts] = []
+import Synchronization
+import System
+
+/// Contexts at rest.
+///
+/// Usually there are one or none. So the first has a place of its own, from which it is taken and to
+/// which it comes back in one step each; only callers who meet find the others behind a lock.
+struct ContextsPool: ~Copyable, Sendable {
+    private let first = Atomic<Unmanaged<KeyedContexts>?>(nil)
+    private let others = Lock<[KeyedContexts]>([])
     /// More are not kept; OpenSSL holds a copy of the key in each.
     private static let most = 4
 
-    mutating func take() -> KeyedContexts? {
-        first.take() ?? others.popLast()
+    func take() -> KeyedContexts? {
+        if let first = first.exchange(nil, ordering: .acquiring) {
+            return first.takeRetainedValue()
+        }
+        return others.withLock { $0.popLast() }
     }
 
-    mutating func put(_ contexts: KeyedContexts) {
-        if first == nil {
-            first = contexts
-        } else if others.count < Self.most - 1 {
-            others.append(contexts)
-        }
+    func put(_ contexts: KeyedContexts) {
+        let put = Unmanaged.passRetained(contexts)
+        guard let displaced = first.exchange(put, ordering: .acquiringAndReleasing) else { return }
+        let other = displaced.takeRetainedValue()
+        others.withLock { if $0.count < Self.most - 1 { $0.append(other) } }
+    }
+
+    deinit {
+        _ = first.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
     }
 }

@@ -8,6 +8,7 @@ final class KeyedContexts: @unchecked Sendable {
     private let box: OpaquePointer
     private let hasMAC: Bool
     private var desk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 16)
+    private var vectors = VectorSupply()
     private static let largestDeskKept = 1 << 16
 
     /// Contexts that wait for a key of two halves.
@@ -87,7 +88,7 @@ final class KeyedContexts: @unchecked Sendable {
     ) throws(CryptoError) -> Result {
         guard hasMAC else { throw .downgrade }
         let iv = room(for: plaintext.count + 16)
-        entropy.fill(UnsafeMutableRawBufferPointer(start: iv, count: 16))
+        vectors.take(to: iv, from: entropy)
         var count = 0
         guard cc_box_encrypt_begin(box, iv) == 1,
             cc_box_encrypt_update(box, plaintext.baseAddress, plaintext.count, iv + 16, &count)

@@ -1,4 +1,5 @@
-/// Opens texts under a key that is lent for the time of a closure; see ``Sealer/withKey(_:_:)``.
+/// Opens texts for the time of a closure, under a sealer's own key (``Sealer/withOpener(_:)``) or
+/// under one that it unwraps (``Sealer/withKey(_:_:)``).
 public struct Opener: ~Copyable {
     private let contexts: KeyedContexts
 

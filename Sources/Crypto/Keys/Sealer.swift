@@ -1,5 +1,3 @@
-import System
-
 /// A symmetric key at work: opens and makes the EncStrings of one owner (a user, an organisation, a
 /// cipher).
 ///
@@ -8,9 +6,9 @@ import System
 public final class Sealer: Sendable {
     private let key: SymmetricKey
     private let entropy: any Entropy
-    private let idle = Lock(ContextsPool())
+    private let idle = ContextsPool()
     /// Contexts that are keyed anew each time, for ``withKey(_:_:)``.
-    private let lent = Lock(ContextsPool())
+    private let lent = ContextsPool()
 
     public init(_ key: consuming SymmetricKey, entropy: any Entropy = SystemEntropy()) {
         self.key = key
@@ -29,7 +27,7 @@ public final class Sealer: Sendable {
     /// The same for an EncString that lies in a larger text.
     public func open(utf8 sealed: UnsafeRawBufferPointer) throws(CryptoError) -> String {
         let contexts = try takeContexts()
-        defer { idle.withLock { $0.put(contexts) } }
+        defer { idle.put(contexts) }
         return try contexts.openText(sealed)
     }
 
@@ -39,7 +37,7 @@ public final class Sealer: Sendable {
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
         let contexts = try takeContexts()
-        defer { idle.withLock { $0.put(contexts) } }
+        defer { idle.put(contexts) }
         return try contexts.open(sealed, body)
     }
 
@@ -60,7 +58,7 @@ public final class Sealer: Sendable {
             throw .tooLong(limit: EncStringLayout.longest / 2)
         }
         let contexts = try takeContexts()
-        defer { idle.withLock { $0.put(contexts) } }
+        defer { idle.put(contexts) }
         return try contexts.seal(bytes, entropy: entropy, \.text)
     }
 
@@ -79,6 +77,15 @@ public final class Sealer: Sendable {
         try key.withUnsafeBytes { bytes throws(CryptoError) in try seal(bytes: bytes) }
     }
 
+    /// Opens several texts with contexts that are taken once for all of them.
+    public func withOpener<Result: ~Copyable>(
+        _ body: (borrowing Opener) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        let contexts = try takeContexts()
+        defer { idle.put(contexts) }
+        return try body(Opener(contexts))
+    }
+
     /// Opens several texts under a wrapped key that is needed for no longer, as an item's is while a
     /// list is shown. Half the price of unwrapping it and giving it a sealer of its own.
     public func withKey<Result: ~Copyable>(
@@ -86,7 +93,7 @@ public final class Sealer: Sendable {
         _ body: (borrowing Opener) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
         let contexts = try takeLentContexts()
-        defer { lent.withLock { $0.put(contexts) } }
+        defer { lent.put(contexts) }
         try wrapped.withUTF8Bytes { wrapped throws(CryptoError) in
             try withOpened(utf8: wrapped) { key throws(CryptoError) in
                 try SymmetricKey.check(count: key.count)
@@ -102,7 +109,7 @@ public final class Sealer: Sendable {
     /// ``AttachmentCheck``.
     public func open(buffer sealed: [UInt8]) throws(CryptoError) -> Secret {
         let contexts = try takeContexts()
-        defer { idle.withLock { $0.put(contexts) } }
+        defer { idle.put(contexts) }
         return try sealed.span.withUnsafeBytes { sealed throws(CryptoError) in
             try contexts.open(buffer: sealed) { Secret(copying: $0) }
         }
@@ -111,7 +118,7 @@ public final class Sealer: Sendable {
     /// The binary form of type 2.
     public func seal(buffer bytes: [UInt8]) throws(CryptoError) -> [UInt8] {
         let contexts = try takeContexts()
-        defer { idle.withLock { $0.put(contexts) } }
+        defer { idle.put(contexts) }
         return try bytes.span.withUnsafeBytes { bytes throws(CryptoError) in
             try contexts.seal(bytes, entropy: entropy, \.buffer)
         }
@@ -125,12 +132,12 @@ public final class Sealer: Sendable {
     // MARK: Contexts
 
     private func takeContexts() throws(CryptoError) -> KeyedContexts {
-        if let contexts = idle.withLock({ $0.take() }) { return contexts }
+        if let contexts = idle.take() { return contexts }
         return try KeyedContexts(key)
     }
 
     private func takeLentContexts() throws(CryptoError) -> KeyedContexts {
-        if let contexts = lent.withLock({ $0.take() }) { return contexts }
+        if let contexts = lent.take() { return contexts }
         return try KeyedContexts()
     }
 }
