@@ -106,6 +106,34 @@ import Testing
         #expect(after.passwordHistory.map { $0.password ?? "" } == history.map(\.0))
     }
 
+    /// Other clients break over an entry whose password is no text.
+    @Test(arguments: ["null", "5", "true", "{}", nil])
+    func `an entry without a password is neither shown nor written again`(_ bad: String?) throws {
+        let cipher = try samples.cipher(login("a", history: [("y", nil), ("z", nil)]))
+        let void = bad.map { #"{"password":\#($0),"lastUsedDate":null}"# } ?? "{}"
+        let text = String(decoding: cipher.bytes, as: UTF8.self)
+            .replacing(#""passwordHistory":["#, with: #""passwordHistory":[\#(void),"#)
+        let item = Item(try Cipher(Array(text.utf8)), keys: samples.keys)
+        #expect(item.isPushable && item.passwordHistory.map(\.password) == ["y", "z"])
+        let kept = try Samples.leaves(cipher.bytes).filter { $0.key.hasPrefix(".passwordHistory") }
+        let backup = try item.cipher.backup(
+            at: Samples.now,
+            keys: samples.keys,
+            entropy: samples.entropy
+        )
+        for after in [try samples.edited(item, #"{"name":"other"}"#).cipher, backup] {
+            let history = after["passwordHistory"]?.elements ?? []
+            #expect(history.count == 2 && history.allSatisfy { $0["password"]?.kind == .string })
+        }
+        let edited = try samples.edited(item, Samples.text(item)).cipher
+        let leaves = try Samples.leaves(edited.bytes)
+        #expect(leaves.filter { $0.key.hasPrefix(".passwordHistory") } == kept)
+        let sent = try samples.item(
+            #"{"type":1,"name":"n","passwordHistory":[{"password":null},{"password":"p"}]}"#
+        )
+        #expect(sent.passwordHistory.map(\.password) == ["p"])
+    }
+
     @Test func `old entries keep their bytes`() throws {
         let item = try samples.item(Full.login)
         let before = try Samples.leaves(item.cipher.bytes)

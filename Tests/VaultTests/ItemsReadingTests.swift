@@ -102,7 +102,8 @@ import Testing
             default: ["passwordHistory", 0, "password"]
             }
         let foreign = try Samples(seed: 9).keys.user.seal("secret")
-        for bad: JSON.Raw in [JSON.Raw(foreign), "2.x", "7.AAAA", 5, "plain"] {
+        for bad: JSON.Raw in [JSON.Raw(foreign), "2.x", "7.AAAA", 5, "plain"]
+        where bad != 5 || !place.hasPrefix("passwordHistory") {
             let cipher = try samples.cipher(Full.login)
             let item = try changed(cipher, path, to: bad)
             #expect(item.flaws.map(\.path) == [path])
@@ -138,11 +139,44 @@ import Testing
             #expect(Samples.text(item).contains(Item.unreadableName))
             #expect(throws: EditRefusal.self) { try samples.edited(item, #"{"name":"x"}"#) }
         }
+    }
+
+    /// What an account of version 2 leaves behind in one of version 1, or a type 7 in a field.
+    @Test func `whatever is of version 2 is named as such, shown as unreadable and kept`() throws {
+        let cipher = try samples.cipher(Full.login)
+        let (type7, cose) = (JSON.Raw("7.g1gcowE6AAERcAM="), [UInt8](repeating: 1, count: 80))
+        let wrapped = try cose.withUnsafeBytes { try samples.keys.user.seal(bytes: $0) }
+        let cases: [(JSON.Path, JSON.Raw, Flaw.Reason)] = [
+            (["name"], type7, .sealed(.unsupported(.version2))),
+            (["login", "uris", 0, "uri"], type7, .sealed(.unsupported(.version2))),
+            (["key"], type7, .key(.unsupported(.version2))),
+            (["key"], JSON.Raw(wrapped), .key(.unsupported(.version2))),
+        ]
+        for (path, value, reason) in cases {
+            let item = try changed(cipher, path, to: value)
+            try expectUnreadable(item, Flaw(reason, at: path))
+            #expect("\(try #require(item.flaws.first))".contains("version 2"))
+        }
         var edit = JSON.Edit(cipher.document)
-        edit.put("{\"format_version\":1}", at: "data")
-        edit.put(.null, at: "name")
-        let blob = Item(Cipher(edit), keys: samples.keys)
-        #expect(blob.flaws == [Flaw(.blob)])
+        edit.put(
+            #"{\"format_version\":1,\"wrapped_cek\":\"7.AA\",\"envelope\":\"AA\"}"#,
+            at: "data"
+        )
+        for name in ["name", "notes", "login", "fields", "passwordHistory"] {
+            edit.put(.null, at: name)
+        }
+        try expectUnreadable(Item(Cipher(edit), keys: samples.keys), Flaw(.blob))
+    }
+
+    private func expectUnreadable(_ item: Item, _ flaw: Flaw) throws {
+        let bytes = item.cipher.bytes
+        #expect(item.flaws == [flaw])
+        #expect(!item.isPushable && item.id == "one")
+        #expect(throws: EditRefusal.self) { try samples.edited(item, Samples.text(item)) }
+        #expect(throws: Flaw.self) {
+            try item.cipher.backup(at: Samples.now, keys: samples.keys, entropy: samples.entropy)
+        }
+        #expect(item.cipher.bytes == bytes && Samples.text(item).contains(#""id":"one""#))
     }
 
     @Test(arguments: [

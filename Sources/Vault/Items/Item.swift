@@ -15,9 +15,7 @@ public struct Item: Sendable {
     public init(_ cipher: Cipher, keys: KeyRing) {
         self.cipher = cipher
         do throws(Flaw) {
-            var opening = try Opening(of: cipher, keys: keys)
-            contents = opening.contents(of: cipher.document.root, .item)
-            flaws = opening.flaws
+            (contents, flaws) = try Opening.opened(cipher, keys: keys)
         } catch {
             contents = Contents(unopened: cipher)
             flaws = [error]

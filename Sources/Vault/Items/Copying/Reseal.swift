@@ -61,7 +61,7 @@ struct Reseal {
 
     private func list(_ value: JSON.Value, _ shape: Shape) throws(Flaw) -> JSON.Raw {
         var elements: [JSON.Raw] = []
-        for (position, element) in value.elements.enumerated() {
+        for (position, element) in value.elements.enumerated() where !shape.isVoid(element) {
             do throws(Flaw) {
                 elements.append(.object(try object(element, shape)))
             } catch {

@@ -70,6 +70,8 @@ extension Item {
             wanted[name] = given[name]
         }
         wanted.restoreUnseen(from: contents, seenAs: seen)
+        // What does not open looks as empty as what is; an edit may not take it away.
+        if flaws.isEmpty { wanted.dropVoidEntries() }
         wanted["collectionIds"] = union(of: cipher.collectionIDs, and: body.collectionIDs)
         return wanted
     }
@@ -120,6 +122,7 @@ extension Cipher {
         wanted["id"] = id.map { .plain(JSON.Raw($0)) } ?? .none
         (wanted["revisionDate"], wanted["creationDate"]) = (stamp, stamp)
         wanted["deletedDate"] = .none
+        wanted.dropVoidEntries()
         try wanted.check(against: nil)
         let own = try OwnKey(hasOwnKey, owner: owner, entropy: entropy)
         let merge = Merge(sealer: own.sealer)
@@ -143,6 +146,16 @@ extension Cipher {
 }
 
 extension Contents {
+    /// Takes away what a caller sent without that which makes it an element; see ``Shape/isVoid(_:)``.
+    fileprivate mutating func dropVoidEntries() {
+        for member in shape.shown {
+            guard case .list(let shape) = member.kind, let essential = shape.essential,
+                self[member.name].list.contains(where: { $0[essential].text == nil })
+            else { continue }
+            self[member.name] = .list(self[member.name].list.filter { $0[essential].text != nil })
+        }
+    }
+
     /// What an organisation does not show was not cleared by a caller who sends back what he saw.
     fileprivate mutating func restoreUnseen(from all: Contents, seenAs seen: Contents) {
         let list = Member.Kind.list(.historyEntry)

@@ -54,7 +54,9 @@ struct Merge {
         case .sealed, .text, .date, .flag, .number, .texts, .object, .list:
             let (before, after) = (old[member.name], new[member.name])
             guard member.uses.contains(.shown) else { return value?.raw }
-            if original != nil, member.kind.isSame(before, after) { return value?.raw }
+            if original != nil, member.kind.isSame(before, after), !member.kind.hasVoid(value) {
+                return value?.raw
+            }
             if case .object = member.kind, after.object == nil, value == nil { return nil }
             return try write(after, member.kind, over: value, from: before, at: place)
         case .key, .kept:
@@ -91,7 +93,8 @@ struct Merge {
         to new: [Contents],
         at path: JSON.Path
     ) throws(EditRefusal) -> JSON.Raw {
-        let originals = original?.elements ?? []
+        let shape = (new.first ?? old.first)?.shape
+        let originals = (original?.elements ?? []).filter { shape?.isVoid($0) != true }
         let origins = Pairing.origins(of: new, in: old)
         var elements: [JSON.Raw] = []
         for (position, contents) in new.enumerated() {
@@ -141,6 +144,11 @@ struct Merge {
 }
 
 extension Member.Kind {
+    fileprivate func hasVoid(_ value: JSON.Value?) -> Bool {
+        guard case .list(let shape) = self, shape.essential != nil, let value else { return false }
+        return value.elements.contains(where: shape.isVoid)
+    }
+
     /// What is written where there is nothing. Upstream does not take null for all of them.
     fileprivate var null: JSON.Raw {
         switch self {

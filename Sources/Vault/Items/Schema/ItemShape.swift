@@ -133,6 +133,7 @@ extension Shape {
 
     static let historyEntry = Shape(
         identity: "password",
+        essential: "password",
         [
             Member("lastUsedDate", .date),
             Member("password", .sealed(limit: 5000)),

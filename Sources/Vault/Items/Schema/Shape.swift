@@ -1,3 +1,5 @@
+import JSON
+
 /// What an object of upstream's is made of: its members, of what kind each is, and where it goes.
 ///
 /// Everything that opens, shows, edits, copies or re-encrypts a cipher walks along a shape. So a
@@ -10,29 +12,41 @@ final class Shape: Sendable {
     let shown: ArraySlice<Member>
     /// The member by which an element of a list is known again after it was changed.
     let identity: String?
+    /// The text without which an element of a list is none; see ``isVoid(_:)``.
+    let essential: String?
 
-    private let indices: [String: Int]
+    private let names: NameTable
 
-    init(identity: String? = nil, _ members: [Member]) {
+    init(identity: String? = nil, essential: String? = nil, _ members: [Member]) {
         self.members = members
         shown = members.prefix { $0.uses.contains(.shown) }
         self.identity = identity
-        indices = Dictionary(
-            members.enumerated().map { ($1.name, $0) },
-            uniquingKeysWith: { first, _ in first }
-        )
+        self.essential = essential
+        names = NameTable(members.map(\.name))
     }
 
-    func index(of name: String) -> Int? { indices[name] }
+    func index(of name: String) -> Int? { names.index(of: name) }
 
     /// Where the member of that name is, its first letter in either case.
     func index(anyCase name: String) -> Int? {
-        guard let first = name.utf8.first, first < UInt8(ascii: "a") else { return indices[name] }
-        return indices[name] ?? indices[name.prefix(1).lowercased() + name.dropFirst()]
+        guard let first = name.utf8.first, first < UInt8(ascii: "a") else {
+            return names.index(of: name)
+        }
+        return names.index(of: name)
+            ?? names.index(of: name.prefix(1).lowercased() + name.dropFirst())
     }
 
     func member(anyCase name: String) -> Member? {
         index(anyCase: name).map { members[$0] }
+    }
+}
+
+extension Shape {
+    /// Whether an element of a list lacks what makes it one. Other clients break over it, so it is
+    /// neither shown nor written again. (What is there and does not open is another matter.)
+    func isVoid(_ element: JSON.Value) -> Bool {
+        guard let essential, element.kind == .object else { return false }
+        return element[anyCase: essential]?.kind != .string
     }
 }
 
