@@ -92,7 +92,8 @@ fuzz-%:
 	@mkdir -p .build/fuzz/corpus/$* .build/fuzz/findings
 	.build/fuzz/release/Fuzz$* -max_total_time=$(SECONDS) -rss_limit_mb=2048 -timeout=10 \
 		-print_final_stats=1 -artifact_prefix=.build/fuzz/findings/$*- \
-		.build/fuzz/corpus/$* $(wildcard Tests/Fuzz/$*/Seeds) $(if $(filter JSON%,$*),Tests/JSONTests/Fixtures)
+		.build/fuzz/corpus/$* $(wildcard Tests/Fuzz/$*/Seeds) $(if $(filter JSON%,$*),Tests/JSONTests/Fixtures) \
+		$(if $(filter Record%,$*),Tests/RecordsTests/Fixtures/version-1)
 
 # Installs what is missing and nothing else; asks nothing; needs no network when all is there.
 .PHONY: setup

@@ -1,6 +1,11 @@
 import CCrypto
 
-enum Digest {
+/// SHA-256: what records, snapshots and keys are known by.
+public enum Digest {
+    public static func sha256(_ bytes: [UInt8]) -> [UInt8] {
+        bytes.span.withUnsafeBytes(sha256(of:))
+    }
+
     static func sha256(of bytes: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: 32) { out, count in
             let isDone = cc_sha256(bytes.baseAddress, bytes.count, out.baseAddress) == 1

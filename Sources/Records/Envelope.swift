@@ -1,4 +1,5 @@
 internal import CRecords
+internal import Crypto
 
 /// What every record lies in: who wrote it, who may read it, and whether it is whole.
 struct Envelope {

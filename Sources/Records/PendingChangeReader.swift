@@ -1,4 +1,5 @@
 internal import CRecords
+internal import Crypto
 internal import Vault
 
 /// Takes the message of a pending change apart, and keeps what it does not know.

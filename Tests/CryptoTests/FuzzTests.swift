@@ -1,4 +1,5 @@
 import Crypto
+import FuzzProperties
 import System
 import Testing
 
@@ -8,13 +9,13 @@ struct FuzzTests {
         let seed = SystemChance().next()
         let chance = SeededChance(seed: seed)
         let sealer = Sealer(SymmetricKey(from: chance), entropy: chance)
+        let property = EncStringOpening()
         let corpus = try EncStringTests.texts + [sealer.seal("text"), "", "|", ".", "2.", "2.||"]
         for round in 0..<5_000 {
             var bytes = Array(corpus[chance.number(in: 0..<corpus.count)].utf8)
             for _ in 0..<chance.number(in: 0..<5) { mutate(&bytes, chance) }
-            // The message reaches the log only if the process does not live to say more.
-            bytes.span.withUnsafeBytes(fuzzEncString)
-            #expect(round >= 0, "seed \(seed)")
+            let violation = property.violation(by: bytes)
+            #expect(violation == nil, "seed \(seed), round \(round)")
         }
     }
 

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import FuzzProperties
 import Records
 import Testing
 import Vault

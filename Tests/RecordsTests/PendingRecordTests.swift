@@ -1,3 +1,4 @@
+import FuzzProperties
 import Records
 import TestSupport
 import Testing

@@ -1,29 +1,10 @@
+import FoundationEssentials
+import FuzzProperties
 import Glibc
 import Records
 import System
 import Testing
 import Vault
-
-/// Reads bytes as a record. Whatever they are, it must neither trap nor lose what it could read.
-public func fuzzRecord(_ bytes: UnsafeRawBufferPointer) {
-    if let violation = violation(by: Array(bytes)) { preconditionFailure(violation) }
-}
-
-/// What did not hold, in a sentence.
-private func violation(by record: [UInt8]) -> String? {
-    for columns in fuzzColumns {
-        guard let first = PendingRecord.read(record, columns).value else { continue }
-        let written = first.encoded()
-        guard let again = PendingRecord.read(written, columns).value else {
-            return "What was read could not be written so that it can be read again."
-        }
-        guard again.change == first.change else { return "Writing and reading changed a record." }
-        guard again.encoded() == written else { return "Writing twice gave other bytes." }
-    }
-    return nil
-}
-
-private let fuzzColumns = PendingChange.versionOne.map { PendingRecord.Columns(of: $0.change) }
 
 @Suite struct RecordFuzzTests {
     private static let seed: UInt64 = 20_260_218
@@ -35,7 +16,15 @@ private let fuzzColumns = PendingChange.versionOne.map { PendingRecord.Columns(o
         for _ in 0..<2_000 {
             let count = chance.number(in: 0..<300)
             let bytes = (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next()) }
-            #expect(violation(by: bytes) == nil, "seed \(Self.seed): \(bytes)")
+            #expect(RecordReading().violation(in: bytes) == nil, "seed \(Self.seed): \(bytes)")
+        }
+    }
+
+    @Test func `what holds for any bytes holds for the golden records`() throws {
+        for (name, _) in PendingChange.versionOne {
+            let path = "\(Fixtures.path)/version-1/\(name).hex"
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            #expect(RecordReading().violation(by: Array(text.utf8)) == nil, "\(name)")
         }
     }
 
@@ -48,7 +37,7 @@ private let fuzzColumns = PendingChange.versionOne.map { PendingRecord.Columns(o
             for _ in 0...chance.number(in: 0..<4) { Self.damage(&payload, by: chance) }
             let format = UInt64(chance.number(in: 0..<3))
             let record = Wire.envelope(payload, format: format, leastReader: 1)
-            if let violation = violation(by: record) {
+            if let violation = RecordReading().violation(in: record) {
                 Issue.record("\(violation) Seed \(Self.seed), round \(round): \(record)")
                 return
             }

@@ -1,3 +1,5 @@
+import Crypto
+import FuzzProperties
 import Records
 import Testing
 import Vault
@@ -70,8 +72,7 @@ import Vault
 
     @Test func `what was said of content goes with the content, the rest stays`() throws {
         var record = try #require(record)
-        let json = Array("{}".utf8)
-        let snapshot = Snapshot(json: json, keyFingerprint: [1], sha256: Digest.sha256(json))
+        let snapshot = Snapshot(json: Array("{}".utf8), keyFingerprint: [1])
         record.change.intent = .update(snapshot, trash: nil, record.change.intent.adjustments)
         #expect(count(in: record.encoded()) == 10)
     }

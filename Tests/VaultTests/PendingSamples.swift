@@ -2,7 +2,7 @@ import Vault
 
 extension Snapshot {
     static func sample(_ text: String) -> Snapshot {
-        Snapshot(json: Array(text.utf8), keyFingerprint: [7], sha256: [9])
+        Snapshot(json: Array(text.utf8), keyFingerprint: [7])
     }
 }
 

@@ -1,3 +1,5 @@
+import Crypto
+
 /// A cipher as it will be sent: upstream's own JSON with every string encrypted, frozen.
 ///
 /// Each attempt sends these very bytes. The encrypted strings hold random vectors, so whoever finds
@@ -10,9 +12,16 @@ public struct Snapshot: Hashable, Sendable {
     public let keyFingerprint: [UInt8]
     public let sha256: [UInt8]
 
+    /// Freezes the bytes.
+    public init(json: [UInt8], keyFingerprint: [UInt8]) {
+        let sha256 = Digest.sha256(json)
+        self.init(json: json, formatVersion: 1, keyFingerprint: keyFingerprint, sha256: sha256)
+    }
+
+    /// As it was written down.
     public init(
         json: [UInt8],
-        formatVersion: Int = 1,
+        formatVersion: Int,
         keyFingerprint: [UInt8],
         sha256: [UInt8]
     ) {

@@ -17,7 +17,8 @@ struct Shelf {
     init(
         _ scratch: Scratch? = nil,
         limits: Store.Limits = Store.Limits(),
-        seed: UInt64 = 1
+        seed: UInt64 = 1,
+        time: any Timekeeper = SystemTimekeeper()
     ) async throws {
         let scratch = try scratch ?? Scratch()
         var options = Store.Options()
@@ -25,7 +26,7 @@ struct Shelf {
         store = try await Store.open(
             in: StateDirectory(scratch.path),
             options: options,
-            time: SystemTimekeeper(),
+            time: time,
             chance: SeededChance(seed: seed)
         ).store
         self.scratch = scratch
@@ -51,7 +52,7 @@ struct Shelf {
 
     static func snapshot(_ text: String) -> Snapshot {
         let json = Array("{\"name\":\"2.\(text)\"}".utf8)
-        return Snapshot(json: json, keyFingerprint: [1], sha256: Digest.sha256(json))
+        return Snapshot(json: json, keyFingerprint: [1])
     }
 
     static func moment(_ number: Int) -> Moment { Moment(ticks: Int64(number)) }
@@ -97,7 +98,7 @@ struct Shelf {
     func edit(_ cipher: String, user: String = Shelf.user, to text: String = "new") async throws
         -> Recorded
     {
-        if try store.base(Self.lane(cipher, user: user)) == nil {
+        if try store.reader.base(Self.lane(cipher, user: user)) == nil {
             try await store.putBase(Self.base(cipher, user: user))
         }
         let wish = Edit.Wish.update(Self.snapshot(text), changesPassword: true)
@@ -105,11 +106,11 @@ struct Shelf {
     }
 
     func changes(_ user: String = Shelf.user) throws -> [PendingChange] {
-        try store.changes(of: user).compactMap(\.change)
+        try store.reader.changes(of: user).compactMap(\.change)
     }
 
     func change(_ cipher: String, user: String = Shelf.user) throws -> PendingChange? {
-        try store.change(in: Self.lane(cipher, user: user))?.change
+        try store.reader.change(in: Self.lane(cipher, user: user))?.change
     }
 
     /// What an operator may do to the file with a tool of their own.

@@ -1,9 +1,10 @@
-import Records
-import Vault
+import Crypto
+public import Records
+public import Vault
 
 extension PendingRecord.Columns {
     /// The columns that the store would have beside this change's record.
-    init(of change: PendingChange, changeType: String? = nil) {
+    public init(of change: PendingChange, changeType: String? = nil) {
         self.init(
             id: change.id,
             userID: change.userID,
@@ -21,7 +22,7 @@ extension PendingRecord.Columns {
 extension PendingChange {
     /// What a record of version 1 can hold, in all its shapes. These values, and the golden bytes
     /// that belong to them, never change; later versions get values of their own.
-    static let versionOne: [(name: String, change: PendingChange)] = {
+    public static let versionOne: [(name: String, change: PendingChange)] = {
         let snapshot = frozen("{\"type\":1,\"name\":\"2.aXY=|Y3Q=|bWFj\"}")
         let everything = Adjustments(isArchived: false, folder: .id("f-1"), isFavourite: true)
         return [
@@ -51,12 +52,7 @@ extension PendingChange {
     }()
 
     private static func frozen(_ json: String) -> Snapshot {
-        let bytes = Array(json.utf8)
-        return Snapshot(
-            json: bytes,
-            keyFingerprint: [0xde, 0xad, 0xbe, 0xef],
-            sha256: Digest.sha256(bytes)
-        )
+        Snapshot(json: Array(json.utf8), keyFingerprint: [0xde, 0xad, 0xbe, 0xef])
     }
 
     private static let first = Revision(
@@ -115,8 +111,8 @@ extension PendingChange {
 }
 
 /// The wire format by hand, for what no writer of ours makes.
-enum Wire {
-    static func varint(_ number: UInt64) -> [UInt8] {
+public enum Wire {
+    public static func varint(_ number: UInt64) -> [UInt8] {
         var rest = number
         var bytes: [UInt8] = []
         while rest > 127 {
@@ -126,15 +122,15 @@ enum Wire {
         return bytes + [UInt8(rest)]
     }
 
-    static func field(_ number: UInt64, _ value: UInt64) -> [UInt8] {
+    public static func field(_ number: UInt64, _ value: UInt64) -> [UInt8] {
         varint(number << 3) + varint(value)
     }
 
-    static func field(_ number: UInt64, _ bytes: [UInt8]) -> [UInt8] {
+    public static func field(_ number: UInt64, _ bytes: [UInt8]) -> [UInt8] {
         varint(number << 3 | 2) + varint(UInt64(bytes.count)) + bytes
     }
 
-    static func envelope(
+    public static func envelope(
         _ payload: [UInt8],
         format: UInt64 = 1,
         leastReader: UInt64 = 1,

@@ -1,0 +1,26 @@
+import FuzzProperties
+
+/// Keyed once; the generator is slower than all that is tried with it.
+private let property = EncStringOpening()
+
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
+    property.demand(of: start, count: count)
+    return 0
+}
+
+/// The package manager makes this the program's `main`, so it has to hand over to libFuzzer.
+@_cdecl("FuzzEncStringOpening_main")
+public func start(_ count: Int32, _ arguments: Arguments) -> Int32 {
+    var (count, arguments) = (count, arguments)
+    return runDriver(&count, &arguments, testOneInput)
+}
+
+public typealias Arguments = UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>
+
+@_silgen_name("LLVMFuzzerRunDriver")
+private func runDriver(
+    _ count: UnsafeMutablePointer<Int32>,
+    _ arguments: UnsafeMutablePointer<Arguments>,
+    _ test: @convention(c) (UnsafePointer<UInt8>?, Int) -> Int32
+) -> Int32
