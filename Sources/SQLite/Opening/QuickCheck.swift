@@ -1,3 +1,5 @@
+internal import CSQLite
+
 extension Session {
     /// What is wrong with the file; nothing, if all is well.
     func quickCheck() throws(DatabaseError) -> [String] {
@@ -11,10 +13,21 @@ extension Session {
     func refuseIfDamaged() throws(DatabaseError) {
         let findings = try quickCheck()
         guard let first = findings.first else { return }
+        if let code = findings.lazy.compactMap(Self.failedRead).first {
+            throw DatabaseError(code, of: nil, during: "check")
+        }
         throw DatabaseError(
             .damaged(findings: findings),
             during: "check",
             message: findings.count == 1 ? first : "\(first), and \(findings.count - 1) more"
         )
+    }
+
+    /// SQLite's code, if the finding is that a page could not be read: the disk is at fault then, and
+    /// of the file nothing is known.
+    private static func failedRead(_ finding: String) -> Int32? {
+        guard let mark = finding.firstRange(of: "error code=") else { return nil }
+        let code = Int32(finding[mark.upperBound...].prefix { $0.isNumber })
+        return code.flatMap { $0 & 0xff == SQLITE_IOERR ? $0 : nil }
     }
 }
