@@ -11,7 +11,7 @@ public struct StoredAccount: Hashable, Sendable {
     }
 }
 
-extension Store {
+extension StoreReader {
     public func accounts() throws(StoreError) -> [StoredAccount] {
         try read { (db) throws(DatabaseError) in
             try db.all("SELECT id, record FROM account ORDER BY id") {
@@ -21,6 +21,16 @@ extension Store {
         }
     }
 
+    public func setting(_ name: String) throws(StoreError) -> String? {
+        try read { (db) throws(DatabaseError) in
+            try db.first("SELECT value FROM setting WHERE name = ?", .text(name)) {
+                (row) throws(DatabaseError) in try row.text(0)
+            }
+        }
+    }
+}
+
+extension Store {
     public func put(_ account: StoredAccount) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             try db.execute(
@@ -48,14 +58,6 @@ extension Store {
             try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
             try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
             try db.execute("DELETE FROM account WHERE id = ?", user)
-        }
-    }
-
-    public func setting(_ name: String) throws(StoreError) -> String? {
-        try read { (db) throws(DatabaseError) in
-            try db.first("SELECT value FROM setting WHERE name = ?", .text(name)) {
-                (row) throws(DatabaseError) in try row.text(0)
-            }
         }
     }
 

@@ -18,12 +18,17 @@ enum AliasTable {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard lane.cipherID != cipherID else { return }
+        // What is a cipher's own id now leads nowhere else any more.
         try db.execute(
-            "UPDATE alias SET cipher_id = ? WHERE user_id = ? AND cipher_id = ? AND made_id <> ?",
+            "DELETE FROM alias WHERE user_id = ? AND made_id = ?",
+            .text(lane.userID),
+            .text(cipherID)
+        )
+        try db.execute(
+            "UPDATE alias SET cipher_id = ? WHERE user_id = ? AND cipher_id = ?",
             .text(cipherID),
             .text(lane.userID),
-            .text(lane.cipherID),
-            .text(cipherID)
+            .text(lane.cipherID)
         )
         try db.execute(
             "INSERT OR REPLACE INTO alias VALUES (?, ?, ?)",

@@ -19,41 +19,52 @@ extension Store {
         }
     }
 
-    /// Removes the record of a cipher, unless it was edited since that version.
+    /// Removes the record of a cipher, unless it was edited since that version: a later wish of the
+    /// same user has reached upstream another way.
     public func clear(_ lane: Lane, upTo version: Int64) async throws(StoreError) {
+        let discard = Discard(status: .superseded, at: now)
         try await write { (db) throws(DatabaseError) in
-            let lane = try AliasTable.resolve(lane, db)
-            try db.execute(
-                "DELETE FROM pending_change WHERE user_id = ? AND cipher_id = ? AND version <= ?",
-                .text(lane.userID),
-                .text(lane.cipherID),
-                .int(Int(version))
-            )
+            guard
+                let stored = try PendingTable.find(AliasTable.resolve(lane, db), db),
+                stored.summary.version <= version
+            else { return }
+            try discard.carryOut(stored.summary, db)
         }
     }
 
     /// Removes a record by its own id. Nothing happens if there is none.
     public func remove(_ id: String) async throws(StoreError) {
+        let discard = Discard(status: .discarded, at: now)
         try await write { (db) throws(DatabaseError) in
-            try db.execute("DELETE FROM pending_change WHERE id = ?", .text(id))
+            guard let stored = try PendingTable.find(id: id, db) else { return }
+            try discard.carryOut(stored.summary, db)
         }
     }
 
     /// Removes whatever is pending for a cipher.
     public func remove(_ lane: Lane) async throws(StoreError) {
-        try await clear(lane, upTo: .max)
+        let discard = Discard(status: .discarded, at: now)
+        try await write { (db) throws(DatabaseError) in
+            guard let stored = try PendingTable.find(AliasTable.resolve(lane, db), db) else {
+                return
+            }
+            try discard.carryOut(stored.summary, db)
+        }
     }
 
     /// Removes everything that is pending for an account, and nothing else of it.
     public func removeAll(of userID: String) async throws(StoreError) {
+        let discard = Discard(status: .discarded, at: now)
         try await write { (db) throws(DatabaseError) in
-            try db.execute("DELETE FROM pending_change WHERE user_id = ?", .text(userID))
+            for stored in try PendingTable.all(of: userID, db) {
+                try discard.carryOut(stored.summary, db)
+            }
         }
     }
 }
 
 /// A change that goes without having been sent.
-struct Discard {
+struct Discard: Sendable {
     let status: Receipt.Status
     let moment: Moment
 

@@ -1,4 +1,3 @@
-internal import Glibc
 public import SQLite
 public import System
 internal import Vault
@@ -33,18 +32,44 @@ extension Store {
         chance: any Chance
     ) async throws(StoreError) -> (store: Store, condition: Condition) {
         let path = directory.file(fileName)
+        var damaged = try Replacement(of: path).resume(at: Moment(time.now))
         do throws(StoreError) {
             let store = try await open(path, directory, options, time: time, chance: chance)
-            return (store, .whole)
+            return (store, try store.condition(damaged))
         } catch {
             guard case .database(let cause) = error, cause.isDamage else { throw error }
         }
-        let damaged = "\(path).damaged-\(Moment(time.now).ticks)"
-        try setAside(path, as: damaged)
+        damaged = try await salvage(directory, options, time: time, chance: chance)
         let store = try await open(path, directory, options, time: time, chance: chance)
-        let changes = try await Salvage(into: store, from: damaged, copy: directory.file(copyName))
-            .carryOver()
-        return (store, .salvaged(changes: changes, damaged: damaged))
+        return (store, try store.condition(damaged))
+    }
+
+    private func condition(_ damaged: String?) throws(StoreError) -> Condition {
+        guard let damaged else { return .whole }
+        let changes = try reader.tally().reduce(0) { $0 + $1.count }
+        return .salvaged(changes: changes, damaged: damaged)
+    }
+
+    /// Puts a fresh file, with all that could be carried over, in the place of the damaged one.
+    ///
+    /// Until that file is whole the damaged one stays where it is, so whoever is stopped meanwhile
+    /// begins anew.
+    ///
+    /// - Returns: Where the damaged file lies now.
+    private static func salvage(
+        _ directory: StateDirectory,
+        _ options: Options,
+        time: any Timekeeper,
+        chance: any Chance
+    ) async throws(StoreError) -> String {
+        let replacement = Replacement(of: directory.file(fileName))
+        replacement.discardDraft()
+        let draft = replacement.draft
+        let store = try await open(draft, directory, options, time: time, chance: chance)
+        let copy = directory.file(copyName)
+        await Salvage(into: store, from: replacement.path, copy: copy).carryOver()
+        try await store.close()
+        return try replacement.carryOut(at: Moment(time.now))
     }
 
     /// Opens a store at a path, without a directory to hold.
@@ -76,18 +101,6 @@ extension Store {
                 """
             )
         }
-    }
-
-    /// The log belongs to the file: without it, the last commits would be missing.
-    private static func setAside(_ path: String, as other: String) throws(StoreError) {
-        for ending in ["", "-wal"] where access(path + ending, F_OK) == 0 {
-            do throws(SystemError) {
-                try system("rename \(path)\(ending)") { rename(path + ending, other + ending) }
-            } catch {
-                throw .system(error)
-            }
-        }
-        unlink(path + "-shm")
     }
 
     static func wrapping<Answer>(

@@ -1,7 +1,7 @@
 internal import SQLite
 public import Vault
 
-extension Store {
+extension StoreReader {
     /// What is pending for an account, in the order in which it was recorded.
     public func changes(of userID: String) throws(StoreError) -> [StoredChange] {
         try read { (db) throws(DatabaseError) in try PendingTable.all(of: userID, db) }

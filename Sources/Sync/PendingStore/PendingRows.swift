@@ -19,8 +19,20 @@ struct PendingRow: Sendable {
 
     var sequence: Int { if case .int(let number) = values[0] { number } else { 0 } }
 
-    /// With its number, so that the order stays. A cipher that has a row keeps that.
-    func insert(_ db: borrowing Connection) throws(DatabaseError) {
+    /// With its number, so that the order stays. A cipher that has a row keeps that, and a number
+    /// that is taken by another change sends this one to the end.
+    ///
+    /// - Returns: Whether it was taken in.
+    @discardableResult
+    func insert(_ db: borrowing Connection) throws(DatabaseError) -> Bool {
+        if try insert(as: values[0], db) == 1 { return true }
+        return try insert(as: .null, db) == 1
+    }
+
+    private func insert(
+        as sequence: Value,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
         try db.execute(
             """
             INSERT OR IGNORE INTO pending_change (seq, id, user_id, cipher_id, version, change_type,
@@ -28,7 +40,7 @@ struct PendingRow: Sendable {
                 password_changes, snapshot, base_copy, record)
             VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             """,
-            values[0],
+            sequence,
             values[1],
             values[2],
             values[3],
@@ -88,6 +100,8 @@ enum PendingRows {
 }
 
 enum StoreFile {
+    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
     static func size(of path: String) throws(SystemError) -> Int {
         var status = stat()
         try system("stat \(path)") { stat(path, &status) }
@@ -121,11 +135,17 @@ extension Store {
     func copyPending(to path: String) async throws(StoreError) {
         let draft = path + ".draft"
         StoreFile.remove(draft)
-        let copy = try await Self.wrapping { () async throws(DatabaseError) in
-            try await Database.open(draft, migrations: Schema.migrations)
-        }
+        // Whatever comes of it: on a full disk its room is needed.
+        defer { StoreFile.remove(draft) }
         try await Self.wrapping { () async throws(DatabaseError) in
-            try await copyRows(to: copy)
+            let copy = try await Database.open(draft, migrations: Schema.migrations)
+            do throws(DatabaseError) {
+                try await copyRows(to: copy)
+            } catch {
+                // The rows that did not arrive are the news, not that the copy cannot be closed.
+                try? await copy.close()
+                throw error
+            }
             try await copy.close()
         }
         do throws(SystemError) {
@@ -133,7 +153,6 @@ extension Store {
         } catch {
             throw .system(error)
         }
-        StoreFile.remove(draft)
     }
 
     private func copyRows(to copy: Database) async throws(DatabaseError) {

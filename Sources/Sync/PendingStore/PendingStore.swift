@@ -36,28 +36,46 @@ public final class PendingStore: Service {
         )
         case putBase(BaseCipher, Answer<Void>)
         case removeBase(Lane, Answer<Void>)
+        case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
+        case observe(String, at: Moment, Answer<Void>)
         case copyPending(Answer<Void>)
+        case put(StoredAccount, Answer<Void>)
+        case set(String, to: String, Answer<Void>)
         case erase(String, Answer<Void>)
     }
 
     public var address: Address<Message> { mailbox.address }
 
-    /// Reads need no turn: they see what was committed before them, on the reader's own thread.
-    public let store: Store
+    public var reader: StoreReader { store.reader }
+    public var isAccepting: Bool { store.isAccepting }
 
+    private let store: Store
+    private let report: @Sendable (ChoreReport) -> Void
     private let mailbox = Mailbox<Message>(name: "pending-store", capacity: 1_024)
 
     /// So many messages are under way at most; more wait in the mailbox, and then with their
     /// senders.
     private static let messagesAtOnce = 512
 
-    public init(_ store: Store) {
+    /// - Parameter report: Hears of every chore how it ended; they fail without anybody having asked.
+    public init(_ store: Store, reporting report: @escaping @Sendable (ChoreReport) -> Void) {
         self.store = store
+        self.report = report
     }
 
     public func close() { mailbox.close() }
 
     public func run() async {
+        await withDiscardingTaskGroup { chores in
+            for chore in Chore.allCases {
+                chores.addTask { await self.store.keep(doing: chore, reporting: self.report) }
+            }
+            await answerMessages()
+            chores.cancelAll()
+        }
+    }
+
+    private func answerMessages() async {
         await withTaskGroup(of: Void.self) { tasks in
             var underWay = 0
             for await message in mailbox {
@@ -89,8 +107,9 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.clear(lane, upTo: version)
             }
-        case .update, .queue, .settle: await carryOutSwap(message)
-        case .refresh, .putBase, .removeBase, .copyPending, .erase: await carryOutBase(message)
+        case .update, .queue, .settle, .quarantineUnreadable: await carryOutSwap(message)
+        case .refresh, .putBase, .removeBase: await carryOutBase(message)
+        case .observe, .copyPending, .put, .set, .erase: await carryOutRest(message)
         }
     }
 
@@ -108,6 +127,10 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.settle(id, in: lane, expecting: version, settlement)
             }
+        case .quarantineUnreadable(let id, let version, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.quarantineUnreadable(id, expecting: version)
+            }
         default: break
         }
     }
@@ -122,8 +145,24 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }
         case .removeBase(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }
+        default: break
+        }
+    }
+
+    private func carryOutRest(_ message: Message) async {
+        switch message {
+        case .observe(let id, let moment, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.observe(id, at: moment)
+            }
         case .copyPending(let reply):
             await reply.answer { () async throws(StoreError) in try await store.copyPending() }
+        case .put(let account, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.put(account) }
+        case .set(let name, let value, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.set(name, to: value)
+            }
         case .erase(let userID, let reply):
             await reply.answer { () async throws(StoreError) in try await store.erase(userID) }
         default: break

@@ -85,7 +85,7 @@ enum ReceiptTable {
     }
 }
 
-extension Store {
+extension StoreReader {
     public func receipt(_ id: String, of userID: String) throws(StoreError) -> Receipt? {
         try read { (db) throws(DatabaseError) in
             try db.first(
@@ -95,7 +95,9 @@ extension Store {
             ) { (row) throws(DatabaseError) in try Receipt(row) }
         }
     }
+}
 
+extension Store {
     /// A later refresh showed what was sent.
     public func observe(_ id: String, at moment: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in

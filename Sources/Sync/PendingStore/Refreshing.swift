@@ -5,7 +5,7 @@ public struct RefreshMark: Hashable, Sendable {
     let written: Int
 }
 
-extension Store {
+extension StoreReader {
     /// To be taken before the request goes out.
     public func refreshMark(of userID: String) throws(StoreError) -> RefreshMark {
         RefreshMark(
@@ -14,7 +14,9 @@ extension Store {
             }
         )
     }
+}
 
+extension Store {
     /// Takes over all that upstream holds of an account, in one transaction. Base only: what is
     /// pending is neither read nor touched, and neither is what was written since the mark.
     ///
@@ -131,7 +133,9 @@ extension Store {
     public func removeBase(_ lane: Lane) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in try BaseTable.remove(lane, db) }
     }
+}
 
+extension StoreReader {
     public func base(_ lane: Lane) throws(StoreError) -> BaseCipher? {
         try read { (db) throws(DatabaseError) in
             try BaseTable.find(AliasTable.resolve(lane, db), db)

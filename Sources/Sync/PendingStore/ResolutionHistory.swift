@@ -57,7 +57,7 @@ extension ResolutionNote {
     }
 }
 
-extension Store {
+extension StoreReader {
     /// Newest first.
     public func resolutions(
         of userID: String,

@@ -16,11 +16,9 @@ struct Salvage {
         self.copy = copy
     }
 
-    /// - Returns: How many pending changes are there now.
-    func carryOver() async throws(StoreError) -> Int {
+    func carryOver() async {
         let isWhole = await carryOver(from: damaged)
         if !isWhole { _ = await carryOver(from: copy) }
-        return try store.tally().reduce(0) { $0 + $1.count }
     }
 
     /// - Returns: Whether every row of the pending table could be read.
@@ -48,7 +46,8 @@ struct Salvage {
         for sequence in sequences {
             guard
                 let row = PendingRows.row(sequence, in: source),
-                (try? await store.write { (db) throws(DatabaseError) in try row.insert(db) }) != nil
+                (try? await store.write { (db) throws(DatabaseError) in try row.insert(db) })
+                    == true
             else {
                 isWhole = false
                 continue

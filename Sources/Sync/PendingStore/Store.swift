@@ -1,5 +1,6 @@
 internal import SQLite
 internal import System
+internal import Vault
 
 /// What an account owns on disk: what upstream last said, what the user wants, and what became of
 /// it.
@@ -16,12 +17,15 @@ public final class Store: Sendable {
         public init() {}
     }
 
+    /// What may be read, also by those who may not write.
+    public var reader: StoreReader { StoreReader(database: database) }
+
     let database: Database
     let chance: any Chance
     let limits: Limits
     /// Held for as long as the store is used.
     let directory: StateDirectory?
-    private let time: any Timekeeper
+    let time: any Timekeeper
     private let acceptance = Lock(Acceptance())
 
     init(
@@ -38,6 +42,9 @@ public final class Store: Sendable {
         self.chance = chance
     }
 
+    /// What the calendar says, as records have it.
+    var now: Moment { Moment(time.now) }
+
     /// Ends what is under way and empties the log.
     public func close() async throws(StoreError) {
         do throws(DatabaseError) {
@@ -49,16 +56,6 @@ public final class Store: Sendable {
 }
 
 extension Store {
-    func read<Answer>(
-        _ query: (borrowing Connection) throws(DatabaseError) -> Answer
-    ) throws(StoreError) -> Answer {
-        do throws(DatabaseError) {
-            return try database.read(query)
-        } catch {
-            throw .database(error)
-        }
-    }
-
     /// Writes what is not an edit: bookkeeping about what has happened already is tried even when
     /// no edit is accepted.
     @discardableResult

@@ -1,3 +1,4 @@
+internal import Glibc
 public import SQLite
 public import System
 
@@ -17,7 +18,7 @@ extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
         case .database(let error): error.description
-        case .system(let error): error.description
+        case .system(let error): "\(error.description). \(Self.hint(for: error.code))"
         case .held(let directory, let pid):
             "The state directory \(directory) is held by another host"
                 + (pid.map { " (process \($0))" } ?? "") + ": stop it, or use another directory."
@@ -31,6 +32,17 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+    private static func hint(for code: Int32) -> String {
+        switch code {
+        case ENOSPC, EDQUOT: Trouble.diskFull.hint
+        case EROFS: Trouble.readOnly.hint
+        case EIO: Trouble.inputOutput.hint
+        case EACCES, EPERM: Trouble.noPermission.hint
+        case ENOENT, ENOTDIR: Trouble.missing.hint
+        default: "Check the state directory and what it lies on."
+        }
+    }
+
     /// Whether edits have to stop until a probe succeeds.
     static func endsAcceptance(_ error: DatabaseError) -> Bool {
         switch error.trouble {

@@ -67,7 +67,7 @@ import Vault
         let shelf = try await Shelf()
         let recorded = try await shelf.edit("a")
         try await shelf.byHand("UPDATE pending_change SET record = ?", .blob([1, 2, 3]))
-        let stored = try #require(try shelf.store.changes(of: Shelf.user).first)
+        let stored = try #require(try shelf.store.reader.changes(of: Shelf.user).first)
         guard case .damaged = stored.reading else {
             Issue.record("It was read: \(stored.reading)")
             return
@@ -79,8 +79,8 @@ import Vault
         let id = recorded.change.id
         #expect(try await shelf.store.quarantineUnreadable(id, expecting: 1))
         #expect(try await !shelf.store.quarantineUnreadable(id, expecting: 1))
-        let kept = try #require(try shelf.store.change(id))
+        let kept = try #require(try shelf.store.reader.change(id))
         #expect(kept.summary.state == .quarantined)
-        #expect(try shelf.store.tally().map(\.state) == ["quarantined"])
+        #expect(try shelf.store.reader.tally().map(\.state) == ["quarantined"])
     }
 }

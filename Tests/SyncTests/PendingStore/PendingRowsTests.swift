@@ -10,8 +10,8 @@ import Vault
     @Test func `row 1: an account without changes has an empty list`() async throws {
         let shelf = try await Shelf()
         #expect(try shelf.changes().isEmpty)
-        #expect(try shelf.store.oldest(of: Shelf.user) == nil)
-        #expect(try shelf.store.nextDue(of: Shelf.user) == nil)
+        #expect(try shelf.store.reader.oldest(of: Shelf.user) == nil)
+        #expect(try shelf.store.reader.nextDue(of: Shelf.user) == nil)
     }
 
     @Test func `row 2: each account sees its own changes, in order`() async throws {
@@ -36,7 +36,7 @@ import Vault
     @Test func `row 4: a first edit is stored whole`() async throws {
         let shelf = try await Shelf()
         let recorded = try await shelf.edit("a")
-        let stored = try #require(try shelf.store.change(recorded.change.id))
+        let stored = try #require(try shelf.store.reader.change(recorded.change.id))
         #expect(stored.change == recorded.change)
         #expect(stored.summary.id.count == 36)
         #expect(stored.summary.created == Shelf.moment(100))
@@ -69,7 +69,7 @@ import Vault
         #expect(second.version == 2)
         #expect(second.baseline?.text == "revision 10")
         #expect(second.baseCopy == Shelf.base("a").json)
-        let stored = try #require(try shelf.store.changes(of: Shelf.user).first)
+        let stored = try #require(try shelf.store.reader.changes(of: Shelf.user).first)
         #expect(stored.hasAgreeingColumns)
     }
 
@@ -101,18 +101,18 @@ import Vault
         try await shelf.store.removeAll(of: "one")
         #expect(try shelf.changes("one").isEmpty)
         #expect(try shelf.changes("two").count == 1)
-        #expect(try shelf.store.base(Shelf.lane("b", user: "one")) != nil)
+        #expect(try shelf.store.reader.base(Shelf.lane("b", user: "one")) != nil)
     }
 
     @Test func `row 9: the count is exact for each account`() async throws {
         let shelf = try await Shelf()
-        #expect(try shelf.store.count(of: "one") == 0)
+        #expect(try shelf.store.reader.count(of: "one") == 0)
         try await shelf.add("a", user: "one")
         try await shelf.edit("b", user: "one")
         try await shelf.add("c", user: "two")
-        #expect(try shelf.store.count(of: "one") == 2)
-        #expect(try shelf.store.count(of: "two") == 1)
-        #expect(try shelf.store.usersWithChanges() == ["one", "two"])
+        #expect(try shelf.store.reader.count(of: "one") == 2)
+        #expect(try shelf.store.reader.count(of: "two") == 1)
+        #expect(try shelf.store.reader.usersWithChanges() == ["one", "two"])
     }
 
     @Test func `row 10: the list is in the order of recording, though the clock was set back`()
@@ -123,7 +123,7 @@ import Vault
         try await shelf.add("early", at: 100)
         try await shelf.add("same", at: 100)
         #expect(try shelf.changes().map(\.cipherID) == ["late", "early", "same"])
-        #expect(try shelf.store.oldest(of: Shelf.user)?.lane.cipherID == "late")
+        #expect(try shelf.store.reader.oldest(of: Shelf.user)?.lane.cipherID == "late")
     }
 
     @Test func `row 11: erasing an account takes its changes, and nobody else's`() async throws {
@@ -133,9 +133,9 @@ import Vault
         try await shelf.edit("b", user: "two")
         try await shelf.store.erase("one")
         #expect(try shelf.changes("one").isEmpty)
-        #expect(try shelf.store.count(of: "one") == 0)
-        #expect(try shelf.store.base(Shelf.lane("a", user: "one")) == nil)
-        #expect(try shelf.store.accounts().isEmpty)
+        #expect(try shelf.store.reader.count(of: "one") == 0)
+        #expect(try shelf.store.reader.base(Shelf.lane("a", user: "one")) == nil)
+        #expect(try shelf.store.reader.accounts().isEmpty)
         #expect(try shelf.changes("two").count == 1)
     }
 
@@ -148,7 +148,7 @@ import Vault
         try await shelf.edit("a")
         try await shelf.record(.hardDelete, "a")
         try await shelf.byHand("UPDATE pending_change SET change_type = ?", .text(text))
-        let stored = try #require(try shelf.store.changes(of: Shelf.user).first)
+        let stored = try #require(try shelf.store.reader.changes(of: Shelf.user).first)
         #expect(stored.summary.type == .update, "\(row)")
         #expect(stored.change?.type == .update)
         #expect(stored.change?.foreignType == text)

@@ -7,7 +7,7 @@ import Vault
 @Suite struct PendingStoreTests {
     @Test func `edits that are asked together are all answered and all there`() async throws {
         let shelf = try await Shelf()
-        let service = PendingStore(shelf.store)
+        let service = PendingStore(shelf.store) { _ in }
         let address = service.address
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await service.run() }
@@ -33,7 +33,7 @@ import Vault
         var limits = Store.Limits()
         limits.changes = 0
         let shelf = try await Shelf(limits: limits)
-        let service = PendingStore(shelf.store)
+        let service = PendingStore(shelf.store) { _ in }
         let edit = Edit(.add(Shelf.snapshot("x")), at: Shelf.moment(1))
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await service.run() }

@@ -31,7 +31,7 @@ import Vault
         #expect(change.intent.snapshot == Shelf.snapshot("two"))
         #expect(change.baseline?.text == "revision 77")
         #expect(try shelf.change("a") == change)
-        #expect(try shelf.store.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
+        #expect(try shelf.store.reader.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
     }
 
     @Test func `T-04 an edit of an item whose create is under way becomes an update of it`()
@@ -54,7 +54,7 @@ import Vault
         #expect(change.type == .update)
         #expect(change.baseline?.text == "revision 8")
         #expect(change.intent.snapshot == Shelf.snapshot("two"))
-        #expect(try shelf.store.base(Shelf.lane("made"))?.lane.cipherID == "server")
+        #expect(try shelf.store.reader.base(Shelf.lane("made"))?.lane.cipherID == "server")
 
         let later = try await shelf.record(.trash, "made").made
         #expect(later.change.cipherID == "server")
@@ -82,13 +82,13 @@ import Vault
         }
         #expect(try shelf.changes().isEmpty)
         let id = try #require(recorded.receiptID)
-        let receipt = try #require(try shelf.store.receipt(id, of: Shelf.user))
+        let receipt = try #require(try shelf.store.reader.receipt(id, of: Shelf.user))
         #expect(receipt.status == .sent)
         #expect(receipt.resultCipherID == "server")
-        let history = try shelf.store.resolutions(of: Shelf.user, limit: 9)
+        let history = try shelf.store.reader.resolutions(of: Shelf.user, limit: 9)
         #expect(history.map(\.note.outcome) == [.pushed])
         #expect(history.first?.type == .create)
-        #expect(try shelf.store.receipt(id, of: "somebody else") == nil)
+        #expect(try shelf.store.reader.receipt(id, of: "somebody else") == nil)
     }
 
     @Test func `T-06 cleaning up after an older edit leaves the newer one`() async throws {
@@ -123,7 +123,7 @@ import Vault
             try await group.waitForAll()
         }
         #expect(try shelf.changes().count == 1)
-        #expect(try shelf.store.count(of: Shelf.user) == 1)
+        #expect(try shelf.store.reader.count(of: Shelf.user) == 1)
     }
 
     @Test func `an edit that expects another version does nothing`() async throws {
@@ -166,16 +166,16 @@ import Vault
         let first = try await shelf.edit("a", to: "one")
         let second = try await shelf.edit("a", to: "two")
         let ids = (try #require(first.receiptID), try #require(second.receiptID))
-        #expect(try shelf.store.receipt(ids.0, of: Shelf.user)?.status == .superseded)
-        #expect(try shelf.store.receipt(ids.1, of: Shelf.user)?.status == .queued)
+        #expect(try shelf.store.reader.receipt(ids.0, of: Shelf.user)?.status == .superseded)
+        #expect(try shelf.store.reader.receipt(ids.1, of: Shelf.user)?.status == .queued)
         #expect(
             try await shelf.store.discard(second.change.id, expecting: 2, at: Shelf.moment(9))
         )
-        #expect(try shelf.store.receipt(ids.1, of: Shelf.user)?.status == .discarded)
-        let history = try shelf.store.resolutions(of: Shelf.user, limit: 9)
+        #expect(try shelf.store.reader.receipt(ids.1, of: Shelf.user)?.status == .discarded)
+        let history = try shelf.store.reader.resolutions(of: Shelf.user, limit: 9)
         #expect(history.map(\.note.outcome) == [.discarded])
         try await shelf.store.forgetReceipts(before: Shelf.moment(101))
-        #expect(try shelf.store.receipt(ids.0, of: Shelf.user) == nil)
+        #expect(try shelf.store.reader.receipt(ids.0, of: Shelf.user) == nil)
     }
 
     @Test func `what was in flight at a crash is ready again, its attempt written down`()
@@ -187,7 +187,7 @@ import Vault
             let shelf = try await Shelf(scratch)
             let wish = Edit.Wish.add(Shelf.snapshot("x"))
             _ = try await shelf.record(wish, "x", as: .inFlight(attempt)).made
-            #expect(try shelf.store.nextDue(of: Shelf.user) == nil)
+            #expect(try shelf.store.reader.nextDue(of: Shelf.user) == nil)
         }
         let shelf = try await Shelf(scratch)
         let change = try #require(try shelf.change("x"))
@@ -232,14 +232,14 @@ import Vault
             }
         }
         let changes = try shelf.changes()
-        let tally = try shelf.store.tally(of: Shelf.user)
+        let tally = try shelf.store.reader.tally(of: Shelf.user)
         #expect(tally.reduce(0) { $0 + $1.count } == changes.count, "seed \(Self.seed)")
         for row in tally {
             let counted = changes.count { $0.type == row.type && $0.state.word == row.state }
             #expect(counted == row.count, "seed \(Self.seed), \(row)")
         }
-        #expect(try shelf.store.count(of: Shelf.user) == changes.count)
-        let stored = try shelf.store.changes(of: Shelf.user)
+        #expect(try shelf.store.reader.count(of: Shelf.user) == changes.count)
+        let stored = try shelf.store.reader.changes(of: Shelf.user)
         #expect(stored.allSatisfy { $0.hasAgreeingColumns }, "seed \(Self.seed)")
     }
 
@@ -251,9 +251,9 @@ import Vault
                 $0.state = .backingOff(until: Shelf.moment(due))
             }
         }
-        #expect(try shelf.store.nextDue(of: Shelf.user) == Shelf.moment(50))
+        #expect(try shelf.store.reader.nextDue(of: Shelf.user) == Shelf.moment(50))
         try await shelf.add("c")
-        #expect(try shelf.store.nextDue(of: Shelf.user) == Shelf.moment(0))
+        #expect(try shelf.store.reader.nextDue(of: Shelf.user) == Shelf.moment(0))
     }
 
     @Test func `a swap that names another version does nothing`() async throws {
@@ -269,5 +269,51 @@ import Vault
             Issue.record("Something was there.")
             return
         }
+    }
+
+    @Test func `a cipher that gets an earlier id of its own again is found by both`() async throws {
+        let shelf = try await Shelf()
+        for (old, new) in [("made", "first"), ("first", "second"), ("second", "first")] {
+            let recorded = try await shelf.edit(old)
+            _ = try await shelf.store.settle(
+                recorded.change.id,
+                in: Shelf.lane(old),
+                expecting: recorded.change.version,
+                Settlement(
+                    upstream: .holds(Shelf.base(new)),
+                    receipts: ReceiptEnd(.sent, at: Shelf.moment(1))
+                )
+            )
+        }
+        for id in ["made", "first", "second"] {
+            #expect(try shelf.store.reader.base(Shelf.lane(id))?.lane.cipherID == "first", "\(id)")
+        }
+    }
+
+    @Test func `whatever removes a record ends its receipts`() async throws {
+        let shelf = try await Shelf()
+        func status(_ cipher: String, _ remove: (Recorded) async throws -> Void) async throws
+            -> Receipt.Status?
+        {
+            let recorded = try await shelf.add(cipher)
+            try await remove(recorded)
+            #expect(try shelf.changes().isEmpty)
+            let id = try #require(recorded.receiptID)
+            return try shelf.store.reader.receipt(id, of: Shelf.user)?.status
+        }
+        let store = shelf.store
+        #expect(try await status("a") { try await store.remove($0.change.id) } == .discarded)
+        #expect(
+            try await status("b") { _ in try await store.remove(Shelf.lane("b")) } == .discarded
+        )
+        #expect(
+            try await status("c") { _ in try await store.removeAll(of: Shelf.user) } == .discarded
+        )
+        #expect(
+            try await status("d") {
+                try await store.clear(Shelf.lane("d"), upTo: $0.change.version)
+            }
+                == .superseded
+        )
     }
 }

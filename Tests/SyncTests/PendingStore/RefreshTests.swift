@@ -9,7 +9,7 @@ import Vault
         try await shelf.edit("a", to: "mine")
         try await shelf.store.putBase(Shelf.base("gone"))
         let before = try shelf.changes()
-        let mark = try shelf.store.refreshMark(of: Shelf.user)
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
         let report = try await shelf.store.refresh(
             Shelf.user,
             ciphers: [Shelf.base("a", ticks: 20), Shelf.base("new", ticks: 20)],
@@ -19,10 +19,10 @@ import Vault
         #expect(report.changed == 2)
         #expect(report.removed == 1)
         #expect(try shelf.changes() == before)
-        let layers = try shelf.store.layers(of: Shelf.user)
+        let layers = try shelf.store.reader.layers(of: Shelf.user)
         #expect(layers.base.map(\.lane.cipherID) == ["a", "new"])
         #expect(layers.base.first?.revision.text == "revision 20")
-        #expect(try shelf.store.slices(of: Shelf.user, .folder).map(\.json) == [[1]])
+        #expect(try shelf.store.reader.slices(of: Shelf.user, .folder).map(\.json) == [[1]])
     }
 
     @Test func `G-SS2 what was written while the refresh was under way stays`() async throws {
@@ -30,28 +30,28 @@ import Vault
         for id in ["edited", "deleted", "idle"] {
             try await shelf.store.putBase(Shelf.base(id))
         }
-        let mark = try shelf.store.refreshMark(of: Shelf.user)
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
         try await shelf.store.putBase(Shelf.base("edited", ticks: 50))
         try await shelf.store.putBase(Shelf.base("created", ticks: 50))
         try await shelf.store.removeBase(Shelf.lane("deleted"))
         let old = ["edited", "deleted", "idle"].map { Shelf.base($0, ticks: 30) }
         _ = try await shelf.store.refresh(Shelf.user, ciphers: old, slices: [], since: mark)
-        let base = try shelf.store.layers(of: Shelf.user).base
+        let base = try shelf.store.reader.layers(of: Shelf.user).base
         #expect(base.map(\.lane.cipherID) == ["created", "edited", "idle"])
         #expect(base.map(\.revision.moment.ticks) == [50, 50, 30])
 
-        let next = try shelf.store.refreshMark(of: Shelf.user)
+        let next = try shelf.store.reader.refreshMark(of: Shelf.user)
         let now = ["edited", "deleted"].map { Shelf.base($0, ticks: 60) }
         _ = try await shelf.store.refresh(Shelf.user, ciphers: now, slices: [], since: next)
-        let after = try shelf.store.layers(of: Shelf.user).base
+        let after = try shelf.store.reader.layers(of: Shelf.user).base
         #expect(after.map(\.lane.cipherID) == ["deleted", "edited"])
     }
 
     @Test func `a refresh of one account leaves the others`() async throws {
         let shelf = try await Shelf()
         try await shelf.store.putBase(Shelf.base("x", user: "two"))
-        let mark = try shelf.store.refreshMark(of: "one")
+        let mark = try shelf.store.reader.refreshMark(of: "one")
         _ = try await shelf.store.refresh("one", ciphers: [], slices: [], since: mark)
-        #expect(try shelf.store.base(Shelf.lane("x", user: "two")) != nil)
+        #expect(try shelf.store.reader.base(Shelf.lane("x", user: "two")) != nil)
     }
 }

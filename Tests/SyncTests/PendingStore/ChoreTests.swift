@@ -1,0 +1,186 @@
+import FoundationEssentials
+import Glibc
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Sync
+
+@Suite struct ChoreTests {
+    private static let hour: Duration = .seconds(3_600)
+
+    private func with<Answer: Sendable>(
+        _ shelf: Shelf,
+        _ body: (PendingStore, Heard) async throws -> Answer
+    ) async throws -> Answer {
+        let heard = Heard()
+        let service = PendingStore(shelf.store) { heard.reported.yield($0) }
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { await service.run() }
+            let answer = try await body(service, heard)
+            service.close()
+            try await group.waitForAll()
+            return answer
+        }
+    }
+
+    @Test func `what is pending is copied at the start and every hour`() async throws {
+        let (scratch, time) = (try Scratch(), SteadyTime())
+        let shelf = try await Shelf(scratch, time: time)
+        try await shelf.add("first")
+        try await with(shelf) { _, heard in
+            for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
+            #expect(try await Self.copied(scratch) == ["first"])
+            try await shelf.add("second")
+            await time.pass(Self.hour)
+            for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
+            #expect(try await Self.copied(scratch) == ["first", "second"])
+        }
+        try await shelf.store.close()
+    }
+
+    /// The ids in the copy, read from a copy of it.
+    private static func copied(_ scratch: Scratch) async throws -> [String] {
+        let other = try Scratch()
+        try Files.replace(
+            other.file(Store.fileName),
+            with: Files.read(scratch.file(Store.copyName))
+        )
+        let shelf = try await Shelf(other)
+        let ids = try shelf.changes().map(\.cipherID)
+        try await shelf.store.close()
+        return ids
+    }
+
+    @Test func `receipts are kept for seven days, those that wait for longer`() async throws {
+        let time = SteadyTime()
+        let shelf = try await Shelf(time: time)
+        let reader = shelf.store.reader
+        let now = shelf.store.now
+        let waiting = try await shelf.receipt("waiting", at: now)
+        let ended = try await shelf.receipt("ended", at: now)
+        try await shelf.store.remove(Shelf.lane("ended"))
+        #expect(try reader.receipt(ended, of: Shelf.user)?.status == .discarded)
+        try await with(shelf) { _, heard in
+            let week = Duration.seconds(7 * 24 * 3_600)
+            for (wait, isKept) in [(Duration.zero, true), (week, true), (.seconds(1), false)] {
+                if wait > .zero { await time.pass(wait) }
+                for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
+                let isThere = try reader.receipt(ended, of: Shelf.user) != nil
+                #expect(isThere == isKept, "after another \(wait)")
+            }
+        }
+        #expect(try reader.receipt(waiting, of: Shelf.user)?.status == .queued)
+        try await shelf.store.close()
+    }
+
+    @Test func `a chore that fails says so, leaves no draft and is tried again`() async throws {
+        let (scratch, time) = (try Scratch(), SteadyTime())
+        let shelf = try await Shelf(scratch, time: time)
+        try await shelf.add("first")
+        // A directory in the copy's place: it cannot be replaced by a file.
+        let obstacle = scratch.file(Store.copyName)
+        try Files.makePrivateDirectory(obstacle + "/in-the-way")
+        try await with(shelf) { _, heard in
+            let copying = try await Self.report(of: .copyPending, heard)
+            #expect("\(try #require(copying.error))".contains("directory"))
+            #expect(!StoreFile.exists(obstacle + ".draft"))
+            #expect(rmdir(obstacle + "/in-the-way") == 0 && rmdir(obstacle) == 0)
+            await time.pass(Self.hour)
+            #expect(try await Self.report(of: .copyPending, heard).error == nil)
+        }
+        #expect(try await Self.copied(scratch) == ["first"])
+        try await shelf.store.close()
+    }
+
+    /// The chore's next report, with those of the others around it.
+    private static func report(
+        of chore: Chore,
+        _ heard: Heard
+    ) async throws -> ChoreReport {
+        var found: ChoreReport?
+        for _ in Chore.allCases {
+            let report = try #require(await heard.next())
+            if report.chore == chore { found = report }
+        }
+        return try #require(found)
+    }
+}
+
+extension Shelf {
+    fileprivate func receipt(_ cipher: String, at moment: Moment) async throws -> String {
+        let wish = Edit.Wish.add(Self.snapshot(cipher))
+        let edit = Edit(wish, at: moment)
+        let recorded = try await store.record(edit, in: Self.lane(cipher), as: .queued).made
+        return recorded.receiptID ?? ""
+    }
+}
+
+/// What the service reported, one after the other.
+private struct Heard: Sendable {
+    private let reports: AsyncStream<ChoreReport>
+    let reported: AsyncStream<ChoreReport>.Continuation
+
+    init() {
+        (reports, reported) = AsyncStream.makeStream()
+    }
+
+    func next() async -> ChoreReport? {
+        var reports = reports.makeAsyncIterator()
+        return await reports.next()
+    }
+}
+
+/// Time that stands still until the test lets some pass, and then wakes all who sleep.
+private final class SteadyTime: Timekeeper {
+    private struct State {
+        var elapsed = Duration.zero
+        var sleepers: [Int: CheckedContinuation<Bool, Never>] = [:]
+        var nextTicket = 0
+    }
+
+    private let state = Lock(State())
+    private let asleep: AsyncStream<Void>
+    private let fellAsleep: AsyncStream<Void>.Continuation
+
+    init() {
+        (asleep, fellAsleep) = AsyncStream.makeStream()
+    }
+
+    var elapsed: Duration { state.withLock(\.elapsed) }
+    var now: Date { Date(timeIntervalSince1970: 1_700_000_000 + elapsed / .seconds(1)) }
+
+    func sleep(for duration: Duration) async throws(CancellationError) {
+        let ticket = state.withLock { state in
+            state.nextTicket += 1
+            return state.nextTicket
+        }
+        let hasSlept = await withTaskCancellationHandler {
+            await withCheckedContinuation { lie(down: $0, ticket) }
+        } onCancel: {
+            state.withLock { $0.sleepers.removeValue(forKey: ticket) }?.resume(returning: false)
+        }
+        if !hasSlept { throw CancellationError() }
+    }
+
+    private func lie(down sleeper: CheckedContinuation<Bool, Never>, _ ticket: Int) {
+        let isCancelled = state.withLock { state in
+            if !Task.isCancelled { state.sleepers[ticket] = sleeper }
+            return Task.isCancelled
+        }
+        if isCancelled { sleeper.resume(returning: false) } else { fellAsleep.yield() }
+    }
+
+    /// Lets time pass once every chore sleeps.
+    func pass(_ duration: Duration) async {
+        var sleepers = asleep.makeAsyncIterator()
+        for _ in Chore.allCases { await sleepers.next() }
+        let woken = state.withLock { state in
+            state.elapsed += duration
+            defer { state.sleepers = [:] }
+            return Array(state.sleepers.values)
+        }
+        for sleeper in woken { sleeper.resume(returning: true) }
+    }
+}
