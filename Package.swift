@@ -93,6 +93,7 @@ let package = Package(
         room("Vault", above: ["Crypto", "JSON", "System"]),
         room("Records", above: ["CRecords", "Crypto", "Vault"]),
         room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
+        room("Bitwarden", above: ["Vault", "Crypto", "JSON"]),
         .executableTarget(
             name: "holdfast",
             dependencies: ["System"],
@@ -155,6 +156,11 @@ let package = Package(
             "VaultTests",
             of: ["Vault", "Crypto", "JSON", "System", "FuzzProperties"],
             exclude: ["Fixtures"]
+        ),
+        tests(
+            "BitwardenTests",
+            of: ["Bitwarden", "Vault", "JSON", "Crypto", "System"],
+            resources: [.copy("Fixtures")]
         ),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
