@@ -94,9 +94,15 @@ let package = Package(
         room("Records", above: ["CRecords", "Crypto", "Vault"]),
         room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
         room("Bitwarden", above: ["Vault", "Crypto", "JSON"]),
+        room(
+            "EmbeddedUpstream",
+            above: [
+                "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "SQLite", "Messaging", "System",
+            ]
+        ),
         .executableTarget(
             name: "holdfast",
-            dependencies: ["System"],
+            dependencies: ["EmbeddedUpstream", "HTTP", "JSON", "System"],
             swiftSettings: strict
         ),
 

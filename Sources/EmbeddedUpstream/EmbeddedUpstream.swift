@@ -1,0 +1,227 @@
+public import Crypto
+public import HTTP
+public import JSON
+public import Messaging
+public import System
+
+/// A server that speaks like Bitwarden's or like Vaultwarden, for demos, tests and load.
+///
+/// ```swift
+/// let upstream = try await EmbeddedUpstream.start(Settings(.vaultwarden))
+/// await withDiscardingTaskGroup { services in
+///     services.addTask { await upstream.run() }
+///     …                       // upstream.url
+///     upstream.close()
+/// }
+/// ```
+///
+/// It keeps what it is given and opens nothing: items stay encrypted, as they came. Whatever can go
+/// wrong with a server can be ordered, with ``inject(_:)`` or under `/_faults`.
+public final class EmbeddedUpstream: Service {
+    public struct Settings: Sendable {
+        public var personality: Personality
+        /// `nil` for one that is only reached without a socket.
+        public var address: SocketAddress?
+        /// Where accounts are kept; in memory, if `nil`.
+        public var directory: String?
+
+        public init(
+            _ personality: Personality,
+            address: SocketAddress? = SocketAddress(host: "127.0.0.1", port: 0),
+            directory: String? = nil
+        ) {
+            self.personality = personality
+            self.address = address
+            self.directory = directory
+        }
+    }
+
+    public let personality: Personality
+    private let ledger: Ledger
+    private let router: Router
+    private let late: LateCommits
+    private let entrance: Entrance?
+    private let archive: Archive?
+
+    private init(
+        _ settings: Settings,
+        _ world: World,
+        _ archive: Archive?,
+        _ time: any Timekeeper,
+        _ chance: any Entropy
+    ) throws(ServerError) {
+        personality = settings.personality
+        self.archive = archive
+        late = LateCommits(time: time)
+        ledger = Ledger(world, time: time, chance: chance, archive: archive) { _ in }
+        router = Self.router(ledger, personality, late.address, time, chance)
+        let handler = Self.handler(router, personality)
+        entrance = try settings.address.map { address throws(ServerError) in
+            try Entrance(address, time: time, handler: handler)
+        }
+    }
+
+    /// Opens the door. What the calls leave for later is done while ``run()`` lasts.
+    public static func start(
+        _ settings: Settings,
+        time: any Timekeeper = SystemTimekeeper(),
+        chance: any Entropy = SystemEntropy()
+    ) async throws(UpstreamError) -> EmbeddedUpstream {
+        let archive = try await settings.directory.asyncMap { path throws(UpstreamError) in
+            try await Archive.open(path)
+        }
+        var world = World(settings.personality)
+        if let archive { try await archive.restore(&world) }
+        do {
+            return try EmbeddedUpstream(settings, world, archive, time, chance)
+        } catch {
+            try? await archive?.close()
+            throw .cannotListen(error)
+        }
+    }
+
+    /// Serves what comes, and does late what is to be late, until it is closed.
+    public func run() async {
+        await late.run(for: ledger)
+    }
+
+    public func close() { late.close() }
+
+    /// Lets nobody in any more, finishes what is under way within that time, and lets go of the disk.
+    public func stop(within time: Duration) async {
+        await entrance?.close(within: time)
+        close()
+        try? await archive?.close()
+    }
+}
+
+// MARK: Reaching it
+
+extension EmbeddedUpstream {
+    /// The address that clients are told. Without a socket there is a name that nobody can reach.
+    public var url: String {
+        entrance.map { "http://\($0.address)" } ?? "http://localhost"
+    }
+
+    public var address: SocketAddress? { entrance?.address }
+
+    /// Answers a request that has not come over a socket.
+    public var handler: Handler { Self.handler(router, personality) }
+
+    /// Closes the door: who comes is refused, who is there is cut off.
+    public func goAway() async { await entrance?.close(within: .zero) }
+
+    /// Opens it again, at the same address.
+    public func comeBack() throws(UpstreamError) {
+        do {
+            try entrance?.open()
+        } catch {
+            throw .cannotListen(error)
+        }
+    }
+}
+
+// MARK: What is to go wrong
+
+extension EmbeddedUpstream {
+    /// Orders a fault.
+    ///
+    /// - Returns: Its number.
+    @discardableResult
+    public func inject(_ fault: Fault) async -> Int { await ledger.order(fault) }
+
+    public func withdraw(_ number: Int) async { _ = await ledger.cancel(number) }
+
+    public func withdrawAll() async { await ledger.cancelAll() }
+
+    /// How often a fault has hit a call.
+    public func hits(_ number: Int) async -> Int {
+        await ledger.orders.first { $0.number == number }?.hits ?? 0
+    }
+
+    /// Keeps the world as it is, for ``rollBack()`` and for answers that are out of date.
+    public func remember() async { await ledger.remember() }
+
+    public func rollBack() async { await ledger.rollBack() }
+
+    public func shiftClock(seconds: Int64) async { await ledger.shiftClock(seconds: seconds) }
+
+    public func setStampDigits(_ digits: Int) async { await ledger.setStampDigits(digits) }
+
+    /// Sets one of the switches that the server tells its clients; `nil` takes it away.
+    public func setFeature(_ name: String, _ value: JSON.Raw?) async {
+        await ledger.setFeature(name, value)
+    }
+
+    /// The user's id at this server.
+    public func userID(of email: String) async -> String? { await ledger.userID(ofEmail: email) }
+
+    public var accountCount: Int { get async { await ledger.accountCount } }
+}
+
+// MARK: Wiring
+
+extension EmbeddedUpstream {
+    private static func handler(_ router: Router, _ personality: Personality) -> Handler {
+        { request in
+            guard router.finds(request) else {
+                let isAPI = ["api", "identity"].contains(request.target.segments.first ?? "")
+                return personality.wording.answer(.noRoute(isAPI: isAPI)).response
+            }
+            return await router.respond(to: request)
+        }
+    }
+
+    private static func router(
+        _ ledger: Ledger,
+        _ personality: Personality,
+        _ late: Address<LateCommit>,
+        _ time: any Timekeeper,
+        _ chance: any Entropy
+    ) -> Router {
+        let routes = Routes(personality).all
+        let front = Front(
+            ledger: ledger,
+            personality: personality,
+            time: time,
+            chance: chance,
+            late: late,
+            turnstile: Turnstile(),
+            backdoor: backdoor(routes, ledger, personality, chance)
+        )
+        var router = Router()
+        for route in routes {
+            router.on(route.method, route.template) { await front.serve($0, route) }
+        }
+        ControlRoutes(ledger: ledger).add(to: &router)
+        return router
+    }
+
+    /// For another device of the user whose call is under way.
+    private static func backdoor(
+        _ routes: [Routes.Route],
+        _ ledger: Ledger,
+        _ personality: Personality,
+        _ chance: any Entropy
+    ) -> Router {
+        var router = Router()
+        for route in routes {
+            router.on(route.method, route.template) { request in
+                guard let call = await Front.call(request, personality, chance) else {
+                    return .cut
+                }
+                return await ledger.carryOutForAnother(call, route).response
+            }
+        }
+        return router
+    }
+}
+
+extension Optional where Wrapped: Sendable {
+    fileprivate func asyncMap<Result, Failure: Error>(
+        _ transform: (Wrapped) async throws(Failure) -> Result
+    ) async throws(Failure) -> Result? {
+        guard let self else { return nil }
+        return try await transform(self)
+    }
+}

@@ -1,0 +1,128 @@
+public import JSON
+
+/// A fault as it is ordered over HTTP:
+///
+/// ```json
+/// {"operation": "createCipher", "account": "a@example.com", "first": 2, "times": 1,
+///  "probability": 0.5, "effect": {"kind": "commitLate", "seconds": 3}}
+/// ```
+extension Fault: JSON.Readable {
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        let effect: Effect = try json.read("effect")
+        var operation: Operation?
+        if let name = try json.read("operation", as: String?.self) {
+            guard let known = Operation(rawValue: name) else {
+                throw JSON.Mismatch("must be the name of an operation", at: ["operation"])
+            }
+            operation = known
+        }
+        self.init(effect, on: operation)
+        account = try json.read("account")
+        first = try json.read("first", as: Int?.self) ?? 1
+        times =
+            json["times"].map(\.isNull) == true ? nil : try json.read("times", as: Int?.self) ?? 1
+        probability = try json.read("probability", as: Double?.self) ?? 1
+        guard first >= 1, times ?? 1 >= 1, (0...1).contains(probability) else {
+            throw JSON.Mismatch("must be counted from 1, with a probability from 0 to 1")
+        }
+    }
+}
+
+extension Fault.Effect: JSON.Readable {
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        let kind: String = try json.read("kind")
+        if let effect = Self.simple[kind] {
+            self = effect
+        } else if let effect = try Self(kind, json) {
+            self = effect
+        } else {
+            throw JSON.Mismatch("must be the name of an effect", at: ["kind"])
+        }
+    }
+
+    private static let simple: [String: Self] = [
+        "drop": .drop, "loseAnswer": .loseAnswer, "hang": .hang, "twice": .twice, "stale": .stale,
+        "unauthorized": .unauthorized, "invalidGrant": .invalidGrant, "outdated": .outdated,
+        "loseEvents": .loseEvents, "empty": .keepOnly(0),
+        "captivePortal": .answer(.captivePortal, isCarriedOut: false),
+        "ban": .answer(.ban, isCarriedOut: false),
+        "badGateway": .answer(.badGateway, isCarriedOut: false),
+    ]
+
+    private init?(_ kind: String, _ json: JSON.Value) throws(JSON.Mismatch) {
+        switch kind {
+        case "commitLate": self = .commitLate(try Self.duration(json))
+        case "delay": self = .delay(try Self.duration(json))
+        case "delayAnswer": self = .delayAnswer(try Self.duration(json))
+        case "overtaken": self = .overtaken(try Self.duration(json))
+        case "tellEarly": self = .tellEarly(try Self.duration(json))
+        case "stall": self = .stall(after: try json.read("bytes"), try Self.duration(json))
+        case "truncate": self = .truncate(try json.read("bytes"))
+        case "wrongLength": self = .wrongLength(try json.read("bytes"))
+        case "bomb": self = .bomb(try json.read("bytes"))
+        case "partial": self = .keepOnly(try json.read("items"))
+        case "reshape": self = .reshape(try json.read("changes"))
+        case "interlude": self = .interlude(try json.read("calls"))
+        case "status":
+            let isCarriedOut = try json.read("carriedOut", as: Bool?.self) ?? false
+            self = .answer(try Canned(json: json), isCarriedOut: isCarriedOut)
+        default: return nil
+        }
+    }
+
+    private static func duration(_ json: JSON.Value) throws(JSON.Mismatch) -> Duration {
+        let seconds: Double = try json.read("seconds")
+        guard (0...86_400).contains(seconds) else {
+            throw JSON.Mismatch("must be from 0 to 86400", at: ["seconds"])
+        }
+        return .milliseconds(Int(seconds * 1_000))
+    }
+}
+
+extension Canned: JSON.Readable {
+    /// Without a body, an API's own refusal is made up; `"html": "…"` is a page, `"json": …` a value.
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        let status: Int = try json.read("status")
+        guard (200...599).contains(status) else {
+            throw JSON.Mismatch("must be from 200 to 599", at: ["status"])
+        }
+        if let page = try json.read("html", as: String?.self) {
+            self = .html(status, page)
+        } else if let body = json["json"] {
+            self = .json(status, String(decoding: body.raw.bytes, as: UTF8.self))
+        } else {
+            self = .refusal(status, "An unhandled server error has occurred.")
+        }
+        for header in json["headers"]?.object.map(Array.init) ?? [] {
+            headers.append((name: header.name.string, value: header.value.string ?? ""))
+        }
+    }
+}
+
+extension Reshaping: JSON.Readable {
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        guard let steps = json["path"]?.array else {
+            throw JSON.Mismatch("must be an array", at: ["path"])
+        }
+        path = JSON.Path(
+            steps.compactMap { step in
+                step.int.map(JSON.Step.element) ?? step.string.map(JSON.Step.member)
+            }
+        )
+        if let value = json["set"] {
+            change = .set(value.raw.copy)
+        } else if let name = json["rename"]?.string {
+            change = .rename(name)
+        } else {
+            change = .remove
+        }
+    }
+}
+
+extension ScriptedCall: JSON.Readable {
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        method = try json.read("method")
+        path = try json.read("path")
+        body = json["body"].map { Array($0.raw.bytes) } ?? []
+    }
+}

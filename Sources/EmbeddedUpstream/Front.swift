@@ -1,0 +1,150 @@
+import Bitwarden
+import Crypto
+import HTTP
+import JSON
+import Messaging
+import System
+import Vault
+
+/// Takes requests in, and lets go wrong what is to go wrong.
+struct Front: Sendable {
+    let ledger: Ledger
+    let personality: Personality
+    let time: any Timekeeper
+    let chance: any Entropy
+    let late: Address<LateCommit>
+    let turnstile: Turnstile
+    /// The same routes, for calls that nobody has sent.
+    let backdoor: Router
+
+    static let bodyLimit = 104_857_600
+
+    func serve(_ request: Request, _ route: Routes.Route) async -> Response {
+        guard let call = await Self.call(request, personality, chance) else { return .cut }
+        defer { turnstile.pass() }
+        switch await ledger.admit(call, route) {
+        case .done(let reply): return reply.response
+        case .faulty(let effect, let call): return await suffer(effect, call, route)
+        }
+    }
+
+    func refuse(_ refusal: Refusal) -> Response { personality.wording.answer(refusal).response }
+
+    static func call(
+        _ request: Request,
+        _ personality: Personality,
+        _ chance: any Entropy
+    ) async -> Call? {
+        guard let body = try? await request.body(limit: bodyLimit) else { return nil }
+        let host = request.headers["Host"] ?? "localhost"
+        return Call(
+            method: request.method,
+            target: request.target,
+            parameters: (0..<request.parameters.count).map { request.parameters[$0] },
+            headers: request.headers,
+            body: body,
+            personality: personality,
+            now: Moment(ticks: 0),
+            chance: chance,
+            origin: (request.headers["X-Forwarded-Proto"] ?? "http") + "://" + host
+        )
+    }
+
+    private func suffer(
+        _ effect: Fault.Effect,
+        _ call: Call,
+        _ route: Routes.Route
+    ) async -> Response {
+        switch effect {
+        case .drop, .loseAnswer, .commitLate, .hang, .delay, .delayAnswer, .overtaken, .twice:
+            return await sufferInTime(effect, call, route)
+        case .answer(let canned, let isCarriedOut):
+            if isCarriedOut { _ = await ledger.carryOut(call, route) }
+            return canned.response
+        case .stale: return refuse(.stale)
+        case .unauthorized: return refuse(.unauthorized)
+        case .invalidGrant: return refuse(.noSuchGrant)
+        case .outdated: return await ledger.answerOutdated(call, route).response
+        case .interlude(let calls):
+            for scripted in calls { await play(scripted, call) }
+            return await ledger.carryOut(call, route).response
+        case .loseEvents: return await ledger.carryOut(call, route, isHeard: false).response
+        case .tellEarly(let time):
+            await ledger.foresee(call, route)
+            guard await rest(time) else { return .cut }
+            return await ledger.carryOut(call, route, isHeard: false).response
+        case .truncate, .stall, .wrongLength, .bomb, .reshape, .keepOnly:
+            return damage(await ledger.carryOut(call, route), effect)
+        }
+    }
+
+    /// What concerns whether and when the call is carried out.
+    private func sufferInTime(
+        _ effect: Fault.Effect,
+        _ call: Call,
+        _ route: Routes.Route
+    ) async -> Response {
+        switch effect {
+        case .loseAnswer:
+            _ = await ledger.carryOut(call, route)
+            return .cut
+        case .commitLate(let duration):
+            try? await late.tell(LateCommit(after: duration, call: call, route: route))
+            return .cut
+        case .hang:
+            _ = await rest(.seconds(86_400))
+            return .cut
+        case .delay(let duration):
+            guard await rest(duration) else { return .cut }
+            return await ledger.carryOut(call, route).response
+        case .delayAnswer(let duration):
+            let reply = await ledger.carryOut(call, route)
+            return await rest(duration) ? reply.response : .cut
+        case .overtaken(let duration):
+            await turnstile.waitForAnother(atMost: duration, time)
+            return await ledger.carryOut(call, route).response
+        case .twice:
+            _ = await ledger.carryOut(call, route)
+            return await ledger.carryOut(call, route).response
+        default: return .cut
+        }
+    }
+
+    private func damage(_ reply: Reply, _ effect: Fault.Effect) -> Response {
+        switch effect {
+        case .truncate(let count): reply.truncated(after: count)
+        case .stall(let count, let duration): reply.stalled(after: count, duration, time)
+        case .wrongLength(let count): reply.misannounced(by: count)
+        case .bomb(let count): reply.bomb(count).response
+        case .reshape(let changes): reply.reshaped(changes).response
+        case .keepOnly(let count): reply.keeping(count).response
+        default: reply.response
+        }
+    }
+
+    /// - Returns: Whether the time has passed; the client may leave before that.
+    private func rest(_ duration: Duration) async -> Bool {
+        (try? await time.sleep(for: duration)) != nil
+    }
+
+    /// Another device of the same user makes a call of its own. It meets no fault.
+    private func play(_ scripted: ScriptedCall, _ call: Call) async {
+        guard let target = Target(scripted.path) else { return }
+        let request = Request(
+            Method(rawValue: scripted.method),
+            target,
+            headers: call.headers,
+            body: .bytes(scripted.body)
+        )
+        _ = await backdoor.respond(to: request)
+    }
+}
+
+extension Canned {
+    fileprivate var response: Response {
+        var response = Response(Status(rawValue: status), body: .bytes(body))
+        response.headers["Content-Type"] = contentType
+        for header in headers { response.headers.add(header.name, header.value) }
+        return response
+    }
+}

@@ -1,0 +1,110 @@
+import Bitwarden
+import HTTP
+import JSON
+import Vault
+
+extension Routes {
+    /// Many items at once.
+    mutating func addBulk() {
+        on(.put, "/api/ciphers/delete", .trashCiphers) { call, world throws(Refusal) in
+            let ids = try call.read(IDsRequest.self).ids
+            _ = try world.forEach(ids) { world, id throws(Refusal) in try world.trash(id, call) }
+            world.tellOfMany(call)
+            return Reply()
+        }
+        on(.put, "/api/ciphers/restore", .restoreCiphers) { call, world throws(Refusal) in
+            let ids = try call.read(IDsRequest.self).ids
+            let done = try world.forEach(ids) { world, id throws(Refusal) in
+                try world.restore(id, call)
+            }
+            world.tellOfMany(call)
+            return world.replyList(done, call, .mini)
+        }
+        for (method, path) in [(Method.delete, "/api/ciphers"), (.post, "/api/ciphers/delete")] {
+            on(method, path, .deleteCiphers) { call, world throws(Refusal) in
+                let ids = try call.read(IDsRequest.self).ids
+                _ = try world.forEach(ids) { world, id throws(Refusal) in
+                    let cipher = try world.find(id, for: call.userID, to: .delete)
+                    world.remove(cipher, of: call.userID)
+                    return cipher
+                }
+                world.tellOfMany(call)
+                return Reply()
+            }
+        }
+        for method in [Method.put, .post] {
+            on(method, "/api/ciphers/move", .moveCiphers) { call, world throws(Refusal) in
+                let wish: MoveRequest = try call.read()
+                try world.move(wish.ids, to: wish.folderID, call)
+                world.tellOfMove(wish, call)
+                return Reply()
+            }
+        }
+        addImport()
+        on(.post, "/api/ciphers/purge", .purge) { call, world throws(Refusal) in
+            try world.checkPassword(call)
+            world.accounts[call.userID]?.ciphers = [:]
+            world.accounts[call.userID]?.folders = [:]
+            world.accounts[call.userID]?.placements = [:]
+            world.touch(call.userID, call)
+            world.announce(
+                .vaultChanged,
+                to: call.userID,
+                date: world.lastStamp,
+                call,
+                namesActor: false
+            )
+            return Reply()
+        }
+    }
+
+    /// All of it or nothing on the one server, item by item on the other; ids are never told.
+    private mutating func addImport() {
+        on(.post, "/api/ciphers/import", .importCiphers) { call, world throws(Refusal) in
+            let json = try call.json()
+            guard let ciphers = json[anyCase: "ciphers"]?.array else {
+                throw .badShape("ciphers are missing")
+            }
+            var folderIDs: [String] = []
+            for folder in json[anyCase: "folders"]?.array.map(Array.init) ?? [] {
+                guard let name = folder[anyCase: "name"]?.string else {
+                    throw .badShape("a folder has no name")
+                }
+                folderIDs.append(world.createFolder(name, call).id)
+            }
+            var ids: [String] = []
+            for cipher in ciphers {
+                ids.append(try world.createCipher(cipher, in: nil, [], call).id)
+            }
+            for pair in json[anyCase: "folderRelationships"]?.array.map(Array.init) ?? [] {
+                guard
+                    let item = pair[anyCase: "key"]?.int, ids.indices.contains(item),
+                    let folder = pair[anyCase: "value"]?.int, folderIDs.indices.contains(folder)
+                else { continue }
+                world.place(ids[item], of: call.userID) { $0.folderID = folderIDs[folder] }
+            }
+            world.touch(call.userID, call)
+            world.announce(
+                .vaultChanged,
+                to: call.userID,
+                date: world.lastStamp,
+                call,
+                namesActor: false
+            )
+            return Reply()
+        }
+    }
+}
+
+extension World {
+    /// One of the servers tells of a single move as of a change of that item, with its old date.
+    fileprivate mutating func tellOfMove(_ wish: MoveRequest, _ call: Call) {
+        if wish.ids.count == 1, let id = wish.ids.first?.lowercased(), !personality.bulkSkips,
+            let cipher = try? find(id, for: call.userID).cipher
+        {
+            tell(.cipherUpdated, cipher, call)
+        } else {
+            tellOfMany(call)
+        }
+    }
+}

@@ -1,0 +1,187 @@
+import Bitwarden
+import Crypto
+import HTTP
+import JSON
+import System
+import Vault
+
+/// Keeps the world, and lets one call after the other change it.
+actor Ledger {
+    /// What is to be done with a call.
+    enum Admission: Sendable {
+        case done(Reply)
+        /// Something is to go wrong; the call is not carried out yet.
+        case faulty(Fault.Effect, Call)
+    }
+
+    private var world: World
+    private var desk = FaultDesk()
+    /// The world as it was when it was last remembered.
+    private var remembered: World?
+    private var clockShift: Int64 = 0
+    private let time: any Timekeeper
+    private let chance: any Chance
+    private let events: @Sendable ([Announcement]) -> Void
+    private let archive: Archive?
+
+    init(
+        _ world: World,
+        time: any Timekeeper,
+        chance: any Chance,
+        archive: Archive?,
+        events: @escaping @Sendable ([Announcement]) -> Void
+    ) {
+        self.world = world
+        self.time = time
+        self.chance = chance
+        self.archive = archive
+        self.events = events
+    }
+
+    /// Answers a call, unless a fault has been ordered that it meets.
+    func admit(_ call: Call, _ route: Routes.Route) async -> Admission {
+        var call = call
+        call.now = now
+        if route.wantsSession {
+            call.session = session(of: call)
+        }
+        if !desk.orders.isEmpty,
+            let effect = desk.effect(on: route.operation, of: account(of: call, route), chance)
+        {
+            return .faulty(effect, call)
+        }
+        return .done(await carryOut(call, route))
+    }
+
+    /// Carries the call out and answers when that is kept.
+    func carryOut(_ call: Call, _ route: Routes.Route, isHeard: Bool = true) async -> Reply {
+        var call = call
+        call.now = now
+        let reply = answer(call, route, &world)
+        let (announcements, changes) = (world.announcements, world.changes)
+        world.announcements = []
+        world.changes = []
+        if let archive, !changes.isEmpty {
+            do {
+                try await archive.keep(changes, of: world)
+            } catch {
+                return Reply(.insufficientStorage)
+            }
+        }
+        if isHeard, !announcements.isEmpty { events(announcements) }
+        return reply
+    }
+
+    /// Carries out a call that another device of the same user might have made.
+    func carryOutForAnother(_ call: Call, _ route: Routes.Route) async -> Reply {
+        var call = call
+        call.now = now
+        call.session = session(of: call)?.ofAnotherDevice
+        return await carryOut(call, route)
+    }
+
+    /// Answers from the world as it was remembered, and changes nothing.
+    func answerOutdated(_ call: Call, _ route: Routes.Route) -> Reply {
+        var past = remembered ?? world
+        // Tokens are not what is out of date.
+        past.sessions = world.sessions
+        return answer(call, route, &past)
+    }
+
+    /// The answer and the events that the call would bring, without carrying it out.
+    func foresee(_ call: Call, _ route: Routes.Route) {
+        var future = world
+        _ = answer(call, route, &future)
+        events(future.announcements)
+    }
+
+    func refuse(_ refusal: Refusal) -> Reply { world.personality.wording.answer(refusal) }
+
+    private func answer(_ call: Call, _ route: Routes.Route, _ world: inout World) -> Reply {
+        do throws(Refusal) {
+            if route.wantsSession, call.session == nil { throw .unauthorized }
+            return try route.deed(call, &world)
+        } catch {
+            return world.personality.wording.answer(error)
+        }
+    }
+
+    private var now: Moment {
+        Moment(ticks: Moment(time.now).ticks + clockShift)
+    }
+
+    private func session(of call: Call) -> Session? {
+        guard
+            let header = call.headers["Authorization"], header.hasPrefix("Bearer "),
+            let session = world.sessions[String(header.dropFirst(7))], session.expires > call.now,
+            let account = world.accounts[session.userID]
+        else { return nil }
+        if world.personality.checksStampAlways, session.stamp != account.securityStamp {
+            return nil
+        }
+        return session
+    }
+
+    /// Whom a call is about, also before anybody is logged in.
+    private func account(
+        of call: Call,
+        _ route: Routes.Route
+    ) -> (id: String, email: String)? {
+        var id = call.session?.userID
+        if route.operation == .token, let form = Form(call.body) {
+            id = form["username"].flatMap { world.idsByEmail[Account.plain($0)] }
+            id = id ?? form["refresh_token"].flatMap { world.renewals[$0]?.userID }
+            id = id ?? form["client_id"].map { String($0.dropFirst(5)) }
+        }
+        guard let id, let account = world.accounts[id] else { return nil }
+        return (id, account.email)
+    }
+}
+
+// MARK: What whoever tests with it can do
+
+extension Ledger {
+    func order(_ fault: Fault) -> Int { desk.add(fault) }
+    func cancel(_ number: Int) -> Bool { desk.remove(number) }
+    func cancelAll() { desk.removeAll() }
+
+    var orders: [FaultDesk.Order] { desk.orders }
+
+    func remember() { remembered = world }
+
+    /// Everything is as it was when it was remembered, as after a restored backup. Who is logged in
+    /// stays so.
+    func rollBack() {
+        guard var past = remembered else { return }
+        past.sessions = world.sessions
+        past.renewals = world.renewals
+        past.lastStamp = world.lastStamp
+        world = past
+    }
+
+    func shiftClock(seconds: Int64) {
+        clockShift = seconds * Moment.ticksPerSecond
+        world.lastStamp = Moment(ticks: 0)
+    }
+
+    func setStampDigits(_ digits: Int) { world.setStampDigits(digits) }
+
+    func setFeature(_ name: String, _ value: JSON.Raw?) { world.featureStates[name] = value }
+
+    func setMember(_ member: Organization.Member?, _ userID: String, in organizationID: String) {
+        world.setMember(member, userID, in: organizationID)
+    }
+
+    func userID(ofToken token: String) -> String? { world.sessions[token]?.userID }
+
+    func userID(ofEmail email: String) -> String? { world.idsByEmail[Account.plain(email)] }
+
+    /// The code that was mailed to the owner of the address, who alone should know it.
+    func mailedCode(_ email: String) -> String? {
+        userID(ofEmail: email).flatMap { world.accounts[$0]?.mailedCode }
+    }
+
+    var accountCount: Int { world.accounts.count }
+
+    func inspect<Answer: Sendable>(_ body: @Sendable (World) -> Answer) -> Answer { body(world) }
+}

@@ -1,0 +1,114 @@
+import Bitwarden
+import Crypto
+import JSON
+import System
+import Vault
+
+/// Everything the server knows, as one value. Routes change it; nothing in it waits.
+struct World: Sendable {
+    private(set) var personality: Personality
+    var accounts: [String: Account] = [:]
+    var idsByEmail: [String: String] = [:]
+    var organizations: [String: Organization] = [:]
+    /// By access token.
+    var sessions: [String: Session] = [:]
+    /// By refresh token.
+    var renewals: [String: Renewal] = [:]
+    /// The bytes of files, by the ids of item and file.
+    var files: [String: [UInt8]] = [:]
+    /// What lets a file be fetched without an access token.
+    var fileTokens: [String: String] = [:]
+    var featureStates: [String: JSON.Raw]
+    /// The last stamp that was given, for no two are alike.
+    var lastStamp = Moment(ticks: 0)
+    /// What the call under way has to tell connected devices.
+    var announcements: [Announcement] = []
+    /// What the call under way has changed, for whoever keeps it.
+    var changes: Set<Change> = []
+
+    init(_ personality: Personality) {
+        self.personality = personality
+        featureStates = ["pm-19148-innovation-archive": true]
+    }
+}
+
+/// Who asks, as an access token says it.
+struct Session: Sendable, Hashable {
+    let userID: String
+    let deviceID: String
+    let clientID: String
+    let stamp: String
+    let expires: Moment
+
+    var ofAnotherDevice: Session {
+        Session(
+            userID: userID,
+            deviceID: "00000000-0000-4000-8000-00000000000a",
+            clientID: clientID,
+            stamp: stamp,
+            expires: expires
+        )
+    }
+}
+
+/// Whose access token a refresh token renews.
+struct Renewal: Sendable, Hashable {
+    let userID: String
+    let deviceID: String
+}
+
+/// An event on its way to the devices of some users.
+struct Announcement: Sendable, Hashable {
+    var event: HubEvent
+    let userIDs: [String]
+    /// A device that is left out.
+    var sparedDeviceID: String?
+}
+
+/// A part of the world that is kept by itself.
+enum Change: Hashable, Sendable {
+    case account(String)
+    case cipher(owner: String, String)
+    case organization(String)
+    case file(String)
+}
+
+extension World {
+    /// A stamp that no other has. The clock of the machine may stand still or go back meanwhile.
+    mutating func stamp(_ call: borrowing Call) -> Moment {
+        let step: Int64 = 10
+        let now = call.now.ticks - call.now.ticks % step
+        lastStamp = Moment(ticks: max(now, lastStamp.ticks + step))
+        return lastStamp
+    }
+
+    /// Notes that something of the user's has changed.
+    mutating func touch(_ userID: String, _ call: borrowing Call) {
+        let now = stamp(call)
+        accounts[userID]?.revised = now
+        changes.insert(.account(userID))
+    }
+
+    mutating func announce(
+        _ kind: HubEvent.Kind,
+        id: String? = nil,
+        to userID: String,
+        date: Moment?,
+        _ call: borrowing Call,
+        namesActor: Bool = true,
+        sparing deviceID: String? = nil
+    ) {
+        var event = HubEvent(kind, userID: userID)
+        event.id = id
+        event.date = date
+        event.contextID = namesActor ? call.session?.deviceID : nil
+        announcements.append(
+            Announcement(event: event, userIDs: [userID], sparedDeviceID: deviceID)
+        )
+    }
+}
+
+extension World {
+    /// Other digits than the personality's own, as from another store.
+    mutating func setStampDigits(_ digits: Int) { personality.stampDigits = digits }
+}

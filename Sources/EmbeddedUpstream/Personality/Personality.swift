@@ -1,0 +1,121 @@
+import Bitwarden
+import HTTP
+import Vault
+
+/// Everything in which the two servers differ, so that no route has to know which of them it is.
+public struct Personality: Sendable {
+    public enum Name: String, Sendable, CaseIterable {
+        case bitwarden
+        case vaultwarden
+    }
+
+    /// Where an item's content stands a second time in an answer.
+    enum Mirror: Sendable {
+        /// In `data`, as a text of JSON with names in Pascal case.
+        case text
+        /// In `data`, as an object.
+        case object
+    }
+
+    let name: Name
+    let version: String
+    /// Only those that are not Bitwarden's own say it.
+    let serverName: String?
+    let wording: Wording
+
+    // Dates
+    var stampDigits: Int
+    let stampIsPadded: Bool
+    let stale: StaleRule
+
+    // Identity
+    let tokenSeconds: Int
+    let wantsVersionHeader: Bool
+    /// Whether an access token ends with the security stamp it was made under.
+    let checksStampAlways: Bool
+    let registersDirectly: Bool
+    /// Whether an unknown address gets settings made up from it, instead of the usual ones.
+    let inventsSettings: Bool
+    let repeatsWrappedKey: Bool
+    let mailsNewDevices: Bool
+
+    // Items
+    let mirror: Mirror
+    /// Whether answers to reading and writing one item are the detailed ones.
+    let alwaysDetails: Bool
+    let keepsUnknownMembers: Bool
+    let checksLengthsAndShape: Bool
+    let keepsWhatIsOmitted: Bool
+    let typeLimit: Int
+    /// Whether a thing that is in a state already is put there again with new stamps, or left alone.
+    let restampsTrash: Bool
+    let refusesSecondArchiving: Bool
+    let archivingRevises: Bool
+    let filesRevise: Bool
+    /// Whether a bulk call passes over ids that mean nothing, or stops at the first.
+    let bulkSkips: Bool
+    let emptyListsAreNull: Bool
+    let fileAddressIsRelative: Bool
+    let checksEncryptedFor: Bool
+
+    // Hub
+    let hub: HubHabits
+
+    func stamp(_ moment: Moment) -> String {
+        Stamp.text(moment, digits: stampDigits, padded: stampIsPadded)
+    }
+
+    func stamp(_ moment: Moment?) -> String? { moment.map { stamp($0) } }
+}
+
+/// How each server speaks on the hub.
+struct HubHabits: Sendable {
+    let answersInText: Bool
+    let sendsHubPings: Bool
+    let echoesBinary: Bool
+    let timestamps: MessagePack.TimestampForm
+    /// Whether bulk changes and archiving leave the acting device out.
+    let sparesActorOfArchive: Bool
+}
+
+/// When a copy that a client has edited is too old.
+enum StaleRule: Sendable {
+    /// The stamps lie more than a second apart, whichever is the later.
+    case apart
+    /// The server's is newer by two whole seconds. What is no stamp is passed over.
+    case newer
+
+    enum Verdict {
+        case fresh
+        case stale
+        case unreadable
+    }
+
+    func judge(server: Moment, known text: String?) -> Verdict {
+        guard let text else { return .fresh }
+        switch self {
+        case .apart:
+            guard let known = Revision(text) else { return .unreadable }
+            let apart = (server.ticks - known.moment.ticks).magnitude
+            return apart > UInt64(Moment.ticksPerSecond) ? .stale : .fresh
+        case .newer:
+            guard let known = Self.withoutOffset(text) else { return .fresh }
+            let seconds = (server.ticks - known.ticks) / Moment.ticksPerSecond
+            return seconds > 1 ? .stale : .fresh
+        }
+    }
+
+    /// That server reads an offset and does not heed it, and takes no stamp without one.
+    private static func withoutOffset(_ text: String) -> Moment? {
+        guard Revision(text) != nil else { return nil }
+        let clock = text.prefix { $0 != "Z" && $0 != "z" && $0 != "+" }
+        let isNegative = clock.utf8.count > 19 && clock.dropFirst(19).contains("-")
+        guard clock.utf8.count < text.utf8.count || isNegative else { return nil }
+        let plain = isNegative ? clock.prefix(19) : clock
+        return Revision(String(plain) + "Z")?.moment
+    }
+}
+
+extension Personality: CustomStringConvertible {
+    public var description: String { name.rawValue }
+}

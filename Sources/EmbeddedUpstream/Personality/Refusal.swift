@@ -1,0 +1,48 @@
+/// Why a call is not carried out. What it is called towards the client is for ``Wording`` to say.
+enum Refusal: Error, Hashable {
+    enum Deed: Hashable {
+        case edit
+        case delete
+        case trash
+        case restore
+    }
+
+    case missingCipher
+    /// The same, for the call that only changes folder and favourite.
+    case missingCipherToPlace
+    case missingFolder
+    case missingSend
+    case missingOther
+    case foreignCipher
+    case unknownFolder
+    case forbidden(Deed)
+    case stale
+    case badDate
+    case organizationMismatch
+    case badType
+    case noData
+    case notArchived
+    case notUnarchived
+    case encryptedForOther
+    case tooLong(member: String, limit: Int)
+    case notEncrypted(member: String)
+    case badJSON
+    case badShape(String)
+    case badUUID
+    case noRoute(isAPI: Bool)
+    case wrongPassword
+    case unauthorized
+    case registrationRefused
+    case tooLarge
+
+    // The token call
+    case wrongCredentials
+    case badGrant
+    case badScope(String)
+    case blankField(String)
+    case noVersionHeader
+    case newDevice
+    case wrongCode(secondsSince1970: Int64)
+    case noSuchGrant
+    case wrongAPIKey
+}
