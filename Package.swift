@@ -168,6 +168,13 @@ let package = Package(
             of: ["Bitwarden", "Vault", "JSON", "Crypto", "System"],
             resources: [.copy("Fixtures")]
         ),
+        tests(
+            "EmbeddedUpstreamTests",
+            of: [
+                "EmbeddedUpstream", "Bitwarden", "Vault", "HTTP", "JSON", "Crypto", "Messaging",
+                "System",
+            ]
+        ),
         tests("CommandLineTests", of: ["holdfast"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),

@@ -76,6 +76,9 @@ extension TokenAnswer {
             object.add("token_type", "Bearer")
             if let refreshToken { object.add("refresh_token", refreshToken) }
             object.add("scope", scope)
+            if login != nil, refreshToken != nil {
+                object.object("MasterPasswordPolicy") { $0.add("Object", "masterPasswordPolicy") }
+            }
             login?.write(to: &object, isRepeated: isRepeated)
             if let secondFactorToken { object.add("TwoFactorToken", secondFactorToken) }
         }
@@ -89,7 +92,6 @@ extension TokenAnswer.Login {
         unlock?.settings.writeFlat(to: &object, .pascal)
         object.add("ResetMasterPassword", false)
         object.add("ForcePasswordReset", mustChangePassword)
-        object.object("MasterPasswordPolicy") { $0.add("Object", "masterPasswordPolicy") }
         if let keys { object.object("AccountKeys") { keys.write(to: &$0, .pascal) } }
         object.object("UserDecryptionOptions") { options in
             options.add("HasMasterPassword", unlock != nil)

@@ -86,8 +86,8 @@ extension World {
         let old = account.devices[identifier]
         let device = StoredDevice(
             identifier: identifier,
-            type: form["deviceType"].flatMap { Int($0) } ?? 14,
-            name: form["deviceName"] ?? "",
+            type: old?.type ?? form["deviceType"].flatMap { Int($0) } ?? 14,
+            name: old?.name ?? form["deviceName"] ?? "",
             created: old?.created ?? stamp(call),
             refreshToken: old?.refreshToken ?? call.newSecret(count: 64),
             clientID: form["client_id"] ?? "",
