@@ -1,0 +1,166 @@
+/// What a sync answer says, as far as it decides whether it is believed.
+public struct SyncPicture: Hashable, Sendable {
+    /// Upstream's name for what it sent; `sync` if it is that.
+    public let object: String?
+    public let profileID: String?
+    /// Every cipher's stamp by its id; nil if the answer has no list of ciphers, or if something in
+    /// the list is no cipher.
+    public let ciphers: [String: Moment?]?
+    /// The account's revision number, asked for right before.
+    public let accountRevision: Int64?
+
+    public init(
+        object: String?,
+        profileID: String?,
+        ciphers: [String: Moment?]?,
+        accountRevision: Int64?
+    ) {
+        self.object = object
+        self.profileID = profileID
+        self.ciphers = ciphers
+        self.accountRevision = accountRevision
+    }
+
+    /// The same for the same ciphers at the same stamps.
+    ///
+    /// A plain FNV-1a: nobody has a reason to make two pictures look alike.
+    var fingerprint: UInt64 {
+        let lines = (ciphers ?? [:]).map { "\($0.key) \($0.value?.ticks ?? -1)\n" }.sorted()
+        return lines.lazy.flatMap(\.utf8).reduce(0xCBF2_9CE4_8422_2325) {
+            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+        }
+    }
+}
+
+/// What is held here of the account, against which a sync answer is looked at.
+public struct SyncFooting: Sendable {
+    public let userID: String
+    /// The stamps of what upstream last said, by cipher.
+    public let ciphers: [String: Moment?]
+    public let accountRevision: Int64?
+    /// What kept the last answer from being believed, if anything did.
+    public let doubt: SyncDoubt?
+
+    public init(
+        userID: String,
+        ciphers: [String: Moment?],
+        accountRevision: Int64?,
+        doubt: SyncDoubt? = nil
+    ) {
+        self.userID = userID
+        self.ciphers = ciphers
+        self.accountRevision = accountRevision
+        self.doubt = doubt
+    }
+}
+
+/// A sync answer that is whole and right, and hard to believe.
+///
+/// It is kept until the next answer. One that paints the same picture a while later, with the same
+/// account revision, is believed: then the vault is really so.
+public struct SyncDoubt: Hashable, Sendable {
+    public enum Kind: String, CaseIterable, Hashable, Sendable {
+        /// Nearly everything is gone.
+        case shrink
+        /// Upstream is at an earlier point in time than it was.
+        case regression
+    }
+
+    public let kind: Kind
+    public let fingerprint: UInt64
+    public let accountRevision: Int64?
+    /// When it first came up.
+    public let since: Moment
+
+    public init(kind: Kind, fingerprint: UInt64, accountRevision: Int64?, since: Moment) {
+        self.kind = kind
+        self.fingerprint = fingerprint
+        self.accountRevision = accountRevision
+        self.since = since
+    }
+
+    func isSamePicture(as other: SyncDoubt) -> Bool {
+        kind == other.kind && fingerprint == other.fingerprint
+            && accountRevision == other.accountRevision
+    }
+}
+
+/// Whether a sync answer may replace what is held here.
+public enum Belief: Hashable, Sendable {
+    case believed
+    /// Hard to believe, but said twice. After a regression, what upstream has forgotten is to be
+    /// offered to it again.
+    case confirmed(SyncDoubt.Kind)
+    /// Nothing is replaced; the doubt is to be kept for the next answer.
+    case doubted(SyncDoubt)
+    /// It is no whole answer for this account. Nothing is replaced, and nothing is to be kept.
+    case refused(Flaw)
+
+    public enum Flaw: String, CaseIterable, Hashable, Sendable {
+        case notASync, wrongAccount, noCiphers
+    }
+
+    /// For how long a doubt must stand before the same picture confirms it: a cache or a server
+    /// that lags behind says the same thing twice in a moment.
+    public static let secondThought: Int64 = 60
+
+    /// Of at least this many ciphers, nine tenths may not go at once without a second look. Of
+    /// fewer, only the last must not.
+    public static let shrinkFloor = 10
+
+    public init(in picture: SyncPicture, on footing: SyncFooting, at now: Moment) {
+        guard picture.object == "sync" else {
+            self = .refused(.notASync)
+            return
+        }
+        guard picture.profileID == footing.userID else {
+            self = .refused(.wrongAccount)
+            return
+        }
+        guard let ciphers = picture.ciphers else {
+            self = .refused(.noCiphers)
+            return
+        }
+        guard let kind = Self.doubt(ciphers, picture.accountRevision, footing) else {
+            self = .believed
+            return
+        }
+        let doubt = SyncDoubt(
+            kind: kind,
+            fingerprint: picture.fingerprint,
+            accountRevision: picture.accountRevision,
+            since: now
+        )
+        self = Self.settle(doubt, earlier: footing.doubt)
+    }
+
+    private static func settle(_ doubt: SyncDoubt, earlier: SyncDoubt?) -> Belief {
+        guard let earlier, earlier.isSamePicture(as: doubt), doubt.since >= earlier.since else {
+            return .doubted(doubt)
+        }
+        return doubt.since >= earlier.since.advanced(bySeconds: secondThought)
+            ? .confirmed(doubt.kind) : .doubted(earlier)
+    }
+
+    private static func doubt(
+        _ ciphers: [String: Moment?],
+        _ accountRevision: Int64?,
+        _ footing: SyncFooting
+    ) -> SyncDoubt.Kind? {
+        let gone = footing.ciphers.count { ciphers[$0.key] == nil }
+        if isShrink(gone: gone, of: footing.ciphers.count) { return .shrink }
+        if let now = accountRevision, let before = footing.accountRevision, now < before {
+            return .regression
+        }
+        let isOlder = footing.ciphers.contains { id, before in
+            guard let before, let now = ciphers[id] ?? nil else { return false }
+            return now.ticks < before.ticks - Moment.ticksPerMillisecond
+        }
+        return isOlder ? .regression : nil
+    }
+
+    private static func isShrink(gone: Int, of count: Int) -> Bool {
+        guard gone > 0 else { return false }
+        return gone == count || (count >= shrinkFloor && gone * 10 >= count * 9)
+    }
+}

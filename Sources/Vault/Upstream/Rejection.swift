@@ -1,0 +1,33 @@
+/// A refusal as upstream worded it.
+public struct Rejection: Hashable, Sendable {
+    public let status: Int
+    /// What to show a person: the first complaint about a field, or else the message.
+    public let message: String
+    /// All complaints about fields; some servers put the message itself here.
+    public let complaints: [String]
+    /// The body as it came, for a caller who is owed the original.
+    public let body: [UInt8]
+
+    public init(
+        status: Int,
+        message: String,
+        complaints: [String] = [],
+        body: [UInt8] = []
+    ) {
+        self.status = status
+        self.message = message
+        self.complaints = complaints
+        self.body = body
+    }
+
+    /// Whether it says so, in the message or in a complaint, whatever the case of its letters.
+    public func says(_ words: String) -> Bool {
+        let words = words.lowercased()
+        return message.lowercased().contains(words)
+            || complaints.contains { $0.lowercased().contains(words) }
+    }
+}
+
+extension Rejection: CustomStringConvertible {
+    public var description: String { "\(status), \(message)" }
+}

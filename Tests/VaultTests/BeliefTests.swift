@@ -1,0 +1,141 @@
+import Testing
+
+@testable import Vault
+
+struct BeliefTests {
+    private let noon = Moment(ticks: 17_000_000_000_000_000)
+
+    private func footing(
+        _ ciphers: [String: Moment?],
+        accountRevision: Int64? = 5,
+        doubt: SyncDoubt? = nil
+    ) -> SyncFooting {
+        SyncFooting(
+            userID: "me",
+            ciphers: ciphers,
+            accountRevision: accountRevision,
+            doubt: doubt
+        )
+    }
+
+    private func picture(
+        _ ciphers: [String: Moment?]?,
+        object: String? = "sync",
+        of user: String? = "me",
+        accountRevision: Int64? = 6
+    ) -> SyncPicture {
+        SyncPicture(
+            object: object,
+            profileID: user,
+            ciphers: ciphers,
+            accountRevision: accountRevision
+        )
+    }
+
+    private func vault(_ count: Int, at moment: Moment? = nil) -> [String: Moment?] {
+        Dictionary(uniqueKeysWithValues: (0..<count).map { ("c\($0)", moment ?? noon) })
+    }
+
+    private func look(_ picture: SyncPicture, _ footing: SyncFooting, later: Int64 = 0) -> Belief {
+        Belief(in: picture, on: footing, at: noon.advanced(bySeconds: later))
+    }
+
+    @Test func `a whole answer for the right account is believed`() {
+        #expect(look(picture(vault(20)), footing(vault(20))) == .believed)
+        #expect(look(picture(vault(1)), footing([:])) == .believed)
+        #expect(look(picture([:]), footing([:])) == .believed, "An empty vault stays empty.")
+    }
+
+    @Test func `T-46 what is no sync of this account replaces nothing`() {
+        let here = footing(vault(3))
+        #expect(look(picture(vault(3), object: nil), here) == .refused(.notASync))
+        #expect(look(picture(vault(3), object: "list"), here) == .refused(.notASync))
+        #expect(look(picture(vault(3), of: "you"), here) == .refused(.wrongAccount))
+        #expect(look(picture(vault(3), of: nil), here) == .refused(.wrongAccount))
+        #expect(look(picture(nil), here) == .refused(.noCiphers))
+    }
+
+    @Test func `T-46 an empty list does not replace a vault until it is said twice`() throws {
+        let empty = picture([:])
+        guard case .doubted(let doubt) = look(empty, footing(vault(3))) else {
+            Issue.record("An empty answer was not doubted.")
+            return
+        }
+        #expect(doubt.kind == .shrink)
+        let again = footing(vault(3), doubt: doubt)
+        #expect(look(empty, again, later: 59) == .doubted(doubt), "Too soon to be another answer.")
+        #expect(look(empty, again, later: 60) == .confirmed(.shrink))
+    }
+
+    @Test func `another picture begins the doubt anew`() {
+        let here = footing(vault(20))
+        guard case .doubted(let doubt) = look(picture(vault(1)), here) else {
+            Issue.record("Nineteen of twenty went without a doubt.")
+            return
+        }
+        let later = footing(vault(20), doubt: doubt)
+        guard case .doubted(let other) = look(picture(vault(2)), later, later: 600) else {
+            Issue.record("Another picture confirmed the first.")
+            return
+        }
+        #expect(other.since == noon.advanced(bySeconds: 600))
+        let moved = picture(vault(1), accountRevision: 7)
+        #expect(look(moved, later, later: 600) != .confirmed(.shrink), "The account has moved.")
+        #expect(look(picture(vault(20)), later, later: 600) == .believed, "All is there again.")
+    }
+
+    @Test func `P8 nine tenths of ten or more are not given up at once`() {
+        func isDoubted(_ before: Int, _ now: Int) -> Bool {
+            look(picture(vault(now)), footing(vault(before))) != .believed
+        }
+        #expect(isDoubted(10, 1))
+        #expect(!isDoubted(10, 2))
+        #expect(isDoubted(100, 10))
+        #expect(!isDoubted(100, 11))
+        #expect(!isDoubted(9, 1), "A small vault may shrink, but not to nothing.")
+        #expect(isDoubted(1, 0))
+    }
+
+    @Test func `all replaced by others is a shrink too`() {
+        let others = Dictionary(uniqueKeysWithValues: (0..<20).map { ("d\($0)", noon as Moment?) })
+        guard case .doubted(let doubt) = look(picture(others), footing(vault(20))) else {
+            Issue.record("Twenty strangers were believed.")
+            return
+        }
+        #expect(doubt.kind == .shrink)
+    }
+
+    @Test func `I13 an account revision that goes back is a regression`() {
+        let back = picture(vault(3), accountRevision: 4)
+        guard case .doubted(let doubt) = look(back, footing(vault(3))) else {
+            Issue.record("A revision that went back was believed.")
+            return
+        }
+        #expect(doubt.kind == .regression)
+        let again = footing(vault(3), doubt: doubt)
+        #expect(look(back, again, later: 90) == .confirmed(.regression))
+        let unknown = picture(vault(3), accountRevision: nil)
+        #expect(look(unknown, footing(vault(3))) == .believed)
+    }
+
+    @Test func `P7 an item older than it was is a regression, a lost digit is not`() {
+        func moved(_ ticks: Int64) -> Belief {
+            var now = vault(3)
+            now["c1"] = Moment(ticks: noon.ticks + ticks)
+            return look(picture(now), footing(vault(3)))
+        }
+        #expect(moved(-Moment.ticksPerMillisecond) == .believed)
+        #expect(moved(-Moment.ticksPerMillisecond - 1) != .believed)
+        #expect(moved(Moment.ticksPerSecond) == .believed)
+        var unstamped = vault(3)
+        unstamped["c1"] = .some(nil)
+        #expect(look(picture(unstamped), footing(vault(3))) == .believed)
+    }
+
+    @Test func `a clock that was set back confirms nothing`() {
+        let empty = picture([:])
+        guard case .doubted(let doubt) = look(empty, footing(vault(3))) else { return }
+        let again = footing(vault(3), doubt: doubt)
+        #expect(look(empty, again, later: -3_600) != .confirmed(.shrink))
+    }
+}
