@@ -95,6 +95,13 @@ let package = Package(
         room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
         room("Bitwarden", above: ["Vault", "Crypto", "JSON"]),
         room(
+            "Host",
+            above: [
+                "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
+                "System",
+            ]
+        ),
+        room(
             "EmbeddedUpstream",
             above: [
                 "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "SQLite", "Messaging", "System",
@@ -173,6 +180,13 @@ let package = Package(
             of: [
                 "EmbeddedUpstream", "Bitwarden", "Vault", "HTTP", "JSON", "Crypto", "Messaging",
                 "System",
+            ]
+        ),
+        tests(
+            "HostTests",
+            of: [
+                "Host", "EmbeddedUpstream", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
+                "Messaging", "Metrics", "System",
             ]
         ),
         tests("CommandLineTests", of: ["holdfast"]),

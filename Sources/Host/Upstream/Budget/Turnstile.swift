@@ -1,0 +1,181 @@
+import FoundationEssentials
+import Messaging
+import Metrics
+import System
+import Vault
+
+/// Lets requests to one upstream host through, as its ``RequestBudget`` says.
+///
+/// The budget decides under a lock, and what it decided is done after it; a request that need not
+/// wait passes without a change of tasks. ``run()`` is its alarm clock: without it, whoever waits for
+/// time to pass waits on.
+final class Turnstile: Sendable {
+    private enum Alarm: Sendable {
+        case set(Duration)
+        case rang
+    }
+
+    private let state: Lock<TurnstileState>
+    private let mailbox = Mailbox<Alarm>(name: "turnstile", capacity: 16)
+    private let timekeeper: any Timekeeper
+    private let chance: any Chance
+    private let metrics: BudgetMetrics
+
+    init(
+        places: Int,
+        timekeeper: any Timekeeper,
+        chance: any Chance,
+        metrics: BudgetMetrics
+    ) {
+        state = Lock(TurnstileState(budget: RequestBudget(places: places)))
+        self.timekeeper = timekeeper
+        self.chance = chance
+        self.metrics = metrics
+        metrics.upstreamAppeared()
+    }
+
+    /// What came of a request that was let through, and what the budget is to learn from it.
+    struct Passage<Value: Sendable>: Sendable {
+        var value: Value
+        var result: RequestBudget.Result
+    }
+
+    /// Waits for a turn, does the request, and takes note of what came of it.
+    ///
+    /// - Returns: What the request returned, and until when nobody is to come again if upstream asked
+    ///   for that.
+    func pass<Value: Sendable>(
+        _ ask: RequestBudget.Ask,
+        _ request: () async -> Passage<Value>
+    ) async throws(RequestBudget.Refusal) -> (value: Value, notBefore: Moment?) {
+        let ticket: Int
+        do {
+            ticket = try await enter(ask)
+        } catch {
+            metrics.refused(error)
+            throw error
+        }
+        let passage = await request()
+        leave(ticket, passage.result)
+        guard case .throttled = passage.result else { return (passage.value, nil) }
+        return (passage.value, standing[Zone(ask.pace)])
+    }
+
+    private func enter(_ ask: RequestBudget.Ask) async throws(RequestBudget.Refusal) -> Int {
+        let now = timekeeper.elapsed
+        let (ticket, answer, alarm, called) = state.withLock { $0.ask(ask, at: now) }
+        for call in called { call.resume() }
+        switch answer {
+        case .go: break
+        case .refused(let refusal): throw refusal
+        case .wait:
+            if let alarm { await wind(alarm - now, for: ticket) }
+            if let refusal = await turn(of: ticket) { throw refusal }
+        }
+        metrics.entered()
+        return ticket
+    }
+
+    /// Without an alarm clock nobody would wake it, so then it does not wait at all.
+    private func wind(_ wait: Duration, for ticket: Int) async {
+        do {
+            try await mailbox.address.tell(.set(wait))
+        } catch {
+            state.withLock { $0.withdraw(ticket) }?.resume()
+        }
+    }
+
+    private func turn(of ticket: Int) async -> RequestBudget.Refusal? {
+        metrics.waiting.increment()
+        defer { metrics.waiting.decrement() }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                state.withLock { $0.lieDown(ticket, continuation) }?.resume()
+            }
+        } onCancel: {
+            state.withLock { $0.withdraw(ticket) }?.resume()
+        }
+    }
+
+    private func leave(_ ticket: Int, _ result: RequestBudget.Result) {
+        act { budget, now in
+            budget.end(ticket, result, at: now, chance: chance.fraction())
+        }
+        metrics.left(result)
+    }
+
+    /// The way to the host is another one now.
+    func networkChanged() {
+        act { budget, now in budget.networkChanged(at: now) }
+    }
+
+    /// Until when upstream asked to be left alone. To be kept over a restart.
+    var standing: [Zone: Moment] {
+        let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
+        return state.withLock { state in
+            Dictionary(
+                uniqueKeysWithValues: Zone.allCases.compactMap { zone in
+                    state.budget.notBefore(zone, at: now).map {
+                        (zone, today.advanced(by: $0 - now))
+                    }
+                }
+            )
+        }
+    }
+
+    /// What was kept. Nothing lies further ahead than an upstream may ask for, so a calendar that was
+    /// wrong holds nobody up for long.
+    func restore(_ standing: [Zone: Moment]) {
+        let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
+        let times = standing.mapValues { moment in
+            let ahead = moment.since(today)
+            return now + min(ahead, .seconds(RetryAfter.longest))
+        }
+        state.withLock { $0.budget.restore(notBefore: times) }
+    }
+
+    func rate(of pace: Pace) -> Double? { state.withLock { $0.budget.rate(of: pace) } }
+    var breaker: Breaker.Kind { state.withLock { $0.budget.breaker.kind } }
+    var load: (underWay: Int, waiting: Int) {
+        state.withLock { ($0.budget.underWayCount, $0.budget.waitingCount) }
+    }
+
+    /// Rings when time has passed that somebody waits for.
+    func run() async {
+        await withDiscardingTaskGroup { alarms in
+            for await alarm in mailbox {
+                switch alarm {
+                case .set(let wait):
+                    alarms.addTask {
+                        try? await self.timekeeper.sleep(for: max(wait, .zero))
+                        try? await self.mailbox.address.tell(.rang)
+                    }
+                case .rang:
+                    if let next = ring() { alarms.addTask { await self.set(next) } }
+                }
+            }
+            alarms.cancelAll()
+        }
+    }
+
+    private func ring() -> Duration? {
+        act { budget, now in budget.ring(at: now) }
+        let now = timekeeper.elapsed
+        return state.withLock { $0.nextAlarm(at: now) }.map { $0 - now }
+    }
+
+    private func set(_ wait: Duration) async {
+        try? await mailbox.address.tell(.set(wait))
+    }
+
+    private func act(_ change: (inout RequestBudget, Duration) -> [RequestBudget.Turn]) {
+        let now = timekeeper.elapsed
+        let (called, before, after) = state.withLock { state in
+            let before = state.budget.breaker.kind
+            let turns = change(&state.budget, now)
+            return (state.call(turns), before, state.budget.breaker.kind)
+        }
+        for call in called { call.resume() }
+        metrics.breakerMoved(from: before, to: after)
+    }
+}

@@ -1,0 +1,110 @@
+public import Bitwarden
+import HTTP
+import JSON
+public import Vault
+
+// The account as a whole.
+
+/// The number by which upstream tells that anything of an account has changed.
+///
+/// Only whether it is the same number says something: it can go back when a server is restored.
+public enum AccountRevision: Hashable, Sendable {
+    case number(Int64)
+    /// Upstream has none to tell.
+    case unknown
+
+    public var number: Int64? {
+        if case .number(let number) = self { number } else { nil }
+    }
+}
+
+/// All of an account as upstream says it is.
+public struct SyncFetched: Sendable {
+    public let answer: SyncAnswer
+    /// Asked for before the rest, so that a change in between is not missed.
+    public let revision: AccountRevision
+    /// What decides whether it is believed.
+    public let picture: SyncPicture
+}
+
+extension UpstreamAccount {
+    /// Cheap enough to be asked before every sync, to do without.
+    public func revision() async throws(Setback) -> AccountRevision {
+        let call = Call(.revisionDate, .get, "/accounts/revision-date")
+        guard let number: Int = try await send(call).read(Int?.self, of: call) else {
+            return .unknown
+        }
+        // A negative one is how Bitwarden says that the account is gone.
+        guard number >= 0 else { throw Setback(.signedOut, operation: call.operation.words) }
+        return .number(Int64(number))
+    }
+
+    /// Everything, and the revision that it has at least.
+    public func sync() async throws(Setback) -> SyncFetched {
+        let revision = try await revision()
+        let call = Call(.sync, .get, "/sync?excludeDomains=true").large
+        let answer = try await send(call)
+        return try await Self.read(answer, revision, call)
+    }
+
+    /// Large vaults take a while to read, so it is not done where the caller is at home.
+    @concurrent
+    private static func read(
+        _ answer: Answer,
+        _ revision: AccountRevision,
+        _ call: Call
+    ) async throws(Setback) -> SyncFetched {
+        do throws(NotASync) {
+            let sync = try SyncAnswer(answer.body)
+            return SyncFetched(
+                answer: sync,
+                revision: revision,
+                picture: SyncPicture(sync, revision)
+            )
+        } catch {
+            throw call.malformed("\(error)")
+        }
+    }
+
+    public func profile() async throws(Setback) -> Profile {
+        let call = Call(.profile, .get, "/accounts/profile")
+        return try await send(call).read(of: call)
+    }
+
+    /// Whether the password is the account's. The hash is as good as the password.
+    public func verify(masterPasswordHash: String) async throws(Setback) -> Bool {
+        let call = Call(.verifyPassword, .post, "/accounts/verify-password", expecting: .nothing)
+            .sending(PasswordProof(masterPasswordHash: masterPasswordHash))
+        do throws(Setback) {
+            _ = try await send(call)
+            return true
+        } catch {
+            guard case .rejected(let words) = error.reason, words.status == 400 else {
+                throw error
+            }
+            return false
+        }
+    }
+}
+
+extension SyncPicture {
+    /// - Returns: One without ciphers if something in the list is none.
+    public init(_ sync: SyncAnswer, _ revision: AccountRevision) {
+        var ciphers: [String: Moment?]? = [:]
+        ciphers?.reserveCapacity(sync.ciphers.count)
+        for cipher in sync.ciphers {
+            guard let id = cipher["id"]?.string else {
+                ciphers = nil
+                break
+            }
+            let revision = cipher["revisionDate"]?.string.flatMap { Revision($0) }
+            ciphers?.updateValue(revision?.moment, forKey: id)
+        }
+        self.init(
+            object: "sync",
+            profileID: sync.profile.id,
+            ciphers: ciphers,
+            accountRevision: revision.number
+        )
+    }
+}

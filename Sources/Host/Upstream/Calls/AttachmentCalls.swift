@@ -1,0 +1,129 @@
+public import Bitwarden
+import HTTP
+import JSON
+public import Vault
+
+// Attachments. A file goes up in two steps: it is announced, then its bytes follow to where the
+// answer says. They are encrypted before they get here, and pass through piece by piece.
+
+extension UpstreamAccount {
+    /// Announces a file. Until its bytes are there, the item has a file that cannot be opened: who
+    /// cannot bring them takes the announcement back with ``deleteAttachment(_:of:)``.
+    public func announceAttachment(
+        _ request: AttachmentRequest,
+        to id: String
+    ) async throws(Setback) -> AttachmentUpload {
+        let path = "/ciphers/\(segment: id)/attachment/v2"
+        let call = Call(.createAttachment, .post, path, about: .cipher).sending(request)
+        return try await send(call).read(of: call)
+    }
+
+    /// Brings the bytes of a file that was announced, to the server or to the store that it names.
+    public func upload(_ file: FileSource, as upload: AttachmentUpload) async throws(Setback) {
+        let url = upstream.bases.resolve(upload.url)
+        switch upload.way {
+        case .direct:
+            let form = MultipartForm(file, chance: upstream.world.chance)
+            var call = uploadCall(.post, url, body: form.body)
+            call.headers["Content-Type"] = form.contentType
+            call.isSigned = upstream.bases.isAPI(url)
+            try await send(upload: call)
+        case .store:
+            var call = uploadCall(.put, url, body: file.body)
+            call.headers["Content-Type"] = "application/octet-stream"
+            call.headers["x-ms-blob-type"] = "BlockBlob"
+            call.isSigned = false
+            try await send(upload: call)
+        }
+    }
+
+    private func uploadCall(_ method: Method, _ url: String, body: Client.Body) -> Call {
+        var call = Call(
+            .uploadAttachment,
+            method,
+            url,
+            at: .elsewhere,
+            body: body,
+            about: .file,
+            expecting: .nothing
+        )
+        call.deadlines = .file
+        return call
+    }
+
+    /// The token only goes where it belongs.
+    private func send(upload call: Call) async throws(Setback) {
+        if call.isSigned {
+            _ = try await send(call)
+        } else {
+            _ = try await upstream.perform(call, for: session.userID, manner)
+        }
+    }
+
+    /// Where the file can be fetched for a while.
+    public func attachment(
+        _ attachmentID: String,
+        of id: String
+    ) async throws(Setback) -> AttachmentAnswer {
+        let path = "/ciphers/\(segment: id)/attachment/\(segment: attachmentID)"
+        let call = Call(.findAttachment, .get, path, about: .file)
+        return try await send(call).read(of: call)
+    }
+
+    /// The encrypted file, piece by piece. The address lets in whoever has it, so no token goes there.
+    public func download(_ attachment: AttachmentAnswer) async throws(Setback) -> FileStream {
+        var call = Call(
+            .downloadAttachment,
+            .get,
+            upstream.bases.resolve(attachment.url ?? ""),
+            at: .elsewhere,
+            about: .file,
+            expecting: .file,
+            isSigned: false
+        )
+        guard attachment.url != nil else { throw call.malformed("a file without address") }
+        call.deadlines = .file
+        let answer = try await upstream.open(call, for: session.userID, manner)
+        return FileStream(answer: answer, call: call)
+    }
+
+    public func deleteAttachment(
+        _ attachmentID: String,
+        of id: String
+    ) async throws(Setback) {
+        let path = "/ciphers/\(segment: id)/attachment/\(segment: attachmentID)"
+        let call = Call(.deleteAttachment, .delete, path, about: .file, expecting: .nothing)
+        _ = try await send(call)
+    }
+}
+
+/// A file as it comes. One reader, once.
+public struct FileStream: AsyncSequence, Sendable {
+    let answer: StreamedAnswer
+    let call: Call
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let stream: FileStream
+
+        public mutating func next(
+            isolation actor: isolated (any Actor)? = #isolation
+        ) async throws(Setback) -> [UInt8]? {
+            do throws(ClientError) {
+                return try await stream.answer.next()
+            } catch {
+                throw Setback(error, of: stream.call)
+            }
+        }
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(stream: self) }
+}
+
+extension Client.Deadlines {
+    /// Files are large and lines are slow; what counts is that something moves.
+    fileprivate static var file: Client.Deadlines {
+        var deadlines = Client.Deadlines()
+        deadlines.total = .seconds(3_600)
+        return deadlines
+    }
+}

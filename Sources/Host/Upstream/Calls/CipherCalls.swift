@@ -1,0 +1,194 @@
+public import Bitwarden
+import HTTP
+import JSON
+public import Vault
+
+// Items. What is sent is made by ``Vault/Cipher/request(_:)``, frozen before it gets here.
+
+extension UpstreamAccount {
+    public func cipher(_ id: String) async throws(Setback) -> Cipher {
+        let call = Call(.getCipher, .get, "/ciphers/\(segment: id)/details", about: .cipher)
+        return try await send(call).cipher(id, of: call)
+    }
+
+    /// All items of the account, without what else a sync has.
+    public func ciphers() async throws(Setback) -> [Cipher] {
+        let call = Call(.listCiphers, .get, "/ciphers").large
+        return try await list(of: call)
+    }
+
+    /// Upstream chooses the id. Nothing keeps the same from being created twice, so after an unknown
+    /// outcome it has to be looked for.
+    public func create(_ request: [UInt8]) async throws(Setback) -> Cipher {
+        let call = Call(.createCipher, .post, "/ciphers").sending(request)
+        return try await send(call).cipher(of: call)
+    }
+
+    /// Creates an item of an organisation, in collections.
+    public func create(
+        _ request: SharedCipherRequest
+    ) async throws(Setback) -> Cipher {
+        let call = Call(.createCipher, .post, "/ciphers/create").sending(request)
+        return try await send(call).cipher(of: call)
+    }
+
+    /// Replaces the item as a whole.
+    public func update(_ id: String, _ request: [UInt8]) async throws(Setback) -> Cipher {
+        try await change(.updateCipher, .put, id, body: request)
+    }
+
+    /// Changes what is the user's own even of an organisation's item.
+    public func update(
+        _ id: String,
+        _ request: PartialRequest
+    ) async throws(Setback) -> Cipher {
+        try await change(.movePartial, .put, id, "/partial", body: request.bytes)
+    }
+
+    /// Moves the item to the trash. Trashing what is there already is no failure.
+    public func trash(_ id: String) async throws(Setback) {
+        try await remove(.trashCipher, .put, id, "/delete")
+    }
+
+    public func restore(_ id: String) async throws(Setback) -> Cipher {
+        try await change(.restoreCipher, .put, id, "/restore")
+    }
+
+    /// Removes the item for good.
+    public func delete(_ id: String) async throws(Setback) {
+        try await remove(.deleteCipher, .delete, id)
+    }
+
+    public func archive(_ id: String) async throws(Setback) -> Cipher {
+        try await change(.archiveCipher, .put, id, "/archive")
+    }
+
+    public func unarchive(_ id: String) async throws(Setback) -> Cipher {
+        try await change(.unarchiveCipher, .put, id, "/unarchive")
+    }
+
+    /// Gives the item to an organisation. It must have been encrypted for that.
+    public func share(
+        _ id: String,
+        _ request: SharedCipherRequest
+    ) async throws(Setback) -> Cipher {
+        try await change(.shareCipher, .put, id, "/share", body: request.bytes)
+    }
+
+    /// Changes in which collections an organisation's item is.
+    ///
+    /// - Returns: The item; nil if the user cannot see it any more.
+    public func setCollections(
+        of id: String,
+        to collectionIDs: [String]
+    ) async throws(Setback) -> Cipher? {
+        let body = JSON.Raw.object { $0.add("collectionIds", collectionIDs) }
+        let path = "/ciphers/\(segment: id)/collections_v2"
+        let call = Call(.changeCollections, .put, path, about: .cipher).sending(body)
+        let answer: OptionalCipher = try await send(call).read(of: call)
+        guard let raw = answer.cipher else { return nil }
+        return try Answer(status: 200, body: Array(raw.bytes)).cipher(id, of: call)
+    }
+
+    private func change(
+        _ operation: Operation,
+        _ method: Method,
+        _ id: String,
+        _ rest: String = "",
+        body: [UInt8]? = nil
+    ) async throws(Setback) -> Cipher {
+        var call = Call(operation, method, "/ciphers/\(segment: id)" + rest, about: .cipher)
+        if let body { call = call.sending(body) }
+        return try await send(call).cipher(id, of: call)
+    }
+
+    private func remove(
+        _ operation: Operation,
+        _ method: Method,
+        _ id: String,
+        _ rest: String = ""
+    ) async throws(Setback) {
+        let path = "/ciphers/\(segment: id)" + rest
+        _ = try await send(
+            Call(operation, method, path, about: .cipher, expecting: .nothing)
+        )
+    }
+}
+
+// MARK: - Many at once
+
+extension UpstreamAccount {
+    /// One that is not there does not stop the others on one of the servers; on the other it does, and
+    /// what came before it stays done. After a refusal, a sync tells.
+    public func trash(_ ids: [String]) async throws(Setback) {
+        try await bulk(.trashCipher, .put, "/ciphers/delete", IDsRequest(ids: ids))
+    }
+
+    public func delete(_ ids: [String]) async throws(Setback) {
+        try await bulk(.deleteCipher, .delete, "/ciphers", IDsRequest(ids: ids))
+    }
+
+    public func restore(_ ids: [String]) async throws(Setback) {
+        try await bulk(.restoreCipher, .put, "/ciphers/restore", IDsRequest(ids: ids))
+    }
+
+    public func archive(_ ids: [String]) async throws(Setback) {
+        try await bulk(.archiveCipher, .put, "/ciphers/archive", IDsRequest(ids: ids))
+    }
+
+    public func unarchive(_ ids: [String]) async throws(Setback) {
+        try await bulk(.unarchiveCipher, .put, "/ciphers/unarchive", IDsRequest(ids: ids))
+    }
+
+    public func move(_ ids: [String], toFolder folderID: String?) async throws(Setback) {
+        let request = MoveRequest(ids: ids, folderID: folderID)
+        try await bulk(.moveCiphers, .put, "/ciphers/move", request)
+    }
+
+    /// Ids are not returned, so what was made has to be looked for.
+    public func importCiphers(_ request: [UInt8]) async throws(Setback) {
+        let call = Call(.importCiphers, .post, "/ciphers/import", expecting: .nothing)
+        _ = try await send(call.sending(request).large)
+    }
+
+    private func bulk(
+        _ operation: Operation,
+        _ method: Method,
+        _ path: String,
+        _ body: some JSON.Writable
+    ) async throws(Setback) {
+        let call = Call(operation, method, path, expecting: .nothing)
+        _ = try await send(call.sending(body).large)
+    }
+
+    private func list(of call: Call) async throws(Setback) -> [Cipher] {
+        let list: ListAnswer<JSON.Raw> = try await send(call).read(of: call)
+        var ciphers: [Cipher] = []
+        ciphers.reserveCapacity(list.elements.count)
+        for raw in list.elements {
+            do throws(NotACipher) {
+                ciphers.append(try Cipher(raw))
+            } catch {
+                throw call.malformed("\(error)")
+            }
+        }
+        return ciphers
+    }
+}
+
+private struct OptionalCipher: JSON.Readable {
+    let cipher: JSON.Raw?
+
+    /// The older form of the call answers with the cipher itself.
+    init(json: JSON.Value) throws(JSON.Mismatch) {
+        guard let inner = json[anyCase: "cipher"] else {
+            cipher = json[anyCase: "id"] == nil ? nil : json.raw
+            return
+        }
+        cipher = inner.isNull ? nil : inner.raw
+    }
+}
+
+extension JSON.Writable {
+    fileprivate var bytes: [UInt8] { Array(JSON.Raw(self, capacity: 1_024).bytes) }
+}

@@ -1,0 +1,22 @@
+/// What upstream is asked for. Errors and figures are told apart by it.
+public enum Operation: String, CaseIterable, Hashable, Sendable {
+    case prelogin, token, sendTwoFactorCode
+    case config, alive, revisionDate, sync, profile, verifyPassword
+
+    case listCiphers, getCipher, createCipher, updateCipher, movePartial
+    case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher
+    case moveCiphers, shareCipher, changeCollections, importCiphers
+
+    case listFolders, getFolder, createFolder, updateFolder, deleteFolder
+
+    case createAttachment, uploadAttachment, findAttachment, downloadAttachment, deleteAttachment
+
+    case listSends, getSend, createSend, updateSend, deleteSend, removeSendPassword
+
+    /// As it stands in a sentence.
+    var words: String {
+        rawValue.reduce(into: "") { words, letter in
+            words += letter.isUppercase ? " \(letter.lowercased())" : "\(letter)"
+        }
+    }
+}

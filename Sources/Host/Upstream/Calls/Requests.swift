@@ -1,0 +1,71 @@
+import HTTP
+import JSON
+
+extension Upstream {
+    /// The call as it goes out.
+    ///
+    /// Only files are fetched through redirects: they lie where their address leads, and no token
+    /// goes there. Any other redirect is for the operator to see, because a write must not be sent on,
+    /// and a read that is sent on comes back without its token.
+    func request(for call: Call, _ manner: Manner, token: String?) -> Client.Request {
+        var request = Client.Request(
+            call.method,
+            url(of: call),
+            headers: headers(of: call, token: token),
+            body: call.body,
+            operation: call.operation.words
+        )
+        request.bodyLimit = call.bodyLimit
+        request.redirectLimit = call.expectation == .file ? 3 : 0
+        if call.deadlines != nil || manner.deadline != nil {
+            var deadlines = call.deadlines ?? Client.Deadlines()
+            if let deadline = manner.deadline { deadlines.total = deadline }
+            request.deadlines = deadlines
+        }
+        return request
+    }
+
+    private func url(of call: Call) -> String {
+        switch call.base {
+        case .api: bases.api + call.path
+        case .identity: bases.identity + call.path
+        case .elsewhere: call.path
+        }
+    }
+
+    private func headers(of call: Call, token: String?) -> Headers {
+        var headers = call.base == .elsewhere ? Headers() : identity.headers
+        if call.method == .get && call.base != .elsewhere {
+            headers["Cache-Control"] = "no-store"
+            headers["Pragma"] = "no-cache"
+        }
+        for field in call.headers.fields { headers[field.name] = field.value }
+        if let token { headers["Authorization"] = "Bearer \(token)" }
+        return headers
+    }
+}
+
+extension Call {
+    /// A call whose body is JSON.
+    func sending(_ value: some JSON.Writable) -> Call {
+        sending(Array(JSON.Raw(value, capacity: 1_024).bytes))
+    }
+
+    /// A call whose body is JSON that was made before.
+    func sending(_ json: [UInt8]) -> Call {
+        var call = self
+        call.body = .bytes(json)
+        call.headers["Content-Type"] = "application/json; charset=utf-8"
+        return call
+    }
+
+    /// A call whose answer may be as large as a whole vault.
+    var large: Call {
+        var call = self
+        call.bodyLimit = 1 << 30
+        var deadlines = Client.Deadlines()
+        deadlines.total = .seconds(300)
+        call.deadlines = deadlines
+        return call
+    }
+}

@@ -1,0 +1,123 @@
+public import Bitwarden
+import FoundationEssentials
+import HTTP
+import System
+import Vault
+
+/// What upstream tells on its own.
+public enum HubNews: Hashable, Sendable {
+    /// The line is there (again). What happened meanwhile was told to nobody, so the account's
+    /// revision has to be looked at.
+    case connected
+    /// Something happened. `isOwn` if this device did it.
+    case event(HubEvent, isOwn: Bool)
+    /// Nothing is heard for now. Only asking tells whether anything happens.
+    case lost
+    /// Upstream has ended the session, so there is nothing more to hear.
+    case signedOut
+}
+
+/// An account's line to upstream's hub.
+///
+/// A message from it is a hint: it may be missing, come twice, or come before what it tells of can be
+/// seen. What is true is what upstream says when asked.
+public struct Hub: Sendable {
+    private let account: UpstreamAccount
+
+    public init(_ account: UpstreamAccount) {
+        self.account = account
+    }
+
+    private var world: Upstream.World { account.upstream.world }
+
+    /// Keeps the line, over every interruption, until it is cancelled or the session is over.
+    public func run(_ tell: @escaping @Sendable (HubNews) async -> Void) async {
+        let life = Life()
+        var refused: String?
+        while !Task.isCancelled {
+            do throws(Setback) {
+                let need = refused.map { SessionState.Need.other(than: $0) } ?? .fresh
+                let token = try await account.session.token(need)
+                refused = await listen(token, life, tell) ? token : nil
+            } catch {
+                if error.reason == .signedOut { return await tell(.signedOut) }
+            }
+            let wait = life.state.withLock { $0.wait(chance: world.chance.fraction()) }
+            try? await world.timekeeper.sleep(for: wait)
+        }
+    }
+
+    /// One line, from its opening to its end.
+    ///
+    /// - Returns: Whether the token was the reason that there was none.
+    private func listen(
+        _ token: String,
+        _ life: Life,
+        _ tell: @escaping @Sendable (HubNews) async -> Void
+    ) async -> Bool {
+        let line: any HubLine
+        do {
+            line = try await open(token)
+        } catch {
+            return error.reason == .refused(.unauthorized)
+        }
+        life.state.withLock { $0.begin() }
+        await withTaskGroup { parts in
+            parts.addTask { await self.read(line, life, tell) }
+            parts.addTask { await self.keepAlive(line) }
+            parts.addTask { try? await self.world.timekeeper.sleep(for: HubLife.longestLine) }
+            await parts.next()
+            parts.cancelAll()
+        }
+        line.hangUp()
+        if life.state.withLock({ $0.isGreeted }) { await tell(.lost) }
+        return false
+    }
+
+    private func open(_ token: String) async throws(WebSocketError) -> any HubLine {
+        let address = account.upstream.bases.hub + "?access_token=\(segment: token)"
+        let line = try await world.transport.openLine(
+            address,
+            headers: account.upstream.identity.headers
+        )
+        try await line.send(text: String(decoding: HubHandshake.request, as: UTF8.self))
+        return line
+    }
+
+    private func read(
+        _ line: any HubLine,
+        _ life: Life,
+        _ tell: @Sendable (HubNews) async -> Void
+    ) async {
+        while let message = try? await line.next() {
+            for step in life.state.withLock({ $0.take(message) }) {
+                switch step {
+                case .greeted: await tell(.connected)
+                case .heard(let event): await tell(.event(event, isOwn: isOwn(event)))
+                case .hangUp: return
+                }
+            }
+        }
+    }
+
+    private func isOwn(_ event: HubEvent) -> Bool {
+        event.contextID == account.upstream.identity.device.identifier
+    }
+
+    private func keepAlive(_ line: any HubLine) async {
+        let ping = HubMessage.ping.frame()
+        do {
+            while true {
+                try await world.timekeeper.sleep(for: HubLife.pingInterval)
+                try await line.send(ping)
+            }
+        } catch {
+            return
+        }
+    }
+
+    /// Shared by the parts of a line; they take turns.
+    private final class Life: Sendable {
+        let state = Lock(HubLife())
+    }
+}

@@ -1,0 +1,100 @@
+import FoundationEssentials
+import System
+import Vault
+
+/// An account's right to talk to upstream, renewed when it runs out.
+///
+/// Only upstream's own refusal to renew ends it. An outage, a portal or a request to come later never
+/// does, and nothing that is kept here is lost by it.
+public final class Session: Sendable {
+    /// How a new token is got; throws what stood in the way.
+    typealias Renew = @Sendable (Tokens) async throws(Setback) -> SessionState.Renewal
+
+    public let userID: String
+    private let state: Lock<SessionState>
+    private let tickets = Lock(0)
+    private let renewal: Renew
+    private let timekeeper: any Timekeeper
+    private let keep: @Sendable (Tokens) async -> Void
+
+    /// - Parameter keep: Puts new tokens where the next start finds them.
+    init(
+        tokens: Tokens,
+        timekeeper: any Timekeeper,
+        keep: @escaping @Sendable (Tokens) async -> Void,
+        renew: @escaping Renew
+    ) {
+        userID = tokens.userID
+        state = Lock(SessionState(tokens: tokens))
+        self.timekeeper = timekeeper
+        self.keep = keep
+        renewal = renew
+    }
+
+    public var tokens: Tokens { state.withLock(\.tokens) }
+    public var isSignedOut: Bool { state.withLock(\.isSignedOut) }
+
+    /// The user has signed in again. The tokens must be the same account's.
+    public func signIn(_ tokens: Tokens) {
+        precondition(tokens.userID == userID, "A session belongs to one account.")
+        state.withLock { $0.signIn(tokens) }
+    }
+
+    /// Nothing more is asked in this account's name.
+    public func signOut() { state.withLock { $0.signOut() } }
+
+    func token(_ need: SessionState.Need = .fresh) async throws(Setback) -> String {
+        while true {
+            if Task.isCancelled { throw Setback(.cancelled, operation: Operation.token.words) }
+            let now = Moment(timekeeper.now)
+            let hearing: SessionState.Hearing
+            switch state.withLock({ $0.step(need, at: now) }) {
+            case .use(let token): return token
+            case .signedOut: throw Setback(.signedOut, operation: Operation.token.words)
+            case .wait: hearing = await wait()
+            case .renew(let tokens): hearing = await renew(tokens, for: need)
+            }
+            switch hearing {
+            case .token(let token): return token
+            case .setback(let setback): throw setback
+            case .again: continue
+            }
+        }
+    }
+
+    private func wait() async -> SessionState.Hearing {
+        let ticket = tickets.withLock { tickets in
+            tickets += 1
+            return tickets
+        }
+        defer { state.withLock { $0.forget(ticket) } }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { waiter in
+                let hearing = state.withLock { $0.wait(waiter, ticket: ticket) }
+                if let hearing { waiter.resume(returning: hearing) }
+            }
+        } onCancel: {
+            state.withLock { $0.cancel(ticket) }?.resume(returning: .again)
+        }
+    }
+
+    private func renew(
+        _ tokens: Tokens,
+        for need: SessionState.Need
+    ) async -> SessionState.Hearing {
+        let outcome: SessionState.Renewal
+        do throws(Setback) {
+            outcome = try await renewal(tokens)
+        } catch {
+            outcome = .failed(error)
+        }
+        // Kept before anybody uses it: the old one may be worth nothing from now on.
+        if case .renewed(let tokens) = outcome { await keep(tokens) }
+        let now = Moment(timekeeper.now)
+        let (waiters, hearing) = state.withLock {
+            $0.end(outcome, need: need, operation: Operation.token.words, at: now)
+        }
+        for waiter in waiters { waiter.resume(returning: hearing) }
+        return hearing
+    }
+}

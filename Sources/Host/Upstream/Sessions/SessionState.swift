@@ -1,0 +1,124 @@
+import Vault
+
+/// What a session knows, and who waits for it to know better.
+///
+/// One renewal is under way at a time. Whoever needs a token meanwhile waits for it and shares what
+/// came of it.
+struct SessionState: Sendable {
+    typealias Waiter = CheckedContinuation<Hearing, Never>
+
+    /// What is told to somebody who waited.
+    enum Hearing: Sendable {
+        case token(String)
+        case setback(Setback)
+        /// The renewal was given up by who did it. Look again.
+        case again
+    }
+
+    enum Need: Hashable, Sendable {
+        /// Something that is not about to run out.
+        case fresh
+        /// Another than this one, which upstream did not take.
+        case other(than: String)
+    }
+
+    enum Step: Sendable {
+        case use(String)
+        case wait
+        case renew(Tokens)
+        case signedOut
+    }
+
+    enum Renewal: Sendable {
+        case renewed(Tokens)
+        /// Upstream will not.
+        case refused
+        /// Nothing is known; the old token may still do.
+        case failed(Setback)
+    }
+
+    private(set) var tokens: Tokens
+    private(set) var isSignedOut = false
+    private var isRenewing = false
+    private var waiting: [Int: Waiter] = [:]
+    /// Who was cancelled before having begun to wait.
+    private var cancelled: Set<Int> = []
+
+    init(tokens: Tokens) {
+        self.tokens = tokens
+    }
+
+    mutating func step(_ need: Need, at now: Moment) -> Step {
+        if isSignedOut { return .signedOut }
+        switch need {
+        case .fresh where tokens.isFresh(at: now): return .use(tokens.access)
+        case .other(let used) where tokens.access != used: return .use(tokens.access)
+        case .fresh, .other: break
+        }
+        if isRenewing { return .wait }
+        isRenewing = true
+        return .renew(tokens)
+    }
+
+    /// - Returns: What the waiter hears at once, if there is something.
+    mutating func wait(_ waiter: Waiter, ticket: Int) -> Hearing? {
+        if cancelled.remove(ticket) != nil || !isRenewing { return .again }
+        waiting[ticket] = waiter
+        return nil
+    }
+
+    mutating func cancel(_ ticket: Int) -> Waiter? {
+        guard let waiter = waiting.removeValue(forKey: ticket) else {
+            cancelled.insert(ticket)
+            return nil
+        }
+        return waiter
+    }
+
+    /// The waiter is gone, and so is what its cancellation may have left.
+    mutating func forget(_ ticket: Int) {
+        cancelled.remove(ticket)
+    }
+
+    /// - Returns: Who waited, and what they and the one who renewed are to hear.
+    mutating func end(
+        _ renewal: Renewal,
+        need: Need,
+        operation: String,
+        at now: Moment
+    ) -> (waiters: [Waiter], hearing: Hearing) {
+        isRenewing = false
+        defer { waiting = [:] }
+        return (Array(waiting.values), hearing(of: renewal, need, operation, now))
+    }
+
+    private mutating func hearing(
+        of renewal: Renewal,
+        _ need: Need,
+        _ operation: String,
+        _ now: Moment
+    ) -> Hearing {
+        switch renewal {
+        case .renewed(let tokens):
+            self.tokens = tokens
+            return .token(tokens.access)
+        case .refused:
+            isSignedOut = true
+            return .setback(Setback(.signedOut, operation: operation))
+        case .failed(let setback) where setback.reason == .cancelled:
+            return .again
+        case .failed(let setback):
+            let stillServes = need == .fresh && tokens.isValid(at: now)
+            return stillServes ? .token(tokens.access) : .setback(setback)
+        }
+    }
+
+    mutating func signIn(_ tokens: Tokens) {
+        self.tokens = tokens
+        isSignedOut = false
+    }
+
+    mutating func signOut() {
+        isSignedOut = true
+    }
+}

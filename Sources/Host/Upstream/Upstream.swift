@@ -1,0 +1,305 @@
+import Bitwarden
+import FoundationEssentials
+import HTTP
+import Metrics
+public import System
+public import Vault
+
+/// One server that vaults are synchronized with, for all accounts that are there.
+///
+/// Everything that is asked of it goes through here: through one budget, so that the server sees no
+/// more of us than it takes, and through one table, so that each answer means one thing
+/// (``Vault/Setback``). ``run()`` has to run for as long as anything is asked.
+public final class Upstream: Sendable {
+    public let bases: Bases
+    let identity: ClientIdentity
+    let world: World
+    private let turnstile: Turnstile
+    private let metrics: UpstreamMetrics
+    private let offset = Lock<Int64?>(nil)
+
+    public init(
+        _ bases: Bases,
+        identity: ClientIdentity,
+        world: World,
+        metrics: UpstreamMetrics,
+        places: Int = 64
+    ) {
+        self.bases = bases
+        self.identity = identity
+        self.world = world
+        self.metrics = metrics
+        turnstile = Turnstile(
+            places: places,
+            timekeeper: world.timekeeper,
+            chance: world.chance,
+            metrics: metrics.budget
+        )
+    }
+
+    /// What is outside: the network, time and chance.
+    public struct World: Sendable {
+        public var transport: any Transport
+        public var timekeeper: any Timekeeper
+        public var chance: any Chance
+
+        public init(
+            transport: any Transport,
+            timekeeper: any Timekeeper,
+            chance: any Chance
+        ) {
+            self.transport = transport
+            self.timekeeper = timekeeper
+            self.chance = chance
+        }
+
+        var now: Moment { Moment(timekeeper.now) }
+    }
+
+    /// Wakes those who wait for their turn.
+    public func run() async { await turnstile.run() }
+
+    /// The way to the server is another one now, as the kernel says: what was found out about the old
+    /// one means nothing.
+    public func networkChanged() { turnstile.networkChanged() }
+
+    /// Until when the server asked to be left alone. Kept over a restart by whoever has a store.
+    public var standing: Standing {
+        get { Standing(turnstile.standing) }
+        set { turnstile.restore(newValue.zones) }
+    }
+
+    /// How many requests are under way, and how many wait for their turn.
+    public var load: (underWay: Int, waiting: Int) { turnstile.load }
+
+    /// How much the server's clock is ahead of ours, in ticks, as its last answer said; nil while
+    /// none did. To half a second, and half of what the answer took.
+    public var clockOffset: Int64? { offset.withLock(\.self) }
+}
+
+/// Until when an upstream asked to be left alone.
+public struct Standing: Hashable, Sendable {
+    public var api: Moment?
+    public var identity: Moment?
+
+    public init(api: Moment? = nil, identity: Moment? = nil) {
+        self.api = api
+        self.identity = identity
+    }
+
+    init(_ zones: [Zone: Moment]) {
+        self.init(api: zones[.api], identity: zones[.identity])
+    }
+
+    var zones: [Zone: Moment] {
+        var zones: [Zone: Moment] = [:]
+        zones[.api] = api
+        zones[.identity] = identity
+        return zones
+    }
+}
+
+/// In what manner something is asked.
+public struct Manner: Hashable, Sendable {
+    /// For how long to wait for a turn when the server takes no more at the moment.
+    public var patience = Duration.seconds(10)
+    /// Somebody insists: it is tried although the server did not answer just now. Not before a time
+    /// that the server itself set, though.
+    public var isForced = false
+    /// In place of the usual time for everything.
+    public var deadline: Duration?
+
+    public init() {}
+}
+
+// MARK: - One request
+
+extension Upstream {
+    /// What came of a request that was let through.
+    enum Outcome<Success: Sendable>: Sendable {
+        case success(Success)
+        case throttled(mayHaveLanded: Bool)
+        case setback(Setback)
+    }
+
+    func perform(
+        _ call: Call,
+        for account: String,
+        _ manner: Manner,
+        token: String? = nil
+    ) async throws(Setback) -> Answer {
+        let request = request(for: call, manner, token: token)
+        return try await pass(call, account, manner) { await self.exchange(request, call) }
+    }
+
+    /// The same, for an answer that is read while it comes.
+    func open(
+        _ call: Call,
+        for account: String,
+        _ manner: Manner,
+        token: String? = nil
+    ) async throws(Setback) -> StreamedAnswer {
+        let request = request(for: call, manner, token: token)
+        return try await pass(call, account, manner) { await self.openExchange(request, call) }
+    }
+
+    private func pass<Success: Sendable>(
+        _ call: Call,
+        _ account: String,
+        _ manner: Manner,
+        _ exchange: () async -> Turnstile.Passage<Outcome<Success>>
+    ) async throws(Setback) -> Success {
+        let ask = RequestBudget.Ask(
+            account: account,
+            pace: call.pace,
+            patience: manner.patience,
+            isForced: manner.isForced
+        )
+        let passed: (value: Outcome<Success>, notBefore: Moment?)
+        do throws(RequestBudget.Refusal) {
+            passed = try await turnstile.pass(ask, exchange)
+        } catch {
+            throw Setback(reason(of: error), operation: call.operation.words)
+        }
+        switch passed.value {
+        case .success(let answer): return answer
+        case .setback(let setback): throw setback
+        case .throttled(let mayHaveLanded):
+            let until = passed.notBefore ?? world.now
+            throw Setback(
+                .throttled(until: until),
+                operation: call.operation.words,
+                mayHaveLanded: mayHaveLanded
+            )
+        }
+    }
+
+    private func reason(of refusal: RequestBudget.Refusal) -> Setback.Reason {
+        func moment(_ time: Duration) -> Moment {
+            world.now.advanced(by: time - world.timekeeper.elapsed)
+        }
+        return switch refusal {
+        case .throttled(let until): .throttled(until: moment(until))
+        case .held(let until): .unreachable(.held(until: moment(until)))
+        case .withdrawn: .cancelled
+        }
+    }
+
+    private func exchange(
+        _ request: Client.Request,
+        _ call: Call
+    ) async -> Turnstile.Passage<Outcome<Answer>> {
+        let start = world.timekeeper.elapsed
+        do throws(ClientError) {
+            let answer = try await world.transport.send(request)
+            let judgement = judge(answer, call, since: start)
+            return passage(judgement, answer)
+        } catch {
+            return failure(error, call, since: start)
+        }
+    }
+
+    private func openExchange(
+        _ request: Client.Request,
+        _ call: Call
+    ) async -> Turnstile.Passage<Outcome<StreamedAnswer>> {
+        let start = world.timekeeper.elapsed
+        do throws(ClientError) {
+            let streamed = try await world.transport.open(request)
+            var answer = Answer(status: streamed.status, headers: streamed.headers)
+            let isSuccess = (200...299).contains(streamed.status)
+            if !isSuccess { answer.body = try await streamed.beginning }
+            let judgement = judge(answer, call, since: start)
+            return passage(judgement, streamed)
+        } catch {
+            return failure(error, call, since: start)
+        }
+    }
+
+    private func judge(_ answer: Answer, _ call: Call, since start: Duration) -> Judgement {
+        let elapsed = world.timekeeper.elapsed - start
+        metrics.answered(call.operation, answer.status, after: elapsed)
+        let now = world.now
+        noteClock(answer.headers, now, after: elapsed)
+        return Judgement(
+            status: answer.status,
+            headers: answer.headers,
+            body: answer.body,
+            of: call,
+            now: now.ticks / Moment.ticksPerSecond
+        )
+    }
+
+    private func noteClock(_ headers: Headers, _ now: Moment, after elapsed: Duration) {
+        guard elapsed < .seconds(5), let date = headers["Date"].flatMap(httpDate) else { return }
+        // The server cut off the fraction of its second, and its answer took half of the way here.
+        let sent = now.advanced(by: elapsed / -2)
+        let said = date * Moment.ticksPerSecond + Moment.ticksPerSecond / 2
+        offset.withLock { $0 = said - sent.ticks }
+    }
+
+    private func passage<Success>(
+        _ judgement: Judgement,
+        _ success: Success
+    ) -> Turnstile.Passage<Outcome<Success>> {
+        switch judgement {
+        case .accepted:
+            Turnstile.Passage(value: .success(success), result: .answered)
+        case .throttled(let retryAfter, let mayHaveLanded):
+            Turnstile.Passage(
+                value: .throttled(mayHaveLanded: mayHaveLanded),
+                result: .throttled(retryAfter)
+            )
+        case .setback(let setback):
+            Turnstile.Passage(value: .setback(setback), result: setback.budgetResult)
+        }
+    }
+
+    private func failure<Success>(
+        _ error: ClientError,
+        _ call: Call,
+        since start: Duration
+    ) -> Turnstile.Passage<Outcome<Success>> {
+        if error.reason != .cancelled {
+            metrics.failed(call.operation, after: world.timekeeper.elapsed - start)
+        }
+        let setback = Setback(error, of: call)
+        return Turnstile.Passage(
+            value: .setback(setback),
+            result: error.isOurs ? .dropped : setback.budgetResult
+        )
+    }
+}
+
+extension StreamedAnswer {
+    /// As much of the body as an error has.
+    fileprivate var beginning: [UInt8] {
+        get async throws(ClientError) {
+            var bytes: [UInt8] = []
+            while bytes.count < 64 << 10, let piece = try await next() { bytes += piece }
+            return bytes
+        }
+    }
+}
+
+extension Setback {
+    /// What the budget learns from it.
+    fileprivate var budgetResult: RequestBudget.Result {
+        switch reason {
+        case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled: .answered
+        case .foreign(.page(403)): .failed(isBan: true)
+        case .unavailable, .unreachable, .foreign, .malformed: .failed(isBan: false)
+        case .cancelled: .dropped
+        }
+    }
+}
+
+extension ClientError {
+    /// Whether it says nothing about upstream.
+    fileprivate var isOurs: Bool {
+        switch reason {
+        case .cancelled, .invalidRequest, .bodyUnreadable, .local: true
+        default: false
+        }
+    }
+}

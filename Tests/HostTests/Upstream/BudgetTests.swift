@@ -1,0 +1,340 @@
+import System
+import Testing
+import Vault
+
+@testable import Host
+
+struct BudgetTests {
+    private var budget = RequestBudget(places: 4)
+    private var ticket = 0
+
+    private mutating func ask(
+        _ account: String = "a",
+        _ pace: Pace = .read,
+        patience: Duration = .seconds(10),
+        isForced: Bool = false,
+        at now: Duration = .zero
+    ) -> (ticket: Int, answer: RequestBudget.Answer) {
+        ticket += 1
+        let ask = RequestBudget.Ask(
+            account: account,
+            pace: pace,
+            patience: patience,
+            isForced: isForced
+        )
+        return (ticket, budget.ask(ask, ticket: ticket, at: now).answer)
+    }
+
+    private mutating func end(
+        _ ticket: Int,
+        _ result: RequestBudget.Result = .answered,
+        at now: Duration = .zero,
+        chance: Double = 0
+    ) -> [RequestBudget.Turn] {
+        budget.end(ticket, result, at: now, chance: chance)
+    }
+
+    @Test mutating func `who is first goes at once, as long as there are places`() {
+        for _ in 0..<4 { #expect(ask().answer == .go) }
+        #expect(ask().answer == .wait)
+        #expect(end(1) == [.init(ticket: 5, refusal: nil)])
+        #expect(budget.underWayCount == 4)
+    }
+
+    @Test mutating func `accounts take turns, however many each has in line`() {
+        for _ in 0..<4 { _ = ask("busy") }
+        for _ in 0..<100 { _ = ask("busy") }
+        let late = [ask("quiet").ticket, ask("other").ticket]
+        var order: [Int] = []
+        for running in 1...4 { order += end(running).map(\.ticket) }
+        #expect(order == [5, late[0], late[1], 6])
+    }
+
+    @Test mutating func `within an account who came first goes first`() {
+        for _ in 0..<4 { _ = ask() }
+        let waiting = (0..<200).map { _ in ask().ticket }
+        var order: [Int] = []
+        var running = [1, 2, 3, 4]
+        while !running.isEmpty {
+            let turns = end(running.removeFirst()).map(\.ticket)
+            order += turns
+            running += turns
+        }
+        #expect(order == waiting)
+        #expect(budget.waitingCount == 0 && budget.underWayCount == 0)
+    }
+
+    @Test mutating func `who loses interest leaves the line without a trace`() {
+        for _ in 0..<4 { _ = ask() }
+        let (gone, next) = (ask().ticket, ask().ticket)
+        budget.withdraw(gone)
+        #expect(end(1).map(\.ticket) == [next])
+    }
+
+    @Test mutating func `patience ends`() {
+        for _ in 0..<4 { _ = ask() }
+        let waiting = ask(patience: .seconds(3))
+        #expect(budget.alarm(at: .zero) == .seconds(3))
+        #expect(budget.ring(at: .seconds(2)).isEmpty)
+        let turns = budget.ring(at: .seconds(3))
+        #expect(turns.map(\.ticket) == [waiting.ticket])
+        #expect(turns.first?.refusal == .throttled(until: .seconds(3)))
+        #expect(budget.alarm(at: .seconds(3)) == nil)
+    }
+
+    // MARK: Throttling
+
+    @Test mutating func `T-43 nobody goes before the time that upstream set`() {
+        let first = ask()
+        _ = end(first.ticket, .throttled(RetryAfter(seconds: 60)), chance: 0)
+        #expect(ask(at: .seconds(1)).answer == .refused(.throttled(until: .seconds(60))))
+        #expect(ask(isForced: true, at: .seconds(49)).answer != .go, "Not even who insists.")
+        #expect(ask("b", .change, at: .seconds(55)).answer == .wait, "Who has patience waits.")
+        #expect(budget.ring(at: .seconds(59)).isEmpty)
+        #expect(budget.ring(at: .seconds(60)).count == 1)
+    }
+
+    @Test mutating func `a limit of those who have no token holds up nobody who has`() {
+        let login = ask("new@example.com", .signIn)
+        _ = end(login.ticket, .throttled(nil))
+        #expect(ask("other", .signIn).answer != .go)
+        #expect(ask("a", .read).answer == .go)
+    }
+
+    @Test mutating func `without a word from upstream the wait doubles, to a quarter of an hour`() {
+        var now = Duration.zero
+        var waits: [Duration] = []
+        for _ in 0..<8 {
+            let asked = ask(at: now)
+            #expect(asked.answer == .go)
+            _ = end(asked.ticket, .throttled(nil), at: now, chance: 1)
+            let until = budget.notBefore(.api, at: now) ?? now
+            waits.append(until - now)
+            now = until
+        }
+        #expect(waits.map { $0 / .seconds(1) } == [30, 60, 120, 240, 480, 900, 900, 900])
+    }
+
+    @Test(arguments: [0.0, 0.3, 0.999])
+    mutating func `I12 half of a wait is chance, and what upstream says is only ever exceeded`(
+        _ chance: Double
+    ) {
+        _ = end(ask().ticket, .throttled(nil), chance: chance)
+        let free = (budget.notBefore(.api, at: .zero) ?? .zero) / .seconds(1)
+        #expect((15...30).contains(free))
+        budget = RequestBudget()
+        _ = end(ask().ticket, .throttled(RetryAfter(seconds: 40)), chance: chance)
+        let said = (budget.notBefore(.api, at: .zero) ?? .zero) / .seconds(1)
+        #expect((40...44).contains(said))
+    }
+
+    @Test mutating func `those who were refused together count once`() {
+        let together = (0..<4).map { _ in ask().ticket }
+        for ticket in together { _ = end(ticket, .throttled(nil), chance: 1) }
+        #expect(budget.notBefore(.api, at: .zero) == .seconds(30))
+    }
+
+    @Test mutating func `a second of its own follows a request to come again at once`() {
+        _ = end(ask().ticket, .throttled(RetryAfter(seconds: 0)))
+        #expect(budget.notBefore(.api, at: .zero) == .seconds(1))
+    }
+
+    @Test mutating func `what was kept over a restart holds`() {
+        budget.restore(notBefore: [.api: .seconds(90)])
+        #expect(ask(at: .seconds(20)).answer == .refused(.throttled(until: .seconds(90))))
+        #expect(ask(at: .seconds(90)).answer == .go)
+    }
+
+    // MARK: What is learnt
+
+    /// An upstream that takes so many in a minute, from the first of them on.
+    private mutating func play(perMinute limit: Int, minutes: Int) -> (sent: Int, refused: Int) {
+        var (sent, refused) = (0, 0)
+        var window = (start: Duration.zero, count: 0)
+        var now = Duration.zero
+        while now < .seconds(60 * minutes) {
+            let asked = ask("a", .create, patience: .zero, at: now)
+            if asked.answer == .go {
+                sent += 1
+                if now - window.start >= .seconds(60) { window = (now, 0) }
+                window.count += 1
+                let isRefused = window.count > limit
+                if isRefused { refused += 1 }
+                let left = Int((window.start + .seconds(60) - now) / .seconds(1)) + 1
+                let result: RequestBudget.Result =
+                    isRefused ? .throttled(RetryAfter(seconds: left)) : .answered
+                _ = end(asked.ticket, result, at: now, chance: 0.5)
+            }
+            now += .milliseconds(100)
+        }
+        return (sent, refused)
+    }
+
+    @Test mutating func `U7 what upstream takes is learnt from its refusals`() {
+        let (sent, refused) = play(perMinute: 60, minutes: 30)
+        #expect(refused <= 8, "\(refused) of \(sent) were too many.")
+        #expect(sent - refused > 60 * 30 / 2, "Too little was sent: \(sent).")
+        let rate = budget.rate(of: .create) ?? 0
+        #expect((0.5...1.3).contains(rate), "\(rate)")
+        #expect(budget.rate(of: .read) == nil, "Other kinds are counted apart.")
+    }
+
+    @Test mutating func `U9 nothing is limited where nothing was refused`() {
+        for step in 0..<5_000 {
+            let now = Duration.milliseconds(step)
+            let asked = ask("a", .create, at: now)
+            #expect(asked.answer == .go)
+            _ = end(asked.ticket, at: now)
+        }
+        #expect(budget.rate(of: .create) == nil)
+    }
+
+    @Test mutating func `after an hour without a refusal nothing is limited any more`() {
+        _ = end(ask("a", .create).ticket, .throttled(RetryAfter(seconds: 1)))
+        #expect(budget.rate(of: .create) != nil)
+        _ = ask("a", .create, at: .seconds(3_601))
+        #expect(budget.rate(of: .create) == nil)
+    }
+
+    // MARK: The breaker
+
+    private mutating func breakOpen(at now: Duration = .zero) {
+        for _ in 0..<Breaker.patience {
+            _ = end(ask(at: now).ticket, .failed(isBan: false), at: now, chance: 0)
+        }
+    }
+
+    @Test
+    mutating func `who does not answer five times is left in peace, and asked once in a while`() {
+        breakOpen()
+        #expect(budget.breaker.kind == .open)
+        #expect(ask().answer == .refused(.held(until: .seconds(1))))
+        let probe = ask(at: .seconds(1))
+        #expect(probe.answer == .go)
+        guard case .refused(.held) = ask(at: .seconds(1)).answer else {
+            Issue.record("Two were let through to see.")
+            return
+        }
+        _ = end(probe.ticket, at: .seconds(1))
+        #expect(budget.breaker.kind == .closed)
+        #expect(ask(at: .seconds(1)).answer == .go)
+    }
+
+    @Test mutating func `the waits of the breaker grow to thirty seconds`() {
+        breakOpen()
+        var now = Duration.zero
+        var waits: [Double] = []
+        for _ in 0..<7 {
+            guard case .refused(.held(let until)) = ask(at: now).answer else { return }
+            waits.append((until - now) / .seconds(1))
+            now = until
+            _ = end(ask(at: now).ticket, .failed(isBan: false), at: now, chance: 1)
+        }
+        #expect(waits == [1, 4, 8, 16, 30, 30, 30])
+    }
+
+    @Test mutating func `any answer closes it, also a refusal`() {
+        breakOpen()
+        let probe = ask(at: .seconds(2))
+        _ = end(probe.ticket, .throttled(RetryAfter(seconds: 5)), at: .seconds(2))
+        #expect(budget.breaker.kind == .closed)
+    }
+
+    @Test mutating func `failures between answers do not add up`() {
+        for _ in 0..<20 {
+            for _ in 0..<(Breaker.patience - 1) {
+                _ = end(ask().ticket, .failed(isBan: false))
+            }
+            _ = end(ask().ticket)
+        }
+        #expect(budget.breaker.kind == .closed)
+    }
+
+    @Test mutating func `P16 a ban is waited out for half an hour`() {
+        _ = end(ask().ticket, .failed(isBan: true), chance: 1)
+        #expect(ask().answer == .refused(.held(until: .seconds(1_800))))
+        #expect(ask(isForced: true, at: .seconds(5)).answer == .go, "Somebody insists.")
+    }
+
+    @Test mutating func `who waits in line is told when upstream is away`() {
+        let running = (0..<4).map { _ in ask().ticket }
+        let waiting = ask().ticket
+        var turns: [RequestBudget.Turn] = []
+        for ticket in running { turns += end(ticket, .failed(isBan: true), chance: 1) }
+        #expect(turns.contains { $0.ticket == waiting && $0.refusal != nil })
+        #expect(budget.waitingCount == 0)
+    }
+
+    @Test mutating func `a probe that is given up is made up for at once`() {
+        breakOpen()
+        let probe = ask(at: .seconds(1))
+        _ = end(probe.ticket, .dropped, at: .seconds(1))
+        #expect(ask(at: .seconds(1)).answer == .go)
+    }
+
+    @Test mutating func `another way to the host is tried at once`() {
+        breakOpen()
+        _ = budget.networkChanged(at: .zero)
+        #expect(ask().answer == .go)
+    }
+
+    // MARK: Anything at all
+
+    @Test(arguments: 0..<40)
+    mutating func `whatever happens, nobody is forgotten and no place is lost`(_ seed: UInt64) {
+        let chance = SeededChance(seed: seed)
+        var now = Duration.zero
+        var (waiting, running): (Set<Int>, Set<Int>) = ([], [])
+        func take(_ turns: [RequestBudget.Turn]) {
+            for turn in turns {
+                #expect(waiting.remove(turn.ticket) != nil, "seed \(seed)")
+                if turn.refusal == nil { running.insert(turn.ticket) }
+            }
+        }
+        for _ in 0..<2_000 {
+            now += .milliseconds(chance.number(in: 0..<400))
+            switch chance.number(in: 0..<10) {
+            case 0..<5:
+                ticket += 1
+                let ask = RequestBudget.Ask(
+                    account: "\(chance.number(in: 0..<5))",
+                    pace: Pace.allCases[chance.number(in: 0..<4)],
+                    patience: .seconds(chance.number(in: 0..<40)),
+                    isForced: chance.number(in: 0..<20) == 0
+                )
+                let (answer, turns) = budget.ask(ask, ticket: ticket, at: now)
+                take(turns)
+                if answer == .go { running.insert(ticket) }
+                if answer == .wait { waiting.insert(ticket) }
+            case 5..<8:
+                guard let ended = running.min() else { continue }
+                running.remove(ended)
+                let results: [RequestBudget.Result] = [
+                    .answered, .answered, .answered, .dropped, .failed(isBan: false),
+                    .failed(isBan: chance.number(in: 0..<50) == 0), .throttled(nil),
+                    .throttled(RetryAfter(seconds: chance.number(in: 0..<20))),
+                ]
+                let result = results[chance.number(in: 0..<results.count)]
+                take(budget.end(ended, result, at: now, chance: chance.fraction()))
+            case 8:
+                guard let gone = waiting.min() else { continue }
+                waiting.remove(gone)
+                budget.withdraw(gone)
+            default:
+                if let alarm = budget.alarm(at: now) { now = max(now, alarm) }
+                take(budget.ring(at: now))
+            }
+            #expect(budget.underWayCount == running.count && running.count <= 4, "seed \(seed)")
+            #expect(budget.waitingCount == waiting.count, "seed \(seed)")
+        }
+        for _ in 0..<5_000 where !waiting.isEmpty || !running.isEmpty {
+            for ended in running {
+                running.remove(ended)
+                take(budget.end(ended, .answered, at: now, chance: 0))
+            }
+            if let alarm = budget.alarm(at: now) { now = max(now, alarm) }
+            take(budget.ring(at: now))
+        }
+        #expect(waiting.isEmpty && running.isEmpty, "seed \(seed)")
+    }
+}
