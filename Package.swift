@@ -137,7 +137,7 @@ let package = Package(
             exclude: ["Fixtures"]
         ),
         tests("SQLiteTests", of: ["SQLite", "CSQLite", "System"]),
-        tests("HTTPTests", of: ["HTTP", "System"]),
+        tests("HTTPTests", of: ["HTTP", "System", "FuzzProperties"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
@@ -204,7 +204,7 @@ let package = Package(
         // What must hold for any input. The tests try it a little, `make fuzz` thoroughly.
         .target(
             name: "FuzzProperties",
-            dependencies: ["JSON", "Vault", "Records", "Crypto", "System"],
+            dependencies: ["HTTP", "JSON", "Vault", "Records", "Crypto", "System"],
             path: "Tests/Fuzz/Properties",
             swiftSettings: strict
         ),
@@ -232,7 +232,8 @@ let package = Package(
             "JSONSplitting",
             "ItemReading",
             "EncStringOpening",
-            "RecordReading"
+            "RecordReading",
+            "RequestReading"
         ),
     cLanguageStandard: .c11,
     cxxLanguageStandard: .cxx17

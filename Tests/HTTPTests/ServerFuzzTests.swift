@@ -1,3 +1,4 @@
+import FuzzProperties
 import System
 import Testing
 
@@ -26,5 +27,31 @@ import Testing
             )
         }
         #expect(understood > 200, "seed \(seed)")
+    }
+
+    @Test func `a head is refused or means one thing, whatever it holds`() {
+        let property = RequestReading()
+        let heads = [
+            "GET /object/item/1?a=b\nHost: x\nContent-Length: 5",
+            "PUT /7/n\nHost: x\nTransfer-Encoding: chunked",
+            "POST http://x/x/a%2Fb/c\nHost: x\nExpect: 100-continue\nContent-Length: 70",
+            "OPTIONS *\nHost: [::1]:80",
+            "GET /a/1/b/2/\nHost: x\nX: y\nContent-Length: 0",
+        ]
+        for seed in UInt64(0)..<20_000 {
+            let chance = SeededChance(seed: seed)
+            var bytes = Array(heads[chance.number(in: 0..<heads.count)].utf8)
+            for _ in 0..<chance.number(in: 0..<4) {
+                let other = Array(heads[chance.number(in: 0..<heads.count)].utf8)
+                let place = chance.number(in: 0..<bytes.count)
+                switch chance.number(in: 0..<4) {
+                case 0: bytes[place] = UInt8(truncatingIfNeeded: chance.next())
+                case 1: bytes.insert(contentsOf: other.suffix(chance.number(in: 0..<20)), at: place)
+                case 2: bytes.removeLast(min(bytes.count - 1, chance.number(in: 0..<6)))
+                default: bytes.insert(UInt8(ascii: "%"), at: place)
+                }
+            }
+            #expect(property.violation(by: bytes) == nil, "seed \(seed)")
+        }
     }
 }

@@ -3,8 +3,8 @@
 /// A template may use a name twice (`/accounts/{id}/object/item/{id}`). By name, the last is meant;
 /// by position, any.
 public struct Parameters: Sendable, Equatable {
-    let template: Template?
-    let values: [String]
+    package let template: Template?
+    package let values: [String]
 
     init(template: Template? = nil, values: [String] = []) {
         self.template = template

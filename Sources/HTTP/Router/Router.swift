@@ -85,7 +85,7 @@ extension Router {
     }
 
     /// What is there for a request: a handler, or the answer that there is none.
-    enum Finding {
+    package enum Finding {
         case handler(Handler, Parameters)
         case answer(Response, Template?)
 
@@ -112,7 +112,7 @@ extension Router {
         if case .handler = find(request) { true } else { false }
     }
 
-    func find(_ request: Request) -> Finding {
+    package func find(_ request: Request) -> Finding {
         if request.target.isAsterisk { return .answer(.allowing("GET, HEAD, OPTIONS"), nil) }
         guard let match = tree.match(request.target.segments) else {
             return .answer(.plain("Not Found", .notFound), nil)

@@ -11,7 +11,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
     /// As it was written; what metrics call the route.
     public let description: String
     let parts: [Part]
-    let names: [String]
+    package let names: [String]
 
     init(_ text: String) {
         precondition(text.hasPrefix("/"), "The template \(text) does not begin with a slash.")

@@ -1,3 +1,6 @@
+import CMicrohttpd
+import System
+
 /// What became of the exchanges that were under way when a server was stopped.
 public struct DrainReport: Sendable, Equatable {
     /// Exchanges that took too long and were cut off.
@@ -15,4 +18,58 @@ enum Drain {
     /// What is still there has been cut off; its handlers get a moment to notice.
     case cutting(until: Duration)
     case reported
+}
+
+extension ServerLoop {
+    var isDraining: Bool {
+        if case .none = drain { false } else { true }
+    }
+
+    var isOver: Bool {
+        isDraining && connections.isEmpty && handlers == 0
+    }
+
+    var drainDeadline: Duration? {
+        switch drain {
+        case .finishing(let until), .cutting(let until): until
+        case .none, .reported: nil
+        }
+    }
+
+    /// A request that is on its way already is still answered.
+    func cutIfIdle(_ connection: Connection) {
+        guard connection.exchange == nil, cm_unread(connection.descriptor) <= 0 else { return }
+        connection.cut()
+    }
+
+    func goOnDraining() {
+        guard let deadline = drainDeadline, deadline <= now else { return }
+        switch drain {
+        case .finishing: cutAll()
+        case .cutting: reportStillRunning()
+        case .none, .reported: break
+        }
+    }
+
+    func cutAll() {
+        for connection in connections.values {
+            if let exchange = connection.exchange {
+                report.cut += 1
+                exchange.doom()
+            }
+            connection.cut()
+        }
+        drain = .cutting(until: now + .seconds(1))
+        lookAgain(at: now + .seconds(1))
+    }
+
+    func reportStillRunning() {
+        drain = .reported
+        report.stillRunning = handlers
+        let waiting = orders.withLock { orders in
+            defer { orders.waitingForEnd = [] }
+            return orders.waitingForEnd
+        }
+        for continuation in waiting { continuation.resume(returning: report) }
+    }
 }

@@ -3,21 +3,21 @@
 /// Whatever two readers could understand in two ways is refused: how long the body is, whom the
 /// request is for, where a line ends. A request that means one thing to whoever forwards it and
 /// another to us is how one client's bytes become another client's request.
-struct RequestHead {
-    enum Framing: Equatable {
+package struct RequestHead {
+    package enum Framing: Equatable {
         case none
         case length(Int)
         case chunked
     }
 
-    let method: Method
-    let target: Target
-    let headers: Headers
-    let framing: Framing
+    package let method: Method
+    package let target: Target
+    package let headers: Headers
+    package let framing: Framing
     /// Whether the client waits for a word before it sends its body.
-    let expectsContinue: Bool
+    package let expectsContinue: Bool
 
-    init(
+    package init(
         method: Method,
         target raw: [UInt8],
         minorVersion: Int,
@@ -143,7 +143,7 @@ private struct SingleFields {
 }
 
 /// Why a request is answered before anybody has seen it.
-enum Refusal: Error, Equatable {
+package enum Refusal: Error, Equatable {
     case malformed(String)
     case targetTooLong
     case headTooLarge
@@ -153,7 +153,7 @@ enum Refusal: Error, Equatable {
     case tooSlow
     case tooManyConnections
 
-    var response: Response {
+    package var response: Response {
         switch self {
         case .malformed(let reason): .text(reason, status: .badRequest)
         case .targetTooLong: .plain("The target is too long.", .uriTooLong)

@@ -1,0 +1,74 @@
+import CMicrohttpd
+
+// MARK: What the library says, and when it may
+
+extension ServerLoop {
+    func opened(_ descriptor: Int32) -> Connection {
+        let connection = Connection(
+            identity: newIdentity(),
+            descriptor: descriptor,
+            door: arriving?.door ?? .memory,
+            peer: arriving?.peer ?? .memory
+        )
+        connections[connection.identity] = connection
+        poll.watchDeparture(descriptor, as: connection.identity)
+        connection.enter(.head, until: now + limits.headTime)
+        look(at: connection)
+        return connection
+    }
+
+    func closed(_ connection: Connection) {
+        poll.forget(connection.descriptor)
+        connections[connection.identity] = nil
+        halfClosed[connection.identity] = nil
+        if connection.mustLinger { linger(cm_duplicate(connection.descriptor)) }
+    }
+
+    func targeted(_ connection: Connection, _ target: [UInt8]) -> Exchange {
+        let exchange = Exchange(loop: self, connection: connection, target: target)
+        connection.exchange = exchange
+        census.exchangesBegan()
+        connection.enter(.head, until: now + limits.headTime)
+        look(at: connection)
+        return exchange
+    }
+
+    func completed(_ exchange: Exchange) {
+        let connection = exchange.connection
+        exchange.completed()
+        connection.exchange = nil
+        census.exchangesEnded()
+        connection.enter(.idle, until: now + limits.idleTime)
+        look(at: connection)
+        if isDraining { cutIfIdle(connection) }
+    }
+
+    func runLibrary() {
+        guard let daemon, mustRun || patienceWithLibrary > 0 else { return }
+        let callsBefore = calls
+        mustRun = false
+        cm_run(daemon)
+        for exchange in restless { exchange.rest() }
+        restless.removeAll(keepingCapacity: true)
+        guard cm_is_pending(daemon) != 0 else {
+            patienceWithLibrary = 0
+            return
+        }
+        patienceWithLibrary = calls == callsBefore ? patienceWithLibrary + 1 : 1
+        if patienceWithLibrary == Self.hurry { cutStuck() }
+    }
+
+    /// Turns in which the library wants to run but calls nobody, before it is helped.
+    ///
+    /// A chunk extension that fills its whole buffer leaves it wanting to run for ever, without
+    /// reading on. Nothing else needs more than a few turns.
+    static var hurry: Int { 1_000 }
+
+    func cutStuck() {
+        for connection in connections.values where connection.phase == .body {
+            guard cm_unread(connection.descriptor) > 0 else { continue }
+            connection.say(Refusal.malformed("The chunks cannot be told apart.").response)
+            connection.cut()
+        }
+    }
+}
