@@ -59,6 +59,10 @@ crash: setup ## The store in the long run: 300 kills, 10,000 power cuts, 400,000
 	HOLDFAST_KILL_ROUNDS=300 HOLDFAST_POWER_CUTS=10000 HOLDFAST_FUZZ_ROUNDS=400000 \
 		swift test $(SWIFT_FLAGS) --filter 'KillTests|DiskFaultTests|RecordFuzzTests'
 
+.PHONY: crowd
+crowd: setup ## The server among its clients: 10,000 that rest, 2,000 that leave at random.
+	HOLDFAST_LONG=1 swift test $(SWIFT_FLAGS) --filter ServerAbuseTests
+
 .PHONY: records
 records: setup ## Makes the C of the records anew from proto/.
 	protoc-c --proto_path=proto --c_out=Sources/C/CRecords records.proto
