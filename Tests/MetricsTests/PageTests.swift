@@ -156,6 +156,23 @@ struct PageTests {
         )
     }
 
+    @Test(arguments: [-1, -0.5, -.infinity, .nan] as [Double])
+    func `a figure that no counter can have has no line`(_ figure: Double) async {
+        registry.register(.counter("holdfast_reads_total", "Reads.")) { figure }
+        registry.register(.gauge("holdfast_accounts", "Accounts.")) { -0.5 }
+        #expect(
+            await registry.text(.openMetrics) == """
+                # HELP holdfast_reads Reads.
+                # TYPE holdfast_reads counter
+                # HELP holdfast_accounts Accounts.
+                # TYPE holdfast_accounts gauge
+                holdfast_accounts -0.5
+                # EOF
+
+                """
+        )
+    }
+
     @Test func `figures are asked for when somebody scrapes, and only then`() async {
         let asked = registry.register(.gauge("holdfast_accounts", "Accounts."))
         registry.beforeEachPage { asked.increment() }

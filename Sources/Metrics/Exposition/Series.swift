@@ -63,11 +63,14 @@ struct GaugeSeries: Series {
 /// A figure that lives elsewhere and is asked for when somebody scrapes.
 struct ReadingSeries: Series {
     let start: LineStart
+    /// Only a counter has one. What a counter cannot be (negative, or not a number) is not written.
     let created: CreatedLine?
     let read: @Sendable () -> Double?
 
+    private var isCounter: Bool { created != nil }
+
     func write(to page: inout Page) {
-        guard let value = read() else { return }
+        guard let value = read(), isCounter ? value >= 0 : true else { return }
         page.write(start.bytes)
         page.write(value)
         page.endLine()
