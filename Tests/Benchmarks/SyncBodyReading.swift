@@ -5,26 +5,33 @@ extension SyncBody.Cipher: JSON.Readable {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
         for member in members {
             let value = member.value
-            switch member.name {
-            case "id": id = try String(json: value)
-            case "organizationId": organizationID = value.string
-            case "folderId": folderID = value.string
-            case "revisionDate": revisionDate = value.string
-            case "creationDate": creationDate = value.string
-            case "deletedDate": deletedDate = value.string
-            case "key": key = value.string
-            case "name": name = value.string
-            case "notes": notes = value.string
-            case "type": type = try Int(json: value)
-            case "reprompt": reprompt = try Int(json: value)
-            case "favorite": isFavorite = try Bool(json: value)
-            case "login": login = try SyncBody.Login?(json: value)
-            case "fields": fields = try [SyncBody.Field](json: value)
-            case "passwordHistory": passwordHistory = try [SyncBody.Former](json: value)
-            default: break
+            switch Self.names[member.name] {
+            case .id: id = try String(json: value)
+            case .organizationId: organizationID = value.string
+            case .folderId: folderID = value.string
+            case .revisionDate: revisionDate = value.string
+            case .creationDate: creationDate = value.string
+            case .deletedDate: deletedDate = value.string
+            case .key: key = value.string
+            case .name: name = value.string
+            case .notes: notes = value.string
+            case .type: type = try Int(json: value)
+            case .reprompt: reprompt = try Int(json: value)
+            case .favorite: isFavorite = try Bool(json: value)
+            case .login: login = try SyncBody.Login?(json: value)
+            case .fields: fields = try [SyncBody.Field](json: value)
+            case .passwordHistory: passwordHistory = try [SyncBody.Former](json: value)
+            case nil: break
             }
         }
     }
+
+    private enum Name: String, CaseIterable {
+        case id, organizationId, folderId, revisionDate, creationDate, deletedDate, key, name
+        case notes, type, reprompt, favorite, login, fields, passwordHistory
+    }
+
+    private static let names = JSON.Names<Name>()
 }
 
 extension SyncBody.Login: JSON.Readable {

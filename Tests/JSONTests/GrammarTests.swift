@@ -21,6 +21,7 @@ struct GrammarTests {
 
     @Test(
         arguments: [
+            ("[[[[[[", .ended, 6), (#"{"a":{"a":{"a":"#, .ended, 15),
             ("", .empty, 0), (" \n", .empty, 2), ("[", .ended, 1), ("[1", .ended, 2),
             ("[1,", .ended, 3), ("{", .ended, 1), (#"{"a""#, .ended, 4), (#"{"a":"#, .ended, 5),
             (#"{"a":1"#, .ended, 6), (#"{"a":1,"#, .ended, 7), ("]", .noValue, 0),

@@ -14,6 +14,8 @@ extension UInt8 {
         self == 0x20 || self == 0x0A || self == 0x0D || self == 0x09
     }
 
+    var isSign: Bool { self == .minus || self == UInt8(ascii: "+") }
+
     var isDigit: Bool { self &- .zero < 10 }
 
     var hexDigit: UInt32? {

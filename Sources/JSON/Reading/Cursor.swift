@@ -228,27 +228,31 @@ private func numberFlaw(
     from start: Int,
     to end: Int
 ) -> Int? {
-    var at = start
-    func digits() -> Bool {
-        let first = at
-        while at < end && text[checked: at].isDigit { at += 1 }
-        return at > first
+    let whole = text[checked: start] == .minus ? start + 1 : start
+    let hasZero = whole < end && text[checked: whole] == .zero
+    var at = hasZero ? whole + 1 : text.endOfDigits(from: whole, before: end)
+    guard at > whole else { return at }
+    if at < end, text[checked: at] == UInt8(ascii: ".") {
+        let fraction = at + 1
+        at = text.endOfDigits(from: fraction, before: end)
+        guard at > fraction else { return at }
     }
-    func has(_ letters: UInt8...) -> Bool {
-        guard at < end, letters.contains(text[checked: at]) else { return false }
-        at += 1
-        return true
-    }
-    _ = has(.minus)
-    guard has(.zero) || digits() else { return at }
-    if has(UInt8(ascii: ".")) {
-        guard digits() else { return at }
-    }
-    if has(UInt8(ascii: "e"), UInt8(ascii: "E")) {
-        _ = has(.minus, UInt8(ascii: "+"))
-        guard digits() else { return at }
+    if at < end, text[checked: at] | 0x20 == UInt8(ascii: "e") {
+        let isSigned = at + 1 < end && text[checked: at + 1].isSign
+        let exponent = at + (isSigned ? 2 : 1)
+        at = text.endOfDigits(from: exponent, before: end)
+        guard at > exponent else { return at }
     }
     return at == end ? nil : at
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    @inline(__always)
+    fileprivate func endOfDigits(from start: Int, before end: Int) -> Int {
+        var at = start
+        while at < end && self[checked: at].isDigit { at += 1 }
+        return at
+    }
 }
 
 extension UnsafeBufferPointer<UInt8> {

@@ -45,19 +45,38 @@ struct Node {
     var next: UInt32
 }
 
+/// Writes the nodes of a text one behind the other into room that was made for all of them.
 private struct Recording {
-    private var nodes: [Node] = []
+    private let room: UnsafeMutableBufferPointer<Node>
+    private var count = 0
+
+    private init(_ room: UnsafeMutableBufferPointer<Node>) { self.room = room }
 
     static func nodes(of bytes: [UInt8], depthLimit: Int) throws(JSON.Failure) -> [Node] {
         try bytes.span.withUnsafeBufferPointer { text throws(JSON.Failure) in
             try Cursor.walk(text, depthLimit: depthLimit) { (cursor) throws(JSON.Failure) in
-                var recording = Recording()
-                // A name has its colon, a value its comma, a container its second bracket.
-                recording.nodes.reserveCapacity(cursor.tokenCount / 2 + 1)
-                try recording.value(&cursor, depth: 0)
-                return recording.nodes
+                try nodes(of: &cursor)
             }
         }
+    }
+
+    private static func nodes(of cursor: inout Cursor) throws(JSON.Failure) -> [Node] {
+        // A name has its colon, a value its comma, a container its second bracket: only a text that
+        // is going to fail has more nodes for its tokens, and then they do not matter.
+        let most = cursor.tokenCount / 2 + 1
+        var failure: JSON.Failure?
+        let nodes = [Node](unsafeUninitializedCapacity: most) { room, count in
+            var recording = Recording(room)
+            do throws(JSON.Failure) {
+                try recording.value(&cursor, depth: 0)
+                precondition(recording.count <= most, "There was no room for a node.")
+                count = recording.count
+            } catch {
+                failure = error
+            }
+        }
+        if let failure { throw failure }
+        return nodes
     }
 
     private mutating func value(_ cursor: inout Cursor, depth: Int) throws(JSON.Failure) {
@@ -82,19 +101,24 @@ private struct Recording {
 
     @inline(__always)
     private mutating func add(_ extent: Extent) {
-        let next = UInt32(truncatingIfNeeded: nodes.count + 1)
-        nodes.append(Node(place: Place(extent), next: next))
+        count += 1
+        put(Node(place: Place(extent), next: UInt32(truncatingIfNeeded: count)), at: count - 1)
+    }
+
+    /// Nodes are plain numbers: what is left of them after a failure needs no ending.
+    @inline(__always)
+    private func put(_ node: Node, at index: Int) {
+        if index < room.count { room.initializeElement(at: index, to: node) }
     }
 
     @inline(__always)
     private mutating func open() -> Int {
         add(Extent(start: 0, end: 0))
-        return nodes.count - 1
+        return count - 1
     }
 
     @inline(__always)
     private mutating func close(_ index: Int, _ extent: Extent) {
-        let next = UInt32(truncatingIfNeeded: nodes.count)
-        nodes[index] = Node(place: Place(extent), next: next)
+        put(Node(place: Place(extent), next: UInt32(truncatingIfNeeded: count)), at: index)
     }
 }

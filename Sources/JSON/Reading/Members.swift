@@ -16,6 +16,7 @@ extension JSON {
             var index: Int
             let end: Int
 
+            @inline(__always)
             public mutating func next() -> Member? {
                 guard index < end else { return nil }
                 let value = Value(document: document, index: index + 1)
@@ -24,6 +25,7 @@ extension JSON {
             }
         }
 
+        /// In any case: the last that is spelled exactly so, or else the last.
         func last(named name: String, _ letters: Letters) -> Value? {
             var name = name
             let index = name.withUTF8 { name in
@@ -36,6 +38,7 @@ extension JSON {
     public struct Member: Sendable {
         public let value: Value
 
+        @inline(__always)
         public var name: Name { Name(document: value.document, index: value.index - 1) }
     }
 
@@ -68,6 +71,10 @@ extension JSON {
             matches(pattern, .anyCase)
         }
 
+        func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
+            document.bytes.withUnsafeBufferPointer { $0.withName(at: extent, body) }
+        }
+
         @inline(__always)
         private func matches(_ pattern: StaticString, _ letters: Letters) -> Bool {
             let pattern = UnsafeBufferPointer(
@@ -89,14 +96,18 @@ extension JSON.Document {
     ) -> Int? {
         let end = Int(nodes[object].next)
         var index = object + 1
-        var found: Int?
+        var exact: Int?
+        var any: Int?
         bytes.withUnsafeBufferPointer { text in
             while index < end {
                 let extent = nodes[index].place.extent
-                if text.name(at: extent, is: name, letters) { found = index + 1 }
+                if text.name(at: extent, is: name, letters) {
+                    any = index + 1
+                    if letters == .exact || text.name(at: extent, is: name, .exact) { exact = any }
+                }
                 index = Int(nodes[index + 1].next)
             }
         }
-        return found
+        return exact ?? any
     }
 }

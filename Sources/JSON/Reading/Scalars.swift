@@ -28,8 +28,7 @@ extension JSON.Raw {
 
     /// The number, if it is spelled without fraction and exponent and fits.
     public var int: Int? {
-        guard kind == .number else { return nil }
-        return Int(String(decoding: bytes, as: UTF8.self))
+        source.withUnsafeBufferPointer { $0.int(at: extent) }
     }
 
     /// The number nearest to what is spelled, if there is a finite one.
@@ -62,9 +61,32 @@ extension JSON.Value {
     }
 
     /// The number, if it is spelled without fraction and exponent and fits.
-    public var int: Int? { raw.int }
+    public var int: Int? {
+        let extent = self.extent
+        return document.bytes.withUnsafeBufferPointer { $0.int(at: extent) }
+    }
+
     /// The number nearest to what is spelled, if there is a finite one.
     public var double: Double? { raw.double }
     public var bool: Bool? { raw.bool }
     public var isNull: Bool { kind == .null }
+}
+
+extension UnsafeBufferPointer<UInt8> {
+    /// The value at the extent, if it is spelled as a whole number and fits.
+    fileprivate func int(at extent: Extent) -> Int? {
+        let isNegative = self[checked: extent.start] == .minus
+        var number = 0
+        for offset in (isNegative ? extent.start + 1 : extent.start)..<extent.end {
+            let digit = self[checked: offset] &- .zero
+            guard digit < 10 else { return nil }
+            let (shifted, isTooLong) = number.multipliedReportingOverflow(by: 10)
+            // Downwards, because the least number has no counterpart.
+            let (next, isTooLarge) = shifted.subtractingReportingOverflow(Int(digit))
+            guard !isTooLong && !isTooLarge else { return nil }
+            number = next
+        }
+        if isNegative { return number }
+        return number == .min ? nil : -number
+    }
 }

@@ -28,31 +28,40 @@ extension UnsafeBufferPointer<UInt8> {
     /// Whether the name at the extent is this one, however it is spelled with escapes.
     @inline(__always)
     func name(at extent: Extent, is name: UnsafeBufferPointer<UInt8>, _ letters: Letters) -> Bool {
-        if extent.hasEscapes { return unescapedName(at: extent, is: name, letters) }
-        let length = extent.end - extent.start - 2
-        guard length == name.count else { return false }
-        guard length > 0, let mine = baseAddress, let other = name.baseAddress else { return true }
-        let first = mine + extent.start + 1
-        guard letters.agree(first.pointee, other.pointee) else { return false }
-        return memcmp(first + 1, other + 1, length - 1) == 0
+        if !extent.hasEscapes && extent.end - extent.start - 2 != name.count { return false }
+        return withName(at: extent) { letters.agree($0, name) }
     }
 
-    private func unescapedName(
+    /// Lends the bytes of the name at the extent, its escapes resolved.
+    @inline(__always)
+    func withName<Result>(
         at extent: Extent,
-        is name: UnsafeBufferPointer<UInt8>,
-        _ letters: Letters
-    ) -> Bool {
-        let plain = unescaped(from: extent.start + 1, to: extent.end - 1)
-        guard plain.count == name.count else { return false }
-        guard let first = plain.first, let other = name.first else { return true }
-        return letters.agree(first, other) && plain.dropFirst().elementsEqual(name.dropFirst())
+        _ body: (UnsafeBufferPointer<UInt8>) -> Result
+    ) -> Result {
+        let (start, end) = (extent.start + 1, extent.end - 1)
+        guard extent.hasEscapes else {
+            return body(UnsafeBufferPointer(rebasing: self[start..<end]))
+        }
+        return unescaped(from: start, to: end).withUnsafeBufferPointer(body)
     }
 }
 
 /// How the first letters of two names are compared.
+@usableFromInline
 enum Letters {
     case exact
     case anyCase
+
+    /// Whether the two are the same name.
+    @inline(__always)
+    func agree(_ one: UnsafeBufferPointer<UInt8>, _ other: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard one.count == other.count else { return false }
+        guard let mine = one.baseAddress, let theirs = other.baseAddress, !one.isEmpty else {
+            return true
+        }
+        return agree(mine.pointee, theirs.pointee)
+            && memcmp(mine + 1, theirs + 1, one.count - 1) == 0
+    }
 
     @inline(__always)
     func agree(_ one: UInt8, _ other: UInt8) -> Bool {

@@ -31,7 +31,7 @@ extension JSON {
         /// Servers disagree about `name` and `Name`. Of several, the last one wins that is spelled
         /// exactly so, or else the last.
         public subscript(anyCase name: String) -> Value? {
-            self[name] ?? object?.last(named: name, .anyCase)
+            object?.last(named: name, .anyCase)
         }
 
         /// The element at that position, found by walking there.

@@ -1,0 +1,100 @@
+extension JSON {
+    /// Names that a reader knows. Which of them a member has is found by one look, however many
+    /// there are, and without making a string.
+    ///
+    /// ```swift
+    /// private enum Field: String, CaseIterable { case id, name, revisionDate }
+    /// private static let fields = JSON.Names<Field>()
+    /// …
+    /// for member in members {
+    ///     switch Self.fields[member.name] {
+    ///     case .id: id = try String(json: member.value)
+    ///     …
+    ///     case nil: break
+    ///     }
+    /// }
+    /// ```
+    public struct Names<Key: Sendable>: Sendable {
+        @usableFromInline let table: NameTable
+        @usableFromInline let keys: [Key]
+
+        /// Of two that are called the same, the first is meant.
+        public init(_ keys: [Key], named name: (Key) -> String) {
+            self.keys = keys
+            table = NameTable(keys.map { Array(name($0).utf8) })
+        }
+
+        /// Whose name it is, spelled exactly so.
+        @inlinable
+        public subscript(name: Name) -> Key? {
+            let index = table.index(of: name, .exact)
+            return index < 0 ? nil : keys[index]
+        }
+
+        /// Whose name it is, its first letter in either case; exactly so, if there is such a name.
+        @inlinable
+        public subscript(anyCase name: Name) -> Key? {
+            let index = table.index(of: name, .anyCase)
+            return index < 0 ? nil : keys[index]
+        }
+    }
+}
+
+extension JSON.Names where Key: CaseIterable & RawRepresentable<String> {
+    /// All cases of the enumeration, by their raw values.
+    public init(of cases: Key.Type = Key.self) {
+        self.init(Array(Key.allCases), named: \.rawValue)
+    }
+}
+
+/// A hash table of names. Made once, of what the program says; asked with what somebody sent.
+@usableFromInline
+struct NameTable: Sendable {
+    private let names: [[UInt8]]
+    /// The number of a name, or -1; at least as many are free as are taken.
+    private let slots: [Int]
+
+    init(_ names: [[UInt8]]) {
+        self.names = names
+        var room = 4
+        while room < 4 * names.count { room *= 2 }
+        var slots = [Int](repeating: -1, count: room)
+        for (index, name) in names.enumerated() {
+            var slot = name.withUnsafeBufferPointer { Self.hash($0) } & (room - 1)
+            while slots[slot] >= 0 { slot = (slot + 1) & (room - 1) }
+            slots[slot] = index
+        }
+        self.slots = slots
+    }
+
+    /// - Returns: -1, if it is none of them.
+    @usableFromInline
+    func index(of name: JSON.Name, _ letters: Letters) -> Int {
+        name.withBytes { bytes in
+            let exact = index(of: bytes, .exact)
+            return exact < 0 && letters == .anyCase ? index(of: bytes, .anyCase) : exact
+        }
+    }
+
+    private func index(of bytes: UnsafeBufferPointer<UInt8>, _ letters: Letters) -> Int {
+        var slot = Self.hash(bytes) & (slots.count - 1)
+        while true {
+            let index = slots[slot]
+            guard index >= 0 else { return -1 }
+            if names[index].withUnsafeBufferPointer({ letters.agree($0, bytes) }) { return index }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+    }
+
+    /// The same for both cases of the first letter. Who sends names that collide is slow with each
+    /// of them by as much as a list is.
+    @inline(__always)
+    private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        guard let first = bytes.first, let last = bytes.last else { return 0 }
+        let middle = bytes[bytes.count / 2]
+        let mixed =
+            UInt32(first | 0x20) &* 0x9E37_79B1 ^ UInt32(last) &* 0x85EB_CA6B
+            ^ UInt32(middle) &* 0xC2B2_AE35 ^ UInt32(truncatingIfNeeded: bytes.count) &* 0x27D4_EB2F
+        return Int(mixed >> 16)
+    }
+}
