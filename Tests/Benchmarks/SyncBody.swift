@@ -44,7 +44,7 @@ enum SyncBody {
     }
 
     struct Field {
-        var type: Int
+        var type = 0
         var name: String?
         var value: String?
     }

@@ -1,11 +1,17 @@
 import JSON
 
 extension SyncBody.Cipher: JSON.Readable {
+    private enum Name: String, CaseIterable {
+        case id, organizationId, folderId, revisionDate, creationDate, deletedDate, key, name
+        case notes, type, reprompt, favorite, login, fields, passwordHistory
+    }
+
+    private static let names = JSON.Names<Name>()
+
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        for member in members {
-            let value = member.value
-            switch Self.names[member.name] {
+        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+            switch name {
             case .id: id = try String(json: value)
             case .organizationId: organizationID = value.string
             case .folderId: folderID = value.string
@@ -13,7 +19,7 @@ extension SyncBody.Cipher: JSON.Readable {
             case .creationDate: creationDate = value.string
             case .deletedDate: deletedDate = value.string
             case .key: key = value.string
-            case .name: name = value.string
+            case .name: self.name = value.string
             case .notes: notes = value.string
             case .type: type = try Int(json: value)
             case .reprompt: reprompt = try Int(json: value)
@@ -21,52 +27,74 @@ extension SyncBody.Cipher: JSON.Readable {
             case .login: login = try SyncBody.Login?(json: value)
             case .fields: fields = try [SyncBody.Field](json: value)
             case .passwordHistory: passwordHistory = try [SyncBody.Former](json: value)
-            case nil: break
             }
         }
     }
-
-    private enum Name: String, CaseIterable {
-        case id, organizationId, folderId, revisionDate, creationDate, deletedDate, key, name
-        case notes, type, reprompt, favorite, login, fields, passwordHistory
-    }
-
-    private static let names = JSON.Names<Name>()
 }
 
 extension SyncBody.Login: JSON.Readable {
+    private enum Name: String, CaseIterable { case username, password, totp, uris }
+
+    private static let names = JSON.Names<Name>()
+
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        for member in members {
-            switch member.name {
-            case "username": username = member.value.string
-            case "password": password = member.value.string
-            case "totp": totp = member.value.string
-            case "uris": uris = try [SyncBody.URI](json: member.value)
-            default: break
+        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+            switch name {
+            case .username: username = value.string
+            case .password: password = value.string
+            case .totp: totp = value.string
+            case .uris: uris = try [SyncBody.URI](json: value)
             }
         }
     }
 }
 
 extension SyncBody.URI: JSON.Readable {
+    private enum Name: String, CaseIterable { case uri, match }
+
+    private static let names = JSON.Names<Name>()
+
     init(json: JSON.Value) throws(JSON.Mismatch) {
-        uri = try json.read("uri")
-        match = try json.read("match")
+        guard let members = json.object else { throw JSON.Mismatch("must be an object") }
+        members.forEach(in: Self.names) { name, value in
+            switch name {
+            case .uri: uri = value.string
+            case .match: match = value.int
+            }
+        }
     }
 }
 
 extension SyncBody.Field: JSON.Readable {
+    private enum Name: String, CaseIterable { case type, name, value }
+
+    private static let names = JSON.Names<Name>()
+
     init(json: JSON.Value) throws(JSON.Mismatch) {
-        type = try json.read("type")
-        name = try json.read("name")
-        value = try json.read("value")
+        guard let members = json.object else { throw JSON.Mismatch("must be an object") }
+        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+            switch name {
+            case .type: type = try Int(json: value)
+            case .name: self.name = value.string
+            case .value: self.value = value.string
+            }
+        }
     }
 }
 
 extension SyncBody.Former: JSON.Readable {
+    private enum Name: String, CaseIterable { case password, lastUsedDate }
+
+    private static let names = JSON.Names<Name>()
+
     init(json: JSON.Value) throws(JSON.Mismatch) {
-        password = try json.read("password")
-        lastUsedDate = try json.read("lastUsedDate")
+        guard let members = json.object else { throw JSON.Mismatch("must be an object") }
+        members.forEach(in: Self.names) { name, value in
+            switch name {
+            case .password: password = value.string
+            case .lastUsedDate: lastUsedDate = value.string
+            }
+        }
     }
 }

@@ -31,6 +31,35 @@ struct NamesTests {
         )
     }
 
+    @Test func `an object is walked once, past all that is not known`() throws {
+        let text = #"{"x":[{"id":0}],"id":1,"y":{},"Name":2,"id":3,"iD":4,"revisionDate":null}"#
+        let members = try #require(try JSON.Document(Array(text.utf8)).root.object)
+
+        var found: [String] = []
+        members.forEach(in: Self.fields) { field, value in
+            found.append("\(field) \(value.int ?? -1)")
+        }
+        #expect(found == ["id 1", "Name 2", "id 3", "revisionDate -1"])
+
+        found = []
+        members.forEach(inAnyCase: JSON.Names(["ID", "name"]) { $0 }) { name, value in
+            found.append("\(name) \(value.int ?? -1)")
+        }
+        #expect(found == ["name 2", "ID 4"])
+    }
+
+    @Test func `what the visitor throws ends the walk`() throws {
+        let members = try #require(try JSON.Document(Array(#"{"id":1,"name":2}"#.utf8)).root.object)
+        var count = 0
+        #expect(throws: JSON.Mismatch("is enough")) {
+            try members.forEach(in: Self.fields) { (_, _) throws(JSON.Mismatch) in
+                count += 1
+                throw JSON.Mismatch("is enough")
+            }
+        }
+        #expect(count == 1)
+    }
+
     @Test func `however many names there are, each is found and nothing else`() throws {
         let known = (0..<500).map { "member\($0)" } + ["", "é", "漢字"]
         let names = JSON.Names(Array(known.indices)) { known[$0] }

@@ -1,7 +1,7 @@
 extension JSON {
     /// The members of an object, in order. Names may repeat; all are here.
     public struct Members: Sequence, Sendable {
-        let object: Value
+        @usableFromInline let object: Value
 
         public func makeIterator() -> Iterator {
             Iterator(
@@ -22,6 +22,45 @@ extension JSON {
                 let value = Value(document: document, index: index + 1)
                 index = Int(document.nodes[index + 1].next)
                 return Member(value: value)
+            }
+        }
+
+        /// Visits, in order, the members whose names are among these, and passes over the others.
+        ///
+        /// The quickest way through an object: each name is looked at once, and nothing is copied or
+        /// kept alive for a member. A name that repeats is visited each time.
+        @inlinable
+        public func forEach<Key, Failure: Error>(
+            in names: Names<Key>,
+            _ visit: (Key, Value) throws(Failure) -> Void
+        ) throws(Failure) {
+            try forEach(in: names, .exact, visit)
+        }
+
+        /// The same for names whose first letter may be in either case; ``Names/subscript(anyCase:)``
+        /// says which is meant.
+        @inlinable
+        public func forEach<Key, Failure: Error>(
+            inAnyCase names: Names<Key>,
+            _ visit: (Key, Value) throws(Failure) -> Void
+        ) throws(Failure) {
+            try forEach(in: names, .anyCase, visit)
+        }
+
+        @inlinable
+        func forEach<Key, Failure: Error>(
+            in names: Names<Key>,
+            _ letters: Letters,
+            _ visit: (Key, Value) throws(Failure) -> Void
+        ) throws(Failure) {
+            let document = object.document
+            var (name, end) = document.firstName(of: object.index)
+            while name < end {
+                let (known, next) = document.look(up: name, in: names.table, letters)
+                if known >= 0 {
+                    try visit(names.keys[known], Value(document: document, index: name + 1))
+                }
+                name = next
             }
         }
 
@@ -89,6 +128,22 @@ extension JSON {
 }
 
 extension JSON.Document {
+    /// The node of the object's first name, and the one behind the object.
+    @usableFromInline
+    func firstName(of object: Int) -> (name: Int, end: Int) {
+        (object + 1, Int(nodes[object].next))
+    }
+
+    /// Which known name the node is, or -1; and where the next name is.
+    @usableFromInline
+    func look(up name: Int, in table: NameTable, _ letters: Letters) -> (known: Int, next: Int) {
+        let extent = nodes[name].place.extent
+        let known = bytes.withUnsafeBufferPointer { text in
+            text.withName(at: extent) { table.index(of: $0, letters) }
+        }
+        return (known, Int(nodes[name + 1].next))
+    }
+
     fileprivate func lastMember(
         of object: Int,
         named name: UnsafeBufferPointer<UInt8>,

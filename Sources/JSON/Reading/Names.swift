@@ -6,11 +6,10 @@ extension JSON {
     /// private enum Field: String, CaseIterable { case id, name, revisionDate }
     /// private static let fields = JSON.Names<Field>()
     /// …
-    /// for member in members {
-    ///     switch Self.fields[member.name] {
-    ///     case .id: id = try String(json: member.value)
+    /// try members.forEach(in: Self.fields) { (field, value) throws(JSON.Mismatch) in
+    ///     switch field {
+    ///     case .id: id = try String(json: value)
     ///     …
-    ///     case nil: break
     ///     }
     /// }
     /// ```
@@ -50,12 +49,15 @@ extension JSON.Names where Key: CaseIterable & RawRepresentable<String> {
 /// A hash table of names. Made once, of what the program says; asked with what somebody sent.
 @usableFromInline
 struct NameTable: Sendable {
-    private let names: [[UInt8]]
+    /// All names, one behind the other, and where each begins.
+    private let spelling: [UInt8]
+    private let starts: [Int]
     /// The number of a name, or -1; at least as many are free as are taken.
     private let slots: [Int]
 
     init(_ names: [[UInt8]]) {
-        self.names = names
+        spelling = names.flatMap(\.self)
+        starts = names.reduce(into: [0]) { $0.append($0[$0.count - 1] + $1.count) }
         var room = 4
         while room < 4 * names.count { room *= 2 }
         var slots = [Int](repeating: -1, count: room)
@@ -70,19 +72,35 @@ struct NameTable: Sendable {
     /// - Returns: -1, if it is none of them.
     @usableFromInline
     func index(of name: JSON.Name, _ letters: Letters) -> Int {
-        name.withBytes { bytes in
-            let exact = index(of: bytes, .exact)
-            return exact < 0 && letters == .anyCase ? index(of: bytes, .anyCase) : exact
-        }
+        name.withBytes { index(of: $0, letters) }
     }
 
-    private func index(of bytes: UnsafeBufferPointer<UInt8>, _ letters: Letters) -> Int {
+    @inline(__always)
+    func index(of bytes: UnsafeBufferPointer<UInt8>, _ letters: Letters) -> Int {
+        let exact = look(up: bytes, .exact)
+        return exact < 0 && letters == .anyCase ? look(up: bytes, .anyCase) : exact
+    }
+
+    private func look(up bytes: UnsafeBufferPointer<UInt8>, _ letters: Letters) -> Int {
         var slot = Self.hash(bytes) & (slots.count - 1)
         while true {
             let index = slots[slot]
             guard index >= 0 else { return -1 }
-            if names[index].withUnsafeBufferPointer({ letters.agree($0, bytes) }) { return index }
+            if agrees(index, bytes, letters) { return index }
             slot = (slot + 1) & (slots.count - 1)
+        }
+    }
+
+    @inline(__always)
+    private func agrees(
+        _ index: Int,
+        _ bytes: UnsafeBufferPointer<UInt8>,
+        _ letters: Letters
+    ) -> Bool {
+        let (start, end) = (starts[index], starts[index + 1])
+        guard end - start == bytes.count else { return false }
+        return spelling.withUnsafeBufferPointer {
+            letters.agree(UnsafeBufferPointer(rebasing: $0[start..<end]), bytes)
         }
     }
 

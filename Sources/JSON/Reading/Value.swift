@@ -1,8 +1,14 @@
 extension JSON {
     /// A value in a ``Document``: a view, cheap to copy, that keeps the document alive.
     public struct Value: Sendable {
-        let document: Document
-        let index: Int
+        @usableFromInline let document: Document
+        @usableFromInline let index: Int
+
+        @inlinable
+        init(document: Document, index: Int) {
+            self.document = document
+            self.index = index
+        }
 
         /// The value as it is spelled.
         public var raw: Raw {
