@@ -83,10 +83,12 @@ cc_multi *cc_multi_new(long connections_per_host, long connections_kept) {
 }
 
 void cc_multi_free(cc_multi *multi) { curl_multi_cleanup((CURLM *)multi); }
-void cc_multi_wake(cc_multi *multi) { curl_multi_wakeup((CURLM *)multi); }
 
-void cc_multi_poll(cc_multi *multi, int milliseconds) {
-    curl_multi_poll((CURLM *)multi, NULL, 0, milliseconds, NULL);
+// curl's own way to be woken takes three system calls, an eventfd takes two.
+bool cc_multi_poll(cc_multi *multi, int bell, int milliseconds) {
+    struct curl_waitfd extra = {.fd = bell, .events = CURL_WAIT_POLLIN};
+    curl_multi_poll((CURLM *)multi, &extra, 1, milliseconds, NULL);
+    return extra.revents != 0;
 }
 
 bool cc_multi_perform(cc_multi *multi) {

@@ -19,12 +19,17 @@ struct Admission {
             return true
         }
 
+        var isDeserted: Bool { underWay == 0 && line.isEmpty }
+
         mutating func leave() -> ID? {
             let next = line.popFirst()
             if next == nil { underWay -= 1 }
             return next
         }
     }
+
+    /// How many origins to which nothing is under way are kept for the next time.
+    private static let keptOrigins = 16
 
     let limit: Int
     private var origins: [String: Origin] = [:]
@@ -51,12 +56,16 @@ struct Admission {
     /// - Returns: The one that goes in its place, if any waits.
     mutating func leave(_ origin: String) -> ID? {
         guard let next = origins[origin]?.leave() else {
-            if origins[origin]?.underWay == 0 { origins[origin] = nil }
+            if origins.count > Self.keptOrigins { forget(origin) }
             return nil
         }
         places[next] = nil
         deadlines.remove(next)
         return next
+    }
+
+    private mutating func forget(_ origin: String) {
+        if origins[origin]?.isDeserted == true { origins[origin] = nil }
     }
 
     /// One that waits goes away.

@@ -123,7 +123,7 @@ public final class Client: Sendable {
     private func transfer(_ order: Order, id: UInt64, pipe: ResponsePipe?) async -> Transfer.Outcome
     {
         await withTaskCancellationHandler {
-            await withCheckedContinuation { answer in
+            await withUnsafeContinuation { answer in
                 let transfer = Transfer(
                     id: id,
                     order: order,

@@ -9,6 +9,8 @@ struct Destination: Equatable, Sendable {
     let port: Int
     /// From the path on, without the fragment.
     let path: String
+    /// Scheme, host and port: whose connections may be shared, and whose secrets.
+    let origin: String
 
     struct Flaw: Error, Equatable { let text: String }
 
@@ -31,12 +33,18 @@ struct Destination: Equatable, Sendable {
         let end = rest.firstIndex(where: \.endsAuthority) ?? rest.endIndex
         (host, port) = try Self.authority(rest[..<end], usualPort: usualPort)
         path = try Self.path(rest[end...])
+        origin = Self.origin(scheme, host, port)
     }
 
-    /// Scheme, host and port: whose connections may be shared, and whose secrets.
-    var origin: String {
-        host.utf8.contains(UInt8(ascii: ":"))
-            ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
+    private static func origin(_ scheme: String, _ host: String, _ port: Int) -> String {
+        let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
+        var text = scheme
+        text.reserveCapacity(scheme.utf8.count + host.utf8.count + 12)
+        text += isIPv6 ? "://[" : "://"
+        text += host
+        text += isIPv6 ? "]:" : ":"
+        text += String(port)
+        return text
     }
 
     private static func authority(

@@ -13,26 +13,28 @@ final class Driver: Sendable {
 
     let inbox: Inbox<Command>
     let executor: LoopExecutor
+    let bell: Bell
 
     init(
         configuration: Client.Configuration,
         trust: Trust?,
         startThread: ThreadStart
     ) throws(ClientError) {
+        do { bell = try Bell() } catch {
+            throw ClientError(settingUp: .local("\(error)"))
+        }
         guard CurlLibrary.isReady,
             let pointer = cc_multi_new(
                 configuration.requestsPerHost,
                 configuration.keptConnections
             )
         else { throw ClientError(settingUp: .local("libcurl cannot be set up")) }
-        let (multi, inbox) = (Multi(pointer: pointer), Inbox<Command>())
-        inbox.setWake { cc_multi_wake(multi.pointer) }
-        self.inbox = inbox
-        executor = LoopExecutor { inbox.nudge() }
+        let ring: @Sendable () -> Void = { [bell] in bell.ring() }
+        inbox = Inbox(wake: ring)
+        executor = LoopExecutor(wake: ring)
         do {
-            try start(multi, configuration, trust, startThread)
+            try start(Multi(pointer: pointer), configuration, trust, startThread)
         } catch {
-            inbox.setWake(nil)
             cc_multi_free(pointer)
             throw ClientError(settingUp: .local("there is no thread for it: \(error)"))
         }
@@ -67,7 +69,7 @@ final class Driver: Sendable {
 }
 
 /// curl's set of transfers.
-// @unchecked because only the driver's thread uses it; to be woken, it is made for all threads.
+// @unchecked because only the driver's thread uses it.
 private struct Multi: @unchecked Sendable {
     let pointer: OpaquePointer
 }

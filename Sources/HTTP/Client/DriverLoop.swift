@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 import System
 
 /// What happens on the client's thread: all of curl, and nothing else that would block.
@@ -34,7 +35,8 @@ final class DriverLoop {
             perform()
             expireWaiting()
             driver.executor.runJobs()
-            if !isStopping && driver.inbox.maySleep() { cc_multi_poll(multi, sleep) }
+            if transfers.isEmpty { linger() }
+            if !isStopping && driver.inbox.maySleep() { rest() }
         }
         end()
     }
@@ -96,7 +98,7 @@ final class DriverLoop {
             let transfer = Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
             let ending = Ending(code: code, easy: easy)
             let failure = transfer.finish(with: ending)
-            observe(transfer, failure, ending.report)
+            observe(transfer, failure) { ending.report() }
             forget(transfer)
             passOn(transfer.order.server)
         }
@@ -107,8 +109,23 @@ final class DriverLoop {
         while let id = admission.expire(at: now) {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             transfer.fail(.timedOut(.total))
-            observe(transfer, .timedOut(.total), nil)
+            observe(transfer, .timedOut(.total))
         }
+    }
+
+    /// Whoever sends one request after the other comes back at once with the next. Falling asleep
+    /// and being woken costs both of us more than looking for it some microseconds longer.
+    private func linger() {
+        for _ in 0..<Self.glances {
+            guard !isStopping, driver.inbox.isEmpty else { return }
+            sched_yield()
+        }
+    }
+
+    private static let glances = 60
+
+    private func rest() {
+        if cc_multi_poll(multi, driver.bell.descriptor, sleep) { driver.bell.quieten() }
     }
 
     private var sleep: Int32 {
@@ -123,7 +140,7 @@ final class DriverLoop {
         if admission.withdraw(id) {
             transfers[id] = nil
             transfer.fail(.cancelled)
-            observe(transfer, .cancelled, nil)
+            observe(transfer, .cancelled)
         } else {
             settle(transfer, .cancelled)
         }
@@ -141,7 +158,7 @@ final class DriverLoop {
             return cc_easy_report(easy)
         }
         transfer.fail(reason, uploaded: report?.uploaded ?? 0)
-        observe(transfer, reason, report)
+        observe(transfer, reason) { report }
         forget(transfer)
     }
 
@@ -165,8 +182,6 @@ final class DriverLoop {
     private func end() {
         failAll(.cancelled)
         workshop.close()
-        // Nobody may wake what is about to be freed; nobody hears of the end before it is.
-        driver.inbox.setWake(nil)
         cc_multi_free(multi)
         driver.inbox.end()
         driver.executor.runJobs()
@@ -179,7 +194,7 @@ final class DriverLoop {
     private func observe(
         _ transfer: Transfer,
         _ failure: ClientError.Reason?,
-        _ report: cc_report?
+        _ report: () -> cc_report? = { nil }
     ) {
         guard let observer = configuration.observer else { return }
         let order = transfer.order
@@ -189,7 +204,7 @@ final class DriverLoop {
                 statusClass: failure == nil ? transfer.head.status.map { $0.rawValue / 100 } : nil,
                 failure: failure,
                 duration: now - order.start,
-                openedConnections: Int(report?.new_connections ?? 0)
+                openedConnections: Int(report()?.new_connections ?? 0)
             )
         )
     }
@@ -198,7 +213,7 @@ final class DriverLoop {
 extension Ending {
     fileprivate init(code: Int32, easy: OpaquePointer) {
         kind = cc_ending_of(code)
-        report = cc_easy_report(easy)
+        report = { cc_easy_report(easy) }
         guard kind != CC_COMPLETE else {
             text = ""
             return

@@ -4,7 +4,8 @@ import Glibc
 /// How a transfer ended, as curl sees it.
 struct Ending {
     var kind: cc_ending
-    var report: cc_report
+    /// Asked for only where somebody wants to know: of a success that nobody observes, nobody does.
+    var report: () -> cc_report
     /// curl's own words.
     var text: String
 
@@ -25,7 +26,7 @@ struct Ending {
 
     /// Some errors of `connect` are about this machine and not about the server.
     private var unreachable: ClientError.Reason {
-        let code = Int32(report.system_error)
+        let code = Int32(report().system_error)
         let ours = [EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN, EACCES, EPERM]
         return ours.contains(code)
             ? .local(String(cString: strerror(code))) : .unreachable(code: code)
@@ -34,7 +35,7 @@ struct Ending {
     /// curl has three timers and one code for them.
     private func phase(_ allowance: Duration) -> ClientError.Phase {
         if text.hasPrefix("Operation too slow") { return .stalled }
-        let elapsed = Duration.microseconds(report.elapsed_microseconds)
+        let elapsed = Duration.microseconds(report().elapsed_microseconds)
         return elapsed + .milliseconds(1) < allowance ? .connect : .total
     }
 }

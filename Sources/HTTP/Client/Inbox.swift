@@ -10,39 +10,41 @@ final class Inbox<Command: Sendable>: Sendable {
         var isAsleep = false
         var isClosed = false
         var hasEnded = false
-        /// There while the loop can be woken. Called under the lock, so that what it wakes is not
-        /// freed meanwhile.
-        var wake: (@Sendable () -> Void)?
         var waitingForEnd: [CheckedContinuation<Void, Never>] = []
 
-        mutating func post(_ command: Command) {
+        /// - Returns: Whether the loop must be woken; one nudge does for all that comes until then.
+        mutating func post(_ command: Command) -> Bool {
+            guard !isClosed else { return false }
             commands.append(command)
-            guard isAsleep, let wake else { return }
-            isAsleep = false
-            wake()
+            defer { isAsleep = false }
+            return isAsleep
         }
     }
 
     private let state = Lock(State())
+    private let wake: @Sendable () -> Void
+
+    /// - Parameter wake: Gets the loop out of its sleep, whether it sleeps or not, and does nothing
+    ///   after the loop has ended.
+    init(wake: @escaping @Sendable () -> Void) { self.wake = wake }
 
     // MARK: From any thread
 
     /// A command that a loop which has ended need not hear.
     func post(_ command: Command) {
-        state.withLock { state in
-            if !state.isClosed { state.post(command) }
-        }
+        if state.withLock({ $0.post(command) }) { wake() }
     }
 
     /// - Returns: Why the command is not taken over, if it is not. A task that is cancelled already
     ///   is refused under the lock, so a cancellation either is seen here or comes after.
     func submit(_ command: Command) -> Refusal? {
-        state.withLock { state in
-            if Task.isCancelled { return .cancelled }
-            if state.isClosed { return .closed }
-            state.post(command)
-            return nil
+        let (refusal, mustWake) = state.withLock { state -> (Refusal?, Bool) in
+            if Task.isCancelled { return (.cancelled, false) }
+            if state.isClosed { return (.closed, false) }
+            return (nil, state.post(command))
         }
+        if mustWake { wake() }
+        return refusal
     }
 
     /// Asks the loop something; `nil` if it hears nothing any more.
@@ -50,21 +52,21 @@ final class Inbox<Command: Sendable>: Sendable {
         _ command: (CheckedContinuation<Answer?, Never>) -> Command
     ) async -> Answer? {
         await withCheckedContinuation { answer in
-            let isTaken = state.withLock { state in
-                if !state.isClosed { state.post(command(answer)) }
-                return !state.isClosed
+            let (isTaken, mustWake) = state.withLock { state in
+                (!state.isClosed, state.post(command(answer)))
             }
+            if mustWake { wake() }
             if !isTaken { answer.resume(returning: nil) }
         }
     }
 
     /// The last command; only the first last one counts.
     func close(with command: Command) {
-        state.withLock { state in
-            guard !state.isClosed else { return }
-            state.post(command)
-            state.isClosed = true
+        let mustWake = state.withLock { state in
+            defer { state.isClosed = true }
+            return state.post(command)
         }
+        if mustWake { wake() }
     }
 
     /// Returns when the loop has ended.
@@ -78,17 +80,7 @@ final class Inbox<Command: Sendable>: Sendable {
         }
     }
 
-    /// Gets the loop out of its sleep, for a reason that is not in here.
-    func nudge() {
-        state.withLock { $0.wake?() }
-    }
-
     // MARK: From the loop's own thread
-
-    /// From now on the loop can be woken in that way, or (`nil`) no more.
-    func setWake(_ wake: (@Sendable () -> Void)?) {
-        state.withLock { $0.wake = wake }
-    }
 
     /// The commands that have come in, exchanged for the emptied `spare`.
     func exchange(_ spare: inout [Command]) {
@@ -105,6 +97,9 @@ final class Inbox<Command: Sendable>: Sendable {
             return state.isAsleep
         }
     }
+
+    /// Whether nothing has come in so far.
+    var isEmpty: Bool { state.withLock(\.commands.isEmpty) }
 
     /// The loop has ended. Nobody hears of it before this.
     func end() {

@@ -25,7 +25,6 @@ extension Client {
         if let flaw = request.flaw { throw flawed(flaw, server) }
         return Order(
             request: request,
-            target: target,
             body: try body(of: request, server: server),
             headerLines: request.headerLines,
             proxy: request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : "",
@@ -40,7 +39,10 @@ extension Client {
         switch request.body {
         // Without a body these would go without a length, which some servers refuse.
         case .none:
-            return [.post, .put, .patch].contains(request.method) ? .bytes([]) : .none
+            switch request.method {
+            case .post, .put, .patch: return .bytes([])
+            default: return .none
+            }
         case .bytes(let bytes): return .bytes(bytes)
         case .stream(let upload):
             return upload.length == 0 ? .bytes([]) : .pipe(RequestPipe(length: upload.length))

@@ -1,3 +1,5 @@
+import Glibc
+
 /// A response's head, gathered line by line as it arrives.
 ///
 /// Lines are kept as bytes and parsed by whoever asks, which is not the thread they arrive on.
@@ -9,7 +11,10 @@ struct ResponseHead: Sendable {
     private(set) var bytes: [UInt8] = []
     private(set) var isComplete = false
     private(set) var coding = Coding.none
+    /// Of the response, or of the interim one that has begun; `nil` if it is no number.
+    private(set) var status: Status?
     private var fieldCount = 0
+    private var headFieldCount = 0
     private var isInformational = false
 
     let byteLimit: Int
@@ -36,14 +41,15 @@ struct ResponseHead: Sendable {
         }
         guard !isInformational else { return .more }
         isComplete = true
+        headFieldCount = fieldCount
         fieldCount = 0
         return .end
     }
 
     private mutating func begin(_ line: UnsafeRawBufferPointer) {
         bytes.removeAll(keepingCapacity: true)
-        let code = line.drop { $0 != UInt8(ascii: " ") }.dropFirst()
-        isInformational = code.first == UInt8(ascii: "1")
+        status = Status(line: line)
+        isInformational = status.map { (100..<200).contains($0.rawValue) } ?? false
         fieldCount = 0
         coding = .none
     }
@@ -65,12 +71,8 @@ struct ResponseHead: Sendable {
         isComplete = false
         isInformational = false
         coding = .none
+        status = nil
         (fieldCount, total) = (0, 0)
-    }
-
-    var status: Status? {
-        let digits = bytes.drop { $0 != UInt8(ascii: " ") }.dropFirst().prefix(3)
-        return Int(String(decoding: digits, as: UTF8.self)).map(Status.init(rawValue:))
     }
 
     /// The fields in their order. A line without a colon is none and is passed over.
@@ -78,12 +80,13 @@ struct ResponseHead: Sendable {
         bytes.withUnsafeBytes { bytes in
             var headers = Headers()
             guard !bytes.isEmpty else { return headers }
-            let statusLine = bytes.firstIndex(of: UInt8(ascii: "\n")) ?? bytes.endIndex - 1
+            let statusLine = bytes.place(of: UInt8(ascii: "\n")) ?? bytes.endIndex - 1
             var rest = UnsafeRawBufferPointer(rebasing: bytes[(statusLine + 1)...])
-            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+            headers.reserveCapacity(headFieldCount)
+            while let end = rest.place(of: UInt8(ascii: "\n")) {
                 let line = UnsafeRawBufferPointer(rebasing: rest[..<end])
                 rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
-                guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { continue }
+                guard let colon = line.place(of: UInt8(ascii: ":")) else { continue }
                 headers.add(text(line[..<colon]), text(line[(colon + 1)...].trimmed))
             }
             return headers
@@ -95,7 +98,30 @@ struct ResponseHead: Sendable {
     }
 }
 
+extension Status {
+    /// The number in a response's first line.
+    fileprivate init?(line: UnsafeRawBufferPointer) {
+        guard let space = line.place(of: UInt8(ascii: " ")), space + 3 < line.count else {
+            return nil
+        }
+        var number = 0
+        for byte in line[(space + 1)...(space + 3)] {
+            guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
+            number = number * 10 + Int(byte - UInt8(ascii: "0"))
+        }
+        self.init(rawValue: number)
+    }
+}
+
 extension UnsafeRawBufferPointer {
+    /// Where the byte stands first.
+    fileprivate func place(of byte: UInt8) -> Int? {
+        guard let baseAddress, let found = memchr(baseAddress, Int32(byte), count) else {
+            return nil
+        }
+        return UnsafeRawPointer(found) - baseAddress
+    }
+
     /// Whether the line is a field of that name, which is given in lower case.
     fileprivate func isField(_ name: StaticString) -> Bool {
         guard count > name.utf8CodeUnitCount, self[name.utf8CodeUnitCount] == UInt8(ascii: ":")

@@ -2,9 +2,10 @@ import CCurl
 import System
 
 /// A request made ready to be sent: checked, with nothing left to look up.
-struct Order: Sendable {
+///
+/// An object, because it goes through many hands, and a copy of all that it holds would cost each.
+final class Order: Sendable {
     let request: Client.Request
-    let target: Destination
     let body: UploadBody
     let headerLines: [String]
     let proxy: String
@@ -14,6 +15,26 @@ struct Order: Sendable {
     let start: Duration
     /// Who is talked to, as errors name it and places are counted.
     let server: String
+
+    init(
+        request: Client.Request,
+        body: UploadBody,
+        headerLines: [String],
+        proxy: String,
+        deadlines: Client.Deadlines,
+        bodyLimit: Int,
+        start: Duration,
+        server: String
+    ) {
+        self.request = request
+        self.body = body
+        self.headerLines = headerLines
+        self.proxy = proxy
+        self.deadlines = deadlines
+        self.bodyLimit = bodyLimit
+        self.start = start
+        self.server = server
+    }
 
     var end: Duration { start + deadlines.total }
 
@@ -37,7 +58,8 @@ final class Transfer: @unchecked Sendable {
     /// Where the body goes; if `nil`, it is kept here until it is whole.
     let pipe: ResponsePipe?
 
-    private var answer: CheckedContinuation<Outcome, Never>?
+    /// Resumed once, by whichever end comes first: it is taken from here to be resumed.
+    private var answer: UnsafeContinuation<Outcome, Never>?
     private(set) var head: ResponseHead
     private var body: [UInt8] = []
     private var received = 0
@@ -57,7 +79,7 @@ final class Transfer: @unchecked Sendable {
         order: Order,
         pipe: ResponsePipe?,
         configuration: Client.Configuration,
-        answer: CheckedContinuation<Outcome, Never>
+        answer: UnsafeContinuation<Outcome, Never>
     ) {
         self.id = id
         self.order = order
@@ -172,7 +194,7 @@ final class Transfer: @unchecked Sendable {
 
     func finish(with ending: Ending) -> ClientError.Reason? {
         if let reason = failure(with: ending) {
-            fail(reason, uploaded: ending.report.uploaded)
+            fail(reason, uploaded: ending.report().uploaded)
             return reason
         }
         resume(.success(Answer(head: head, body: body)))

@@ -22,6 +22,9 @@ public struct Headers: Sendable, ExpressibleByDictionaryLiteral {
         fields.filter { $0.name.isSameHeader(as: name) }.map(\.value)
     }
 
+    /// Makes room for so many fields at once.
+    mutating func reserveCapacity(_ count: Int) { fields.reserveCapacity(count) }
+
     public mutating func add(_ name: String, _ value: String) {
         fields.append((name: name, value: value))
     }

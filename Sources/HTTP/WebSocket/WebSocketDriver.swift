@@ -16,7 +16,8 @@ final class WebSocketDriver: Sendable {
         case stop
     }
 
-    let inbox = Inbox<Command>()
+    let inbox: Inbox<Command>
+    let waker = ContextWaker()
     private let lastID = Atomic<UInt64>(0)
 
     init(
@@ -25,6 +26,7 @@ final class WebSocketDriver: Sendable {
         addressBook: AddressBook,
         startThread: ThreadStart
     ) throws(SystemError) {
+        inbox = Inbox { [waker] in waker.wake() }
         try startThread("websockets") { [self] in
             WebSocketLoop(
                 self,
@@ -51,4 +53,25 @@ final class WebSocketDriver: Sendable {
     func count() async -> Int { await inbox.ask { .count($0) } ?? 0 }
 
     func stop() { inbox.close(with: .stop) }
+}
+
+/// Gets the library's loop out of its sleep, for as long as there is one.
+final class ContextWaker: Sendable {
+    // @unchecked because only waking is done here, which is made for all threads.
+    private struct Context: @unchecked Sendable {
+        let pointer: OpaquePointer
+    }
+
+    /// Used under the lock, so that it is not freed meanwhile.
+    private let context = Lock<Context?>(nil)
+
+    func set(_ context: OpaquePointer?) {
+        self.context.withLock { $0 = context.map(Context.init(pointer:)) }
+    }
+
+    func wake() {
+        context.withLock { context in
+            if let context { cw_wake(context.pointer) }
+        }
+    }
 }

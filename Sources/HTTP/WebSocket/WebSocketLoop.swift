@@ -30,9 +30,7 @@ final class WebSocketLoop {
 
     func run() {
         context = makeContext()
-        if let context = context.map(Context.init(pointer:)) {
-            driver.inbox.setWake { cw_wake(context.pointer) }
-        }
+        driver.waker.set(context)
         var commands: [WebSocketDriver.Command] = []
         while !isStopping {
             driver.inbox.exchange(&commands)
@@ -209,16 +207,10 @@ final class WebSocketLoop {
         driver.inbox.exchange(&commands)
         for command in commands { obey(command) }
         for link in Array(links.values) { kill(link, .cancelled) }
-        driver.inbox.setWake(nil)
+        driver.waker.set(nil)
         if let context { cw_context_free(context) }
         driver.inbox.end()
     }
-}
-
-/// The library's set of sockets.
-// @unchecked because only the driver's thread uses it; to be woken, it is made for all threads.
-private struct Context: @unchecked Sendable {
-    let pointer: OpaquePointer
 }
 
 /// What the library knows as the owner of a socket. It lives as long as the library may call.

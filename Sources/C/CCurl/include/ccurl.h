@@ -18,14 +18,13 @@ int cc_global_init(void);
 cc_trust *cc_trust_new(const char *path);
 void cc_trust_free(cc_trust *trust);
 
-// A set of transfers that share connections. One thread at a time; only waking is for all threads.
+// A set of transfers that share connections. One thread at a time.
 
 cc_multi *cc_multi_new(long connections_per_host, long connections_kept);
 void cc_multi_free(cc_multi *multi);
-/// Lets a poll return, the one under way or the next.
-void cc_multi_wake(cc_multi *multi);
-/// Sleeps until there is something to do, at most so long; a timer of curl's own ends it earlier.
-void cc_multi_poll(cc_multi *multi, int milliseconds);
+/// Sleeps until there is something to do or the descriptor `bell` is readable (which it returns), at
+/// most so long; a timer of curl's own ends it earlier.
+bool cc_multi_poll(cc_multi *multi, int bell, int milliseconds);
 /// Moves all transfers on; false if curl has no memory left or is otherwise beyond help.
 bool cc_multi_perform(cc_multi *multi);
 /// The next transfer that has ended, taken out of the set; NULL if there is none.
