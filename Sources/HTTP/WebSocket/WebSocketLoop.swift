@@ -153,13 +153,13 @@ final class WebSocketLoop {
         }
     }
 
-    fileprivate func hasOpened(_ link: WebSocketLink) {
+    func hasOpened(_ link: WebSocketLink) {
         hasHeard(link)
         alarms.set(link.id, at: link.heard + configuration.pingInterval)
         link.open()
     }
 
-    fileprivate func hasHeard(_ link: WebSocketLink) {
+    func hasHeard(_ link: WebSocketLink) {
         link.heard = timekeeper.elapsed
     }
 
@@ -171,7 +171,7 @@ final class WebSocketLoop {
     // MARK: End
 
     /// The last word of an attempt: the link ends, or has another address to try.
-    fileprivate func attemptEnded(
+    func attemptEnded(
         _ link: WebSocketLink,
         _ ending: cw_ending,
         _ status: Int32,
@@ -210,29 +210,6 @@ final class WebSocketLoop {
         driver.waker.set(nil)
         if let context { cw_context_free(context) }
         driver.inbox.end()
-    }
-}
-
-/// What the library knows as the owner of a socket. It lives as long as the library may call.
-final class Attempt {
-    let link: WebSocketLink
-    private let loop: WebSocketLoop
-
-    init(link: WebSocketLink, loop: WebSocketLoop) {
-        self.link = link
-        self.loop = loop
-    }
-
-    func open() { loop.hasOpened(link) }
-    func hear() { loop.hasHeard(link) }
-
-    func take(_ piece: UnsafeRawBufferPointer, isText: Bool, isLast: Bool) -> Bool {
-        hear()
-        return link.take(piece, isText: isText, isLast: isLast)
-    }
-
-    func end(_ ending: cw_ending, _ status: Int32, _ text: String) {
-        loop.attemptEnded(link, ending, status, text)
     }
 }
 
