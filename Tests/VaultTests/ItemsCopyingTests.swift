@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import JSON
 import System
 import Testing
@@ -138,6 +139,21 @@ import Testing
         )
         #expect(BackupName.of("x", at: Moment(ticks: 0)) == "x - 1970-01-01 00:00:00")
         #expect(BackupName.of("x", at: Moment(ticks: -1)) == "x - 1969-12-31 23:59:59")
+    }
+
+    @Test(arguments: ["Asia/Kolkata", "America/St_Johns", "Pacific/Auckland"])
+    func `T-66 a stamp is the same whatever the machine's zone and language`(_ zone: String) {
+        let before = getenv("TZ").map { String(cString: $0) }
+        setenv("TZ", zone, 1)
+        tzset()
+        let language = setlocale(LC_ALL, nil).map { String(cString: $0) }
+        setlocale(LC_ALL, "th_TH.UTF-8")
+        defer {
+            if let before { setenv("TZ", before, 1) } else { unsetenv("TZ") }
+            tzset()
+            setlocale(LC_ALL, language)
+        }
+        #expect(BackupName.of("mail", at: Samples.now) == "mail - 2026-01-11 07:12:44")
     }
 
     @Test(arguments: ["x", "é", "👩‍👩‍👧‍👦", "e\u{301}\u{323}"])

@@ -44,6 +44,22 @@ import Testing
         #expect(a.passwordHistory.map(\.password) == ["b", "a"])
     }
 
+    @Test func `R-084 each of five edits leaves an entry, and a sixth drops the oldest`() throws {
+        var item = try samples.item(login("p0"))
+        for number in 1...6 {
+            let moment = Samples.now.advanced(bySeconds: Int64(number))
+            let edited = try item.edited(
+                by: samples.body(password("p\(number)")),
+                at: moment,
+                keys: samples.keys,
+                entropy: samples.entropy
+            )
+            item = Item(edited.cipher, keys: samples.keys)
+            let expected = (0..<number).reversed().prefix(5).map { "p\($0)" }
+            #expect(item.passwordHistory.map { $0.password ?? "" } == expected)
+        }
+    }
+
     @Test(arguments: [("a", "a", 0), ("a", nil, 1), (nil, "a", 1), (nil, nil, 0), (nil, "", 0)])
     func `only another password counts`(_ old: String?, _ new: String?, _ count: Int) throws {
         let item = try samples.item(login(old))

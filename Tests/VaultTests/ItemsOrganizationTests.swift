@@ -9,11 +9,13 @@ import Testing
 @Suite struct ItemsOrganizationTests {
     private let chance = SeededChance(seed: 11)
     private let keys: KeyRing
+    /// Made once; it takes long.
+    private static let rsa = try! PrivateKey().pkcs8().revealedBytes()
 
     /// A member of two organisations, of which one has a key that cannot be unwrapped.
     init() throws {
         let user = SymmetricKey(from: chance)
-        let rsa = try PrivateKey()
+        let rsa = try PrivateKey(pkcs8: Secret(Self.rsa))
         let account = WrappedKeys(
             privateKey: try Sealer(user.duplicate(), entropy: chance).seal(rsa.pkcs8()),
             organizations: [

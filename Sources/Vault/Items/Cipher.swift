@@ -58,7 +58,7 @@ public struct Cipher: Sendable {
 
     /// Whether all of the content is in one piece that only accounts of version 2 can open.
     public var isBlob: Bool {
-        self["data"]?.kind == .string && (self["name"]?.isNull ?? true)
+        (self["name"]?.isNull ?? true) && self["data"]?.kind == .string
     }
 
     subscript(name: String) -> JSON.Value? {

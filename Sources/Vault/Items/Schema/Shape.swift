@@ -25,16 +25,8 @@ final class Shape: Sendable {
         names = NameTable(members.map(\.name))
     }
 
-    func index(of name: String) -> Int? { names.index(of: name) }
-
     /// Where the member of that name is, its first letter in either case.
-    func index(anyCase name: String) -> Int? {
-        guard let first = name.utf8.first, first < UInt8(ascii: "a") else {
-            return names.index(of: name)
-        }
-        return names.index(of: name)
-            ?? names.index(of: name.prefix(1).lowercased() + name.dropFirst())
-    }
+    func index(anyCase name: String) -> Int? { names.index(anyCase: name) }
 
     func member(anyCase name: String) -> Member? {
         index(anyCase: name).map { members[$0] }
