@@ -7,7 +7,11 @@ import CCrypto
 final class KeyedContexts: @unchecked Sendable {
     private let box: OpaquePointer
     private let hasMAC: Bool
+    // Not checked for overlapping access at run time: it costs as much as the pool,
+    // and one call at a time is what the pool is for.
+    @exclusivity(unchecked)
     private var desk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 16)
+    @exclusivity(unchecked)
     private var vectors = VectorSupply()
     private static let largestDeskKept = 1 << 16
 
