@@ -174,6 +174,25 @@ import Vault
         try await store.close()
     }
 
+    @Test func `a row that was forced past its constraints costs nobody the file`() async throws {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: false)
+        do {
+            let shelf = try await Shelf(scratch)
+            try await shelf.byHand("PRAGMA ignore_check_constraints = ON")
+            try await shelf.byHand("UPDATE pending_change SET state = 'asleep' WHERE seq = 3")
+            try await shelf.store.close()
+        }
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition == .whole)
+        #expect(try store.reader.changes(of: Shelf.user).count == Self.changes)
+        // They hold again for whoever writes now.
+        await #expect(throws: DatabaseError.self) {
+            try await store.database.execute("UPDATE pending_change SET state = 'asleep'")
+        }
+        try await store.close()
+    }
+
     @Test func `a number that two changes have loses neither`() async throws {
         let (one, two) = (try await Shelf(), try await Shelf(seed: 2))
         try await one.add("a")
