@@ -80,6 +80,7 @@ let package = Package(
         shim("CCrypto", links: "crypto"),
         shim("CArgon2", links: "argon2"),
         shim("CRecords", links: "protobuf-c"),
+        shim("CHub", links: "crypto"),
 
         // The house, ground floor first. A room knows only rooms above this line of it.
         room("System", above: ["CSystem"]),
@@ -105,6 +106,7 @@ let package = Package(
             "EmbeddedUpstream",
             above: [
                 "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "SQLite", "Messaging", "System",
+                "CHub",
             ]
         ),
         .executableTarget(

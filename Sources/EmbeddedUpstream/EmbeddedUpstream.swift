@@ -42,6 +42,7 @@ public final class EmbeddedUpstream: Service {
     private let late: LateCommits
     private let entrance: Entrance?
     private let archive: Archive?
+    private let hub: Hub?
 
     private init(
         _ settings: Settings,
@@ -49,15 +50,38 @@ public final class EmbeddedUpstream: Service {
         _ archive: Archive?,
         _ time: any Timekeeper,
         _ chance: any Entropy
-    ) throws(ServerError) {
+    ) throws(UpstreamError) {
+        let hub = try settings.address.map { address throws(UpstreamError) in
+            try Self.openHub(at: address.host, settings.personality, time)
+        }
+        var world = world
+        world.hubAddress = hub.map { "http://\($0.address)/notifications" }
+        self.hub = hub
         personality = settings.personality
         self.archive = archive
         late = LateCommits(time: time)
-        ledger = Ledger(world, time: time, chance: chance, archive: archive) { _ in }
-        router = Self.router(ledger, personality, late.address, time, chance)
+        ledger = Ledger(world, time: time, chance: chance, archive: archive) { hub?.tell($0) }
+        router = Self.router(ledger, personality, late.address, hub, time, chance)
         let handler = Self.handler(router, personality)
-        entrance = try settings.address.map { address throws(ServerError) in
-            try Entrance(address, time: time, handler: handler)
+        do throws(ServerError) {
+            entrance = try settings.address.map { address throws(ServerError) in
+                try Entrance(address, time: time, handler: handler)
+            }
+        } catch {
+            hub?.close()
+            throw .cannotListen(error)
+        }
+    }
+
+    private static func openHub(
+        at host: String,
+        _ personality: Personality,
+        _ time: any Timekeeper
+    ) throws(UpstreamError) -> Hub {
+        do throws(SystemError) {
+            return try Hub(host, personality.hub, time)
+        } catch {
+            throw .cannotListen(.addressRefused(host, reason: error.description))
         }
     }
 
@@ -68,7 +92,7 @@ public final class EmbeddedUpstream: Service {
         chance: any Entropy = SystemEntropy()
     ) async throws(UpstreamError) -> EmbeddedUpstream {
         let archive = try await settings.directory.asyncMap { path throws(UpstreamError) in
-            try await Archive.open(path)
+            try await Archive.open(path, settings.personality)
         }
         var world = World(settings.personality)
         if let archive { try await archive.restore(&world) }
@@ -76,16 +100,22 @@ public final class EmbeddedUpstream: Service {
             return try EmbeddedUpstream(settings, world, archive, time, chance)
         } catch {
             try? await archive?.close()
-            throw .cannotListen(error)
+            throw error
         }
     }
 
     /// Serves what comes, and does late what is to be late, until it is closed.
     public func run() async {
-        await late.run(for: ledger)
+        await withDiscardingTaskGroup { services in
+            services.addTask { await self.late.run(for: self.ledger) }
+            if let hub { services.addTask { await hub.run(for: self.ledger) } }
+        }
     }
 
-    public func close() { late.close() }
+    public func close() {
+        late.close()
+        hub?.close()
+    }
 
     /// Lets nobody in any more, finishes what is under way within that time, and lets go of the disk.
     public func stop(within time: Duration) async {
@@ -105,18 +135,31 @@ extension EmbeddedUpstream {
 
     public var address: SocketAddress? { entrance?.address }
 
+    /// Where devices listen for events.
+    public var hubURL: String? {
+        hub.map { "ws://\($0.address)/notifications/hub" }
+    }
+
     /// Answers a request that has not come over a socket.
     public var handler: Handler { Self.handler(router, personality) }
 
     /// Closes the door: who comes is refused, who is there is cut off.
-    public func goAway() async { await entrance?.close(within: .zero) }
+    public func goAway() async {
+        hub?.shut()
+        await entrance?.close(within: .zero)
+    }
 
     /// Opens it again, at the same address.
     public func comeBack() throws(UpstreamError) {
-        do {
+        do throws(ServerError) {
             try entrance?.open()
         } catch {
             throw .cannotListen(error)
+        }
+        do throws(SystemError) {
+            try hub?.reopen()
+        } catch {
+            throw .cannotListen(.addressRefused("the hub", reason: error.description))
         }
     }
 }
@@ -176,6 +219,7 @@ extension EmbeddedUpstream {
         _ ledger: Ledger,
         _ personality: Personality,
         _ late: Address<LateCommit>,
+        _ hub: Hub?,
         _ time: any Timekeeper,
         _ chance: any Entropy
     ) -> Router {
@@ -193,7 +237,7 @@ extension EmbeddedUpstream {
         for route in routes {
             router.on(route.method, route.template) { await front.serve($0, route) }
         }
-        ControlRoutes(ledger: ledger).add(to: &router)
+        ControlRoutes(ledger: ledger, hub: hub).add(to: &router)
         return router
     }
 

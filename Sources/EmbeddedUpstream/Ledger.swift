@@ -156,6 +156,7 @@ extension Ledger {
         past.sessions = world.sessions
         past.renewals = world.renewals
         past.lastStamp = world.lastStamp
+        past.changes = world.allParts.union(past.allParts)
         world = past
     }
 
@@ -172,7 +173,10 @@ extension Ledger {
         world.setMember(member, userID, in: organizationID)
     }
 
-    func userID(ofToken token: String) -> String? { world.sessions[token]?.userID }
+    /// Who holds the token. It need not be of the newest stamp here, only not too old.
+    func session(ofToken token: String) -> Session? {
+        world.sessions[token].flatMap { $0.expires > now ? $0 : nil }
+    }
 
     func userID(ofEmail email: String) -> String? { world.idsByEmail[Account.plain(email)] }
 

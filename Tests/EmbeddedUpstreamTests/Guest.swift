@@ -27,6 +27,35 @@ struct Guest {
         try await logIn()
     }
 
+    /// With a server that is there already.
+    init(at upstream: EmbeddedUpstream) async throws {
+        self.init(at: upstream, email: "guest@example.com")
+        try await register(email)
+        try await logIn()
+    }
+
+    private init(at upstream: EmbeddedUpstream, email: String) {
+        clock = RecordedClock()
+        self.upstream = upstream
+        transport = MemoryTransport(handler: upstream.handler)
+        self.email = email
+    }
+
+    /// The same user with another server.
+    func moved(to upstream: EmbeddedUpstream) -> Guest {
+        var guest = Guest(at: upstream, email: email)
+        guest.token = token
+        guest.refreshToken = refreshToken
+        return guest
+    }
+
+    mutating func renew() async throws {
+        let form = "grant_type=refresh_token&refresh_token=\(refreshToken)"
+        let answer = try await ask(.post, "/identity/connect/token", form)
+        guard let token = answer.json["access_token"]?.string else { throw Unexpected(answer) }
+        self.token = token
+    }
+
     /// Another device of the same user, or another user of the same server.
     func friend(_ email: String? = nil, device: String = "friend") async throws -> Guest {
         var friend = Guest(of: self, email: email ?? self.email)
@@ -93,6 +122,41 @@ struct Guest {
 
     /// Something that looks encrypted.
     static let sealed = "2.AAAAAAAAAAAAAAAAAAAAAA==|AAAAAAAAAAAAAAAAAAAAAA==|AAAA"
+
+    /// Sends a file in two steps.
+    ///
+    /// - Returns: Its id.
+    func attach(_ content: String, to id: String, announced: Int? = nil) async throws -> String {
+        let size = announced ?? content.utf8.count
+        let wish = #"{"key":"\#(Self.sealed)","fileName":"\#(Self.sealed)","fileSize":\#(size)}"#
+        let upload = try await ask(.post, "/api/ciphers/\(id)/attachment/v2", wish)
+        guard let file = upload.json["attachmentId"]?.string else { throw Unexpected(upload) }
+        let body = """
+            --cut\r\nContent-Disposition: form-data; name="data"; filename="f"\r\n\r\n\(content)\r
+            --cut--\r
+
+            """
+        let answer = try await transport.send(
+            .post,
+            "/api/ciphers/\(id)/attachment/\(file)",
+            headers: [
+                "Authorization": "Bearer " + token,
+                "Content-Type": "multipart/form-data; boundary=cut",
+            ],
+            body: body
+        )
+        guard answer.status == .ok else { throw Unexpected(answer) }
+        return file
+    }
+
+    func download(_ file: String, of id: String) async throws -> String {
+        let answer = try await ask(.get, "/api/ciphers/\(id)/attachment/\(file)")
+        guard let url = answer.json["url"]?.string, url.hasPrefix("http://localhost/") else {
+            throw Unexpected(answer)
+        }
+        let path = String(url.dropFirst("http://localhost".count))
+        return try await transport.send(.get, path).text
+    }
 
     func revisionDate() async throws -> Int {
         try await ask(.get, "/api/accounts/revision-date").json.int ?? 0

@@ -12,9 +12,11 @@ import System
 /// - `PUT /_faults/clock` with `{"offsetSeconds": -600, "digits": 3}`.
 /// - `PUT /_faults/features` with switches and their values; `null` takes one away.
 /// - `PUT` and `DELETE /_faults/members/{organization}/{user}` lets a user in and puts one out.
+/// - `PUT /_faults/hub` with `{"messages": "whole|split|merged", "hangUp": true}`.
 /// - `GET /_faults/mail/{email}`: the code that was mailed there.
 struct ControlRoutes: Sendable {
     let ledger: Ledger
+    let hub: Hub?
 
     func add(to router: inout Router) {
         router.on(.post, "/_faults") { await order($0) }
@@ -40,7 +42,24 @@ struct ControlRoutes: Sendable {
             guard let code = await ledger.mailedCode(email) else { return Response(.notFound) }
             return Reply(json: .object { $0.add("code", code) }).response
         }
+        router.on(.put, "/_faults/hub") { await setHub($0) }
         addMembers(to: &router)
+    }
+
+    private func setHub(_ request: Request) async -> Response {
+        await read(request) { json throws(JSON.Mismatch) in
+            let name = try json.read("messages", as: String?.self)
+            let cutting = name.flatMap { HubSession.Cutting(rawValue: $0) }
+            guard name == nil || cutting != nil else {
+                throw JSON.Mismatch("must be whole, split or merged", at: ["messages"])
+            }
+            let hangsUp = try json.read("hangUp", as: Bool?.self) ?? false
+            return (cutting: cutting, hangsUp: hangsUp)
+        } then: { wish in
+            if let cutting = wish.cutting { hub?.cut(cutting) }
+            if wish.hangsUp { hub?.hangUp() }
+            return Response(.noContent)
+        }
     }
 
     private func addMembers(to router: inout Router) {

@@ -43,7 +43,10 @@ extension Routes {
         addImport()
         on(.post, "/api/ciphers/purge", .purge) { call, world throws(Refusal) in
             try world.checkPassword(call)
-            world.accounts[call.userID]?.ciphers = [:]
+            for id in world.accounts[call.userID]?.ciphers.keys.map({ $0 }) ?? [] {
+                world.accounts[call.userID]?.ciphers[id] = nil
+                world.changes.insert(.cipher(owner: call.userID, id))
+            }
             world.accounts[call.userID]?.folders = [:]
             world.accounts[call.userID]?.placements = [:]
             world.touch(call.userID, call)

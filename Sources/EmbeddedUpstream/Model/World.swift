@@ -19,6 +19,8 @@ struct World: Sendable {
     /// What lets a file be fetched without an access token.
     var fileTokens: [String: String] = [:]
     var featureStates: [String: JSON.Raw]
+    /// Where the hub is, if it is elsewhere.
+    var hubAddress: String?
     /// The last stamp that was given, for no two are alike.
     var lastStamp = Moment(ticks: 0)
     /// What the call under way has to tell connected devices.

@@ -1,0 +1,161 @@
+import JSON
+import SQLite
+import System
+
+/// Keeps the world on the disk, each part of it in a row of its own.
+///
+/// Access tokens are not kept: after a restart, clients renew theirs.
+final class Archive: Sendable {
+    private let database: Database
+
+    private init(_ database: Database) {
+        self.database = database
+    }
+
+    /// Opens the directory, and makes it if it is not there.
+    ///
+    /// - Parameter personality: Must be the one that the directory was begun with, because what is
+    ///   kept has its shape.
+    static func open(
+        _ directory: String,
+        _ personality: Personality
+    ) async throws(UpstreamError) -> Archive {
+        do throws(SystemError) {
+            try Files.makePrivateDirectory(directory)
+        } catch {
+            throw .cannotRead(error.description)
+        }
+        let archive: Archive
+        let begun: String?
+        do throws(DatabaseError) {
+            let path = directory + "/upstream.db"
+            archive = Archive(try await Database.open(path, migrations: migrations))
+            try await archive.sign(personality)
+            begun = try archive.begunWith()
+        } catch {
+            throw .cannotKeep(error)
+        }
+        guard begun == personality.description else {
+            try await archive.close()
+            throw .cannotRead("they were kept as those of \(begun ?? "another server").")
+        }
+        return archive
+    }
+
+    private static let migrations = [
+        Migration("parts of the world") { (db) throws(DatabaseError) in
+            try db.execute(
+                script: """
+                    CREATE TABLE part (
+                        kind TEXT NOT NULL, owner TEXT NOT NULL, id TEXT NOT NULL, body BLOB NOT NULL,
+                        PRIMARY KEY (kind, owner, id)
+                    ) STRICT, WITHOUT ROWID;
+                    """
+            )
+        }
+    ]
+
+    private func sign(_ personality: Personality) async throws(DatabaseError) {
+        let name = Array(personality.description.utf8)
+        try await database.execute(
+            "INSERT OR IGNORE INTO part (kind, owner, id, body) VALUES ('personality', '', '', ?)",
+            .blob(name)
+        )
+    }
+
+    private func begunWith() throws(DatabaseError) -> String? {
+        try database.read { (db) throws(DatabaseError) in
+            try db.first("SELECT body FROM part WHERE kind = 'personality'") {
+                (row) throws(DatabaseError) in
+                String(decoding: try row.bytes(0), as: UTF8.self)
+            }
+        }
+    }
+
+    /// Returns when all of it is on stable storage.
+    func keep(_ changes: Set<Change>, of world: World) async throws(UpstreamError) {
+        let parts = changes.map { (place: $0.place, body: world.part($0)) }
+        do throws(DatabaseError) {
+            try await database.write { (db) throws(DatabaseError) in
+                for part in parts { try Self.keep(part.body, at: part.place, db) }
+            }
+        } catch {
+            throw .cannotKeep(error)
+        }
+    }
+
+    private static func keep(
+        _ body: [UInt8]?,
+        at place: Change.Place,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard let body else {
+            try db.execute(
+                "DELETE FROM part WHERE kind = ? AND owner = ? AND id = ?",
+                .text(place.kind),
+                .text(place.owner),
+                .text(place.id)
+            )
+            return
+        }
+        try db.execute(
+            "REPLACE INTO part (kind, owner, id, body) VALUES (?, ?, ?, ?)",
+            .text(place.kind),
+            .text(place.owner),
+            .text(place.id),
+            .blob(body)
+        )
+    }
+
+    /// Fills a world that is empty. Accounts come before what they own.
+    func restore(_ world: inout World) async throws(UpstreamError) {
+        let rows: [(Change.Place, [UInt8])]
+        do throws(DatabaseError) {
+            rows = try await database.scan { (db) throws(DatabaseError) in
+                try db.all("SELECT kind, owner, id, body FROM part ORDER BY kind, owner, id") {
+                    (row) throws(DatabaseError) in
+                    let place = Change.Place(
+                        kind: try row.text(0),
+                        owner: try row.text(1),
+                        id: try row.text(2)
+                    )
+                    return (place, try row.bytes(3))
+                }
+            }
+        } catch {
+            throw .cannotKeep(error)
+        }
+        let order = ["account", "organization", "cipher", "file"]
+        for kind in order {
+            for (place, body) in rows where place.kind == kind {
+                try world.take(body, from: place)
+            }
+        }
+    }
+
+    func close() async throws(UpstreamError) {
+        do throws(DatabaseError) {
+            try await database.close()
+        } catch {
+            throw .cannotKeep(error)
+        }
+    }
+}
+
+extension Change {
+    /// Where a part is kept.
+    struct Place: Sendable, Hashable {
+        let kind: String
+        var owner = ""
+        let id: String
+    }
+
+    var place: Place {
+        switch self {
+        case .account(let id): Place(kind: "account", id: id)
+        case .organization(let id): Place(kind: "organization", id: id)
+        case .cipher(let owner, let id): Place(kind: "cipher", owner: owner, id: id)
+        case .file(let id): Place(kind: "file", id: id)
+        }
+    }
+}

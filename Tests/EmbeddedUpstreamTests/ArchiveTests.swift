@@ -1,0 +1,98 @@
+import Crypto
+import HTTP
+import JSON
+import System
+import TestSupport
+import Testing
+
+@testable import EmbeddedUpstream
+
+struct ArchiveTests {
+    private let scratch: Scratch
+
+    init() throws {
+        scratch = try Scratch()
+    }
+
+    private func start(_ personality: Personality = .vaultwarden) async throws -> EmbeddedUpstream {
+        try await EmbeddedUpstream.start(
+            EmbeddedUpstream.Settings(
+                personality,
+                address: nil,
+                directory: scratch.file("kept")
+            ),
+            time: RecordedClock(),
+            chance: SystemEntropy()
+        )
+    }
+
+    @Test func `everything is there again after a restart`() async throws {
+        let first = try await start()
+        var guest = try await Guest(at: first)
+        let folder = try #require(
+            try await guest.ask(.post, "/api/folders", #"{"name":"f"}"#).json["id"]?.string
+        )
+        let id = try await guest.make(more: #","folderId":"\#(folder)","favorite":true"#)
+        let gone = try await guest.make()
+        _ = try await guest.ask(.delete, "/api/ciphers/\(gone)")
+        let organization = try await guest.ask(
+            .post,
+            "/api/organizations",
+            #"{"name":"o","key":"4.AAAA","collectionName":"c"}"#
+        ).json["id"]?.string
+        let send = #"{"type":0,"key":"k","name":"n","deletionDate":"2030-01-01T00:00:00Z"}"#
+        #expect(try await guest.ask(.post, "/api/sends", send).status == .ok)
+        let before = try await guest.ask(.get, "/api/sync").json.raw
+        await first.stop(within: .zero)
+
+        let second = try await start()
+        guest = guest.moved(to: second)
+        #expect(try await guest.ask(.get, "/api/sync").status == .unauthorized)
+        try await guest.renew()
+        let after = try await guest.ask(.get, "/api/sync")
+        #expect(after.json.raw == before, "sync is another")
+        #expect(after.json["ciphers"]?[0]?["id"]?.string == id)
+        #expect(after.json["profile"]?["organizations"]?[0]?["id"]?.string == organization)
+        await second.stop(within: .zero)
+    }
+
+    @Test func `a file's bytes are kept, and those of a deleted one are not`() async throws {
+        let first = try await start()
+        let guest = try await Guest(at: first)
+        let id = try await guest.make()
+        let kept = try await guest.attach("kept", to: id)
+        let gone = try await guest.attach("gone", to: id)
+        let path = "/api/ciphers/\(id)/attachment/"
+        #expect(try await guest.ask(.delete, path + gone).status == .ok)
+        await first.stop(within: .zero)
+        let second = try await start()
+        var other = guest.moved(to: second)
+        try await other.renew()
+        #expect(try await other.download(kept, of: id) == "kept")
+        #expect(try await other.ask(.get, path + gone).status == .badRequest)
+        await second.stop(within: .zero)
+    }
+
+    @Test func `a world that goes back does so on the disk as well`() async throws {
+        let first = try await start()
+        let guest = try await Guest(at: first)
+        let id = try await guest.make()
+        await first.remember()
+        _ = try await guest.make()
+        await first.rollBack()
+        _ = try await guest.ask(.put, "/api/ciphers/\(id)/delete")
+        await first.stop(within: .zero)
+        let second = try await start()
+        var other = guest.moved(to: second)
+        try await other.renew()
+        let ciphers = try await other.ask(.get, "/api/sync").json["ciphers"]
+        #expect(ciphers?.array?.compactMap { $0["id"]?.string } == [id])
+        await second.stop(within: .zero)
+    }
+
+    @Test func `accounts of the other kind of server are refused`() async throws {
+        let first = try await start(.bitwarden)
+        await first.stop(within: .zero)
+        await #expect(throws: UpstreamError.self) { try await start(.vaultwarden) }
+    }
+}

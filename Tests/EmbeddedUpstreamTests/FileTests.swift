@@ -1,0 +1,62 @@
+import HTTP
+import JSON
+import Testing
+
+@testable import EmbeddedUpstream
+
+struct FileTests {
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `a file is announced, sent, listed, fetched and deleted`(
+        _ personality: Personality
+    ) async throws {
+        let guest = try await Guest(personality)
+        let id = try await guest.make()
+        let before = try await guest.cipher(id)["revisionDate"]?.string
+        let file = try await guest.attach("content", to: id)
+        let cipher = try await guest.cipher(id)
+        #expect(cipher["attachments"]?[0]?["id"]?.string == file)
+        #expect(cipher["attachments"]?[0]?["size"]?.string == "7")
+        let hasMoved = cipher["revisionDate"]?.string != before
+        #expect(hasMoved == (personality.name == .bitwarden))
+        #expect(try await guest.download(file, of: id) == "content")
+        let deleted = try await guest.ask(.delete, "/api/ciphers/\(id)/attachment/\(file)")
+        #expect(deleted.json["cipher"]?["attachments"]?.isNull == true)
+    }
+
+    @Test func `a file is fetched with its own token and no other`() async throws {
+        let guest = try await Guest(.vaultwarden)
+        let id = try await guest.make()
+        let file = try await guest.attach("content", to: id)
+        for token in ["", "?token=", "?token=wrong"] {
+            let answer = try await guest.ask(.get, "/attachments/\(id)/\(file)\(token)")
+            #expect(!answer.status.isSuccess, "\(token)")
+        }
+    }
+
+    @Test func `a file whose size is another than announced is refused where that counts`()
+        async throws
+    {
+        let guest = try await Guest(.bitwarden)
+        let id = try await guest.make()
+        await #expect(throws: Unexpected.self) {
+            try await guest.attach("content", to: id, announced: 6)
+        }
+        let lax = try await Guest(.vaultwarden)
+        _ = try await lax.attach("content", to: try await lax.make(), announced: 6)
+    }
+
+    @Test func `keys are wrapped anew where that is said, and forgotten where only names are`()
+        async throws
+    {
+        let guest = try await Guest(.bitwarden)
+        let id = try await guest.make()
+        let file = try await guest.attach("content", to: id)
+        let sealed = Guest.sealed
+        let anew = #","attachments2":{"\#(file)":{"fileName":"\#(sealed)","key":"\#(sealed)"}}"#
+        _ = try await guest.ask(.put, "/api/ciphers/\(id)", Guest.login(more: anew))
+        #expect(try await guest.cipher(id)["attachments"]?[0]?["key"]?.string == sealed)
+        let names = #","attachments":{"\#(file)":"\#(sealed)"}"#
+        _ = try await guest.ask(.put, "/api/ciphers/\(id)", Guest.login(more: names))
+        #expect(try await guest.cipher(id)["attachments"]?[0]?["key"]?.isNull == true)
+    }
+}
