@@ -19,7 +19,7 @@ public struct JSONParsing: Property {
         let isRight =
             switch value.kind {
             case .string: value.string.map { JSON.Raw($0).string == $0 } ?? false
-            case .number: value.string == nil && value.bool == nil && !value.isNull
+            case .number: value.string == nil && value.bool == nil && isRightNumber(value)
             case .bool: value.bool != nil
             case .null: value.isNull
             case .array: value.array != nil && value.object == nil
@@ -32,6 +32,25 @@ public struct JSONParsing: Property {
         for member in value.object.map(Array.init) ?? [] {
             if value[member.name.string] == nil { return "A member is not found." }
             if let violation = violation(in: member.value) { return violation }
+        }
+        return value.object.flatMap(violation(ofNamesIn:))
+    }
+
+    private func isRightNumber(_ value: JSON.Value) -> Bool {
+        !value.isNull && value.int == Int(String(decoding: value.raw.bytes, as: UTF8.self))
+    }
+
+    /// A table of an object's own names knows each of them, and walking with it meets every member.
+    private func violation(ofNamesIn members: JSON.Members) -> String? {
+        let spelled = members.map(\.name.string)
+        let names = JSON.Names(Array(spelled.indices)) { spelled[$0] }
+        var met: [JSON.Raw] = []
+        members.forEach(in: names) { _, value in met.append(value.raw) }
+        guard met == members.map(\.value.raw) else { return "A walk misses a member." }
+        for (name, spelling) in zip(members.map(\.name), spelled) {
+            guard let exact = names[name], let anyCase = names[anyCase: name],
+                spelled[exact].utf8.elementsEqual(spelling.utf8), exact == anyCase
+            else { return "A name is not found." }
         }
         return nil
     }
