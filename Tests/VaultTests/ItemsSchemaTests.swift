@@ -73,13 +73,19 @@ import Testing
             ("backup", backup.document.root),
         ] {
             let value = try #require(root[own])
-            if case .object(let shape) = Shape.item.member(anyCase: own)?.kind {
+            if case .object(let shape) = Shape.item.index(of: own).map({
+                Shape.item.members[$0].kind
+            }) {
                 expectFull(value, shape, "\(name).\(own)")
             }
         }
         guard item.type == .login else { return }
         for name in ["fields", "passwordHistory"] {
-            guard case .list(let shape) = Shape.item.member(anyCase: name)?.kind else { continue }
+            guard
+                case .list(let shape) = Shape.item.index(of: name).map({
+                    Shape.item.members[$0].kind
+                })
+            else { continue }
             expectFull(try #require(request[name]?[0]), shape, name)
         }
     }

@@ -51,7 +51,7 @@ extension JSON.Value {
         var seen: Set<String> = []
         for member in members {
             let name = member.name.string
-            guard let known = shape.member(anyCase: name) else {
+            guard let known = shape.member(anyCase: member.name) else {
                 parts.append((name, member.value.raw))
                 continue
             }

@@ -18,7 +18,7 @@ struct Reseal {
         var seen: Set<String> = []
         for member in object.members {
             let name = member.name.string
-            guard let known = shape.member(anyCase: name) else {
+            guard let known = shape.member(anyCase: member.name) else {
                 parts.append((name, member.value.raw))
                 continue
             }

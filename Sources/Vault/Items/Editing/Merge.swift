@@ -19,7 +19,7 @@ struct Merge {
         var seen: Set<String> = []
         for member in original?.members ?? [] {
             let name = member.name.string
-            guard let known = new.shape.member(anyCase: name) else {
+            guard let known = new.shape.member(anyCase: member.name) else {
                 parts.append((name, member.value.raw))
                 continue
             }

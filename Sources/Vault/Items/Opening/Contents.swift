@@ -32,7 +32,7 @@ struct Contents: Sendable {
     }
 
     private func index(of name: String) -> Int? {
-        shape.index(anyCase: name).flatMap { $0 < slots.count ? $0 : nil }
+        shape.index(of: name).flatMap { $0 < slots.count ? $0 : nil }
     }
 }
 

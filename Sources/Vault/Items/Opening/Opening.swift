@@ -41,18 +41,16 @@ struct Opening {
         var seen: UInt64 = 0
         let known = flaws.count
         guard let members = object.object else { return Contents(shape, slots: slots) }
-        for member in members {
-            guard let index = shape.index(anyCase: member.name.string), index < slots.count else {
-                continue
-            }
-            guard seen & (1 << UInt64(index)) == 0 else {
-                flaws.removeLast(flaws.count - known)
-                return contents(ofAmbiguous: object, shape, opener)
-            }
+        var isAmbiguous = false
+        members.forEach(inAnyCase: shape.names) { index, value in
+            guard index < slots.count, !isAmbiguous else { return }
+            isAmbiguous = seen & (1 << UInt64(index)) != 0
             seen |= 1 << UInt64(index)
-            slots[index] = content(of: member.value, at: index, of: shape, opener)
+            slots[index] = content(of: value, at: index, of: shape, opener)
         }
-        return Contents(shape, slots: slots)
+        guard isAmbiguous else { return Contents(shape, slots: slots) }
+        flaws.removeLast(flaws.count - known)
+        return contents(ofAmbiguous: object, shape, opener)
     }
 
     /// Where a name occurs twice, the one counts that everybody else would read.

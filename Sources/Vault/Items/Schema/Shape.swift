@@ -15,21 +15,27 @@ final class Shape: Sendable {
     /// The text without which an element of a list is none; see ``isVoid(_:)``.
     let essential: String?
 
-    private let names: NameTable
+    /// The places of the members by their names.
+    let names: JSON.Names<Int>
+    private let places: [String: Int]
 
     init(identity: String? = nil, essential: String? = nil, _ members: [Member]) {
         self.members = members
         shown = members.prefix { $0.uses.contains(.shown) }
         self.identity = identity
         self.essential = essential
-        names = NameTable(members.map(\.name))
+        names = JSON.Names(Array(members.indices)) { members[$0].name }
+        places = Dictionary(
+            members.enumerated().map { ($1.name, $0) },
+            uniquingKeysWith: { first, _ in first }
+        )
     }
 
-    /// Where the member of that name is, its first letter in either case.
-    func index(anyCase name: String) -> Int? { names.index(anyCase: name) }
+    func index(of name: String) -> Int? { places[name] }
 
-    func member(anyCase name: String) -> Member? {
-        index(anyCase: name).map { members[$0] }
+    /// The member that is meant by a name in somebody's JSON, its first letter in either case.
+    func member(anyCase name: JSON.Name) -> Member? {
+        names[anyCase: name].map { members[$0] }
     }
 }
 
