@@ -136,6 +136,30 @@ struct Workload {
         try await shelf.store.close()
     }
 
+    @Test(arguments: [(ENOSPC, Trouble.diskFull), (EIO, .inputOutput)])
+    func `what a disk refuses is named, with what can be done about it`(
+        _ code: Int32,
+        _ trouble: Trouble
+    ) async throws {
+        let disk = FaultyDisk(seed: 6)
+        let shelf = try await Shelf(on: disk)
+        try await shelf.add("kept")
+        disk.fail([.write, .sync], at: 1, error: code)
+        let answer = await refusal { try await shelf.add("lost") }
+        guard case .database(let cause) = answer else {
+            Issue.record("\(String(describing: answer))")
+            return
+        }
+        #expect(cause.trouble == trouble && "\(cause)".contains(trouble.hint))
+        #expect(!shelf.store.isAccepting)
+        #expect(try shelf.changes().map(\.cipherID) == ["kept"])
+        disk.heal()
+        try await shelf.store.probe()
+        try await shelf.add("later")
+        #expect(try shelf.changes().map(\.cipherID) == ["kept", "later"])
+        try await shelf.store.close()
+    }
+
     private func refusal(_ body: () async throws -> Void) async -> StoreError? {
         do {
             try await body()
