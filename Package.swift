@@ -191,7 +191,7 @@ let package = Package(
                 "Messaging", "Metrics", "System",
             ]
         ),
-        tests("CommandLineTests", of: ["holdfast"]),
+        tests("CommandLineTests", of: ["holdfast", "HTTP", "System"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 

@@ -182,6 +182,9 @@ extension EmbeddedUpstream {
         await ledger.orders.first { $0.number == number }?.hits ?? 0
     }
 
+    /// Whether clients are held to the limits that the server would hold them to. At first they are not.
+    public func setLimits(_ isOn: Bool) async { await ledger.setLimits(isOn) }
+
     /// Keeps the world as it is, for ``rollBack()`` and for answers that are out of date.
     public func remember() async { await ledger.remember() }
 

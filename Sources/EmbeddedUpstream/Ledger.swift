@@ -16,11 +16,13 @@ actor Ledger {
 
     private var world: World
     private var desk = FaultDesk()
+    private var limits = RateLimits()
     /// The world as it was when it was last remembered.
     private var remembered: World?
     private var clockShift: Int64 = 0
     private let time: any Timekeeper
-    private let chance: any Chance
+    /// Decides which calls a fault hits.
+    private var chance: any Chance
     private let events: @Sendable ([Announcement]) -> Void
     private let archive: Archive?
 
@@ -42,6 +44,10 @@ actor Ledger {
     func admit(_ call: Call, _ route: Routes.Route) async -> Admission {
         var call = call
         call.now = now
+        if let breach = limits.breach(by: call, world.personality) {
+            let (rule, seconds) = breach
+            return .done(world.personality.refusal(of: rule, secondsLeft: seconds))
+        }
         if route.wantsSession {
             call.session = session(of: call)
         }
@@ -146,6 +152,15 @@ extension Ledger {
     func cancelAll() { desk.removeAll() }
 
     var orders: [FaultDesk.Order] { desk.orders }
+
+    /// From now on, the same calls meet the same faults whenever the seed is the same.
+    func setSeed(_ seed: UInt64) { chance = SeededChance(seed: seed) }
+
+    /// Whether clients are held to the limits that the server would hold them to.
+    func setLimits(_ isOn: Bool) {
+        limits = RateLimits()
+        limits.isOn = isOn
+    }
 
     func remember() { remembered = world }
 

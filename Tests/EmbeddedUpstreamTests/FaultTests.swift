@@ -81,7 +81,8 @@ struct FaultTests {
 
     @Test func `chance decides by its seed`() async throws {
         func run() async throws -> [Bool] {
-            let guest = try await Guest(.vaultwarden, seed: 99)
+            let guest = try await Guest(.vaultwarden)
+            _ = try await guest.ask(.put, "/_faults/seed", #"{"seed":99}"#)
             let fault = #"{"probability":0.5,"times":null,"effect":{"kind":"unauthorized"}}"#
             _ = try await order(guest, fault)
             var hits: [Bool] = []

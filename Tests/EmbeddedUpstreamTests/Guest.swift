@@ -84,11 +84,15 @@ struct Guest {
         guard answer.status == .ok else { throw Unexpected(answer) }
     }
 
-    mutating func logIn(device: String = "device", more: String = "") async throws {
+    mutating func logIn(
+        device: String = "device",
+        hash: String = "hash",
+        more: String = ""
+    ) async throws {
         let answer = try await ask(
             .post,
             "/identity/connect/token",
-            "grant_type=password&username=\(email)&password=hash&scope=api+offline_access"
+            "grant_type=password&username=\(email)&password=\(hash)&scope=api+offline_access"
                 + "&client_id=cli&deviceType=8&deviceIdentifier=\(device)&deviceName=n" + more
         )
         token = answer.json["access_token"]?.string ?? ""

@@ -11,6 +11,7 @@ extension Account: JSON.Writable, JSON.Readable {
             object.add("passwordHash", passwordHash)
             object.object("settings") { settings.write(to: &$0, .camel) }
             object.add("wrappedUserKey", wrappedUserKey)
+            object.add("userKeyID", userKeyID)
             object.add("publicKey", keys.publicKey)
             object.add("wrappedPrivateKey", keys.wrappedPrivateKey)
             object.add("securityStamp", securityStamp)
@@ -34,6 +35,7 @@ extension Account: JSON.Writable, JSON.Readable {
         passwordHash = try json.read("passwordHash")
         settings = try json.read("settings")
         wrappedUserKey = try json.read("wrappedUserKey")
+        userKeyID = try json.read("userKeyID")
         keys = AccountKeys(
             publicKey: try json.read("publicKey"),
             wrappedPrivateKey: try json.read("wrappedPrivateKey")

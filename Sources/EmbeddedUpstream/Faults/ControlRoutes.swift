@@ -13,6 +13,8 @@ import System
 /// - `PUT /_faults/features` with switches and their values; `null` takes one away.
 /// - `PUT` and `DELETE /_faults/members/{organization}/{user}` lets a user in and puts one out.
 /// - `PUT /_faults/hub` with `{"messages": "whole|split|merged", "hangUp": true}`.
+/// - `PUT /_faults/seed` with `{"seed": 7}`: chance decides alike every time.
+/// - `PUT /_faults/limits` with `{"on": true}`: the limits of how often a client may call.
 /// - `GET /_faults/mail/{email}`: the code that was mailed there.
 struct ControlRoutes: Sendable {
     let ledger: Ledger
@@ -43,6 +45,22 @@ struct ControlRoutes: Sendable {
             return Reply(json: .object { $0.add("code", code) }).response
         }
         router.on(.put, "/_faults/hub") { await setHub($0) }
+        router.on(.put, "/_faults/seed") { request in
+            await read(request) { json throws(JSON.Mismatch) in
+                try json.read("seed", as: Int.self)
+            } then: { seed in
+                await ledger.setSeed(UInt64(bitPattern: Int64(seed)))
+                return Response(.noContent)
+            }
+        }
+        router.on(.put, "/_faults/limits") { request in
+            await read(request) { json throws(JSON.Mismatch) in
+                try json.read("on", as: Bool.self)
+            } then: { isOn in
+                await ledger.setLimits(isOn)
+                return Response(.noContent)
+            }
+        }
         addMembers(to: &router)
     }
 

@@ -29,7 +29,7 @@ final class HubLoop: @unchecked Sendable {
     private static let wakerName: UInt64 = 1
     private static let beat = Duration.seconds(15)
 
-    private let listener: Int32
+    private var listener: Int32
     private let set: Int32
     private let waker: Int32
     private let habits: HubHabits
@@ -38,14 +38,17 @@ final class HubLoop: @unchecked Sendable {
     private let orders = Lock<[Order]>([])
 
     private var connections: [UInt64: Connection] = [:]
-    private var lastName: UInt64 = 1
+    private var lastName: UInt64
     private var cutting = HubSession.Cutting.whole
     private var nextBeat = Duration.zero
     private var beats = 0
 
-    /// - Parameter knock: Told who wants to come in: the connection and its access token.
+    /// - Parameters:
+    ///   - generation: Another for every loop, so that no two connections ever have one name.
+    ///   - knock: Told who wants to come in: the connection and its access token.
     init(
         _ address: SocketAddress,
+        generation: UInt64,
         _ habits: HubHabits,
         _ time: any Timekeeper,
         knock: @escaping @Sendable (UInt64, String) -> Void
@@ -55,6 +58,7 @@ final class HubLoop: @unchecked Sendable {
         }
         set = chub_set()
         waker = chub_waker()
+        lastName = generation << 32 | Self.wakerName
         self.habits = habits
         self.time = time
         self.knock = knock
@@ -64,9 +68,12 @@ final class HubLoop: @unchecked Sendable {
     }
 
     deinit {
-        for descriptor in [listener, set, waker] { Glibc.close(descriptor) }
+        for descriptor in [listener, set, waker] where descriptor >= 0 {
+            Glibc.close(descriptor)
+        }
     }
 
+    /// Only before it runs.
     var port: Int { Int(chub_port(listener)) }
 
     func post(_ order: Order) {
@@ -74,7 +81,7 @@ final class HubLoop: @unchecked Sendable {
         chub_wake(waker)
     }
 
-    /// Returns after the order to end.
+    /// Returns after the order to end, with nothing left open at the address.
     func run() {
         var events = [chub_event](repeating: chub_event(), count: 64)
         while true {
@@ -171,6 +178,8 @@ final class HubLoop: @unchecked Sendable {
             case .hangUp: dropAll()
             case .end:
                 dropAll()
+                Glibc.close(listener)
+                listener = -1
                 return true
             }
         }

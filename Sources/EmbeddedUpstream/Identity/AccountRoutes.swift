@@ -82,7 +82,7 @@ extension Routes {
 extension World {
     /// Everybody has to log in again: refresh tokens end at once, access tokens where the server
     /// looks at the stamp.
-    fileprivate mutating func renewStamp(_ call: Call) {
+    mutating func renewStamp(_ call: Call) {
         guard let account = accounts[call.userID] else { return }
         accounts[call.userID]?.securityStamp = call.newID()
         for device in account.devices.values {

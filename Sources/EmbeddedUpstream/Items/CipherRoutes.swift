@@ -91,6 +91,7 @@ extension Routes {
                     throw isArchived ? .notArchived : .notUnarchived
                 }
                 world.tellOfMany(call)
+                if world.personality.hub.sparesActorOfArchive { world.spareActor(call) }
                 return world.replyList(done, call, .plain)
             }
         }
@@ -124,6 +125,6 @@ extension World {
     /// Leaves the acting device out of what was told last.
     mutating func spareActor(_ call: Call) {
         guard !announcements.isEmpty else { return }
-        announcements[announcements.count - 1].sparedDeviceID = call.session?.deviceID
+        announcements[announcements.count - 1].sparedDeviceID = call.deviceID
     }
 }

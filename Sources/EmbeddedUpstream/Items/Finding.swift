@@ -84,7 +84,7 @@ extension World {
         event.organizationID = cipher.organizationID
         event.collectionIDs = cipher.organizationID == nil ? nil : cipher.collectionIDs
         event.date = date ?? cipher.revised
-        event.contextID = call.session?.deviceID
+        event.contextID = call.deviceID
         announcements.append(Announcement(event: event, userIDs: users))
     }
 

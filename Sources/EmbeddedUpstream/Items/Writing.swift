@@ -69,8 +69,15 @@ extension World {
 
     private func checkEncryptedFor(_ json: JSON.Value, _ call: borrowing Call) throws(Refusal) {
         guard personality.checksEncryptedFor else { return }
-        guard let user = json[anyCase: "encryptedFor"]?.string else { return }
-        guard user.lowercased() == call.userID else { throw .encryptedForOther }
+        if let user = json[anyCase: "encryptedFor"]?.string, user.lowercased() != call.userID {
+            throw .encryptedForOther
+        }
+        // Only personal items are under the user key, and only newer accounts have told its id.
+        guard json[anyCase: "organizationId"]?.string == nil,
+            let said = json[anyCase: "encryptedByKeyId"]?.string,
+            let known = accounts[call.userID]?.userKeyID, said != known
+        else { return }
+        throw .encryptedByOtherKey
     }
 
     private func checkOrganization(

@@ -10,6 +10,8 @@ struct Account: Sendable {
     var passwordHash: String
     var settings: DerivationSettings
     var wrappedUserKey: String
+    /// The id of the user key, if a client has ever told it.
+    var userKeyID: String?
     var keys: AccountKeys
     var securityStamp: String
     var apiKey: String

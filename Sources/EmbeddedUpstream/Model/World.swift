@@ -103,7 +103,7 @@ extension World {
         var event = HubEvent(kind, userID: userID)
         event.id = id
         event.date = date
-        event.contextID = namesActor ? call.session?.deviceID : nil
+        event.contextID = namesActor ? call.deviceID : nil
         announcements.append(
             Announcement(event: event, userIDs: [userID], sparedDeviceID: deviceID)
         )

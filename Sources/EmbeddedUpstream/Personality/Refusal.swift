@@ -24,6 +24,7 @@ enum Refusal: Error, Hashable {
     case notArchived
     case notUnarchived
     case encryptedForOther
+    case encryptedByOtherKey
     case tooLong(member: String, limit: Int)
     case notEncrypted(member: String)
     case badJSON

@@ -103,6 +103,8 @@ private func bitwardenWords(_ refusal: Refusal) -> String {
         "Cipher was not unarchived. Ensure the provided ID is correct and you have permission to archive it."
     case .encryptedForOther:
         "Cipher was not encrypted for the current user. Please try again."
+    case .encryptedByOtherKey:
+        "Cipher was not encrypted with the current user key. Please try again."
     case .wrongPassword: "Invalid password."
     case .registrationRefused: "Email is already taken."
     default: "The request is invalid."

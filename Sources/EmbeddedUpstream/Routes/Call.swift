@@ -23,6 +23,12 @@ struct Call: Sendable {
     /// The user who asks; only asked for in routes that want one.
     var userID: String { session?.userID ?? "" }
 
+    /// The device that acts, as others are told. One of the servers believes the client's own word.
+    var deviceID: String? {
+        let said = personality.wantsVersionHeader ? headers["Device-Identifier"] : nil
+        return said ?? session?.deviceID
+    }
+
     func json() throws(Refusal) -> JSON.Value {
         do throws(JSON.Failure) {
             return try JSON.Document(body).root

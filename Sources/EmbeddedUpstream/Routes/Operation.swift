@@ -11,7 +11,8 @@ public enum Operation: String, Sendable, Hashable, CaseIterable {
     case announceFile, uploadFile, readFile, downloadFile, deleteFile
     case sends
     case organizations
-    case verifyPassword, apiKey, securityStamp, changePassword, changeKDF, secondFactor, devices
+    case verifyPassword, apiKey, securityStamp, changePassword, changeKDF, rotateKeys, secondFactor,
+        devices
     case domains
     /// What clients look at and nobody here needs.
     case other

@@ -31,6 +31,7 @@ struct Routes: Sendable {
         addSends()
         addOrganizations()
         addAccount()
+        addKeyRotation()
         addSecondFactor()
         addEmptyLists()
     }

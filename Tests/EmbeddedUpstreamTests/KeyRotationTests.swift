@@ -1,0 +1,77 @@
+import HTTP
+import JSON
+import Testing
+
+@testable import EmbeddedUpstream
+
+struct KeyRotationTests {
+    private static func rotation(_ ciphers: [String], hash: String = "hash") -> String {
+        let items = ciphers.map { id in
+            #"{"id":"\#(id)","#
+                + Guest.login(more: #","key":"\#(Guest.sealed)""#).dropFirst()
+        }
+        return """
+            {"oldMasterKeyAuthenticationHash":"\(hash)","accountUnlockData":{
+              "masterPasswordUnlockData":{"masterKeyAuthenticationHash":"new hash",
+              "masterKeyEncryptedUserKey":"2.n|e|w","containedKeyId":"key-2"}},
+            "accountKeys":{"userKeyEncryptedAccountPrivateKey":"2.p|p|p","accountPublicKey":"pub"},
+            "accountData":{"ciphers":[\(items.joined(separator: ","))],"folders":[],"sends":[]}}
+            """
+    }
+
+    private let path = "/api/accounts/key-management/rotate-user-account-keys"
+
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `every item gets a new date and content, and everybody has to log in again`(
+        _ personality: Personality
+    ) async throws {
+        let guest = try await Guest(personality)
+        let ids = [try await guest.make(), try await guest.make()]
+        let before = try await guest.cipher(ids[0])["revisionDate"]?.string
+        #expect(try await guest.ask(.post, path, Self.rotation(ids)).status == .ok)
+        let renewal = "grant_type=refresh_token&refresh_token=\(guest.refreshToken)"
+        let refused = try await guest.ask(.post, "/identity/connect/token", renewal)
+        #expect(refused.json["error"]?.string == "invalid_grant")
+        var again = guest
+        try await again.logIn(hash: "new+hash")
+        let cipher = try await again.cipher(ids[0])
+        #expect(cipher["key"]?.string == Guest.sealed)
+        #expect(cipher["revisionDate"]?.string != before)
+        let profile = try await again.ask(.get, "/api/accounts/profile").json
+        #expect(profile["key"]?.string == "2.n|e|w")
+        #expect(profile["privateKey"]?.string == "2.p|p|p")
+    }
+
+    @Test func `what leaves out an item is refused whole, and so is a wrong password`() async throws
+    {
+        let guest = try await Guest(.bitwarden)
+        let ids = [try await guest.make(), try await guest.make()]
+        for body in [Self.rotation([ids[0]]), Self.rotation(ids, hash: "wrong")] {
+            #expect(try await guest.ask(.post, path, body).status == .badRequest)
+        }
+        #expect(try await guest.cipher(ids[0])["key"]?.isNull == true)
+    }
+
+    @Test func `what is under the old key is refused afterwards, where that is looked at`()
+        async throws
+    {
+        for (personality, status) in [
+            (Personality.bitwarden, Status.badRequest), (.vaultwarden, .ok),
+        ] {
+            let guest = try await Guest(personality)
+            let id = try await guest.make()
+            _ = try await guest.ask(.post, path, Self.rotation([id]))
+            var again = guest
+            try await again.logIn(hash: "new+hash")
+            for (key, wanted) in [("key-1", status), ("key-2", .ok)] {
+                let more = #","encryptedByKeyId":"\#(key)""#
+                let answer = try await again.ask(
+                    .put,
+                    "/api/ciphers/\(id)",
+                    Guest.login(more: more)
+                )
+                #expect(answer.status == wanted, "\(personality), \(key)")
+            }
+        }
+    }
+}
