@@ -39,16 +39,16 @@ public final class Upstream: Sendable {
 
     /// What is outside: the network, time and chance.
     public struct World: Sendable {
-        public var transport: any Transport
+        public var network: any Network
         public var timekeeper: any Timekeeper
         public var chance: any Chance
 
         public init(
-            transport: any Transport,
+            network: any Network,
             timekeeper: any Timekeeper,
             chance: any Chance
         ) {
-            self.transport = transport
+            self.network = network
             self.timekeeper = timekeeper
             self.chance = chance
         }
@@ -127,7 +127,7 @@ extension Upstream {
         for account: String,
         _ manner: Manner,
         token: String? = nil
-    ) async throws(Setback) -> Answer {
+    ) async throws(Setback) -> NetworkAnswer {
         let request = request(for: call, manner, token: token)
         return try await pass(call, account, manner) { await self.exchange(request, call) }
     }
@@ -188,10 +188,10 @@ extension Upstream {
     private func exchange(
         _ request: Client.Request,
         _ call: Call
-    ) async -> Turnstile.Passage<Outcome<Answer>> {
+    ) async -> Turnstile.Passage<Outcome<NetworkAnswer>> {
         let start = world.timekeeper.elapsed
-        do throws(ClientError) {
-            let answer = try await world.transport.send(request)
+        do throws(NetworkFailure) {
+            let answer = try await world.network.send(request)
             let judgement = judge(answer, call, since: start)
             return passage(judgement, answer)
         } catch {
@@ -204,9 +204,9 @@ extension Upstream {
         _ call: Call
     ) async -> Turnstile.Passage<Outcome<StreamedAnswer>> {
         let start = world.timekeeper.elapsed
-        do throws(ClientError) {
-            let streamed = try await world.transport.open(request)
-            var answer = Answer(status: streamed.status, headers: streamed.headers)
+        do throws(NetworkFailure) {
+            let streamed = try await world.network.open(request)
+            var answer = NetworkAnswer(status: streamed.status, headers: streamed.headers)
             let isSuccess = (200...299).contains(streamed.status)
             if !isSuccess { answer.body = try await streamed.beginning }
             let judgement = judge(answer, call, since: start)
@@ -216,7 +216,7 @@ extension Upstream {
         }
     }
 
-    private func judge(_ answer: Answer, _ call: Call, since start: Duration) -> Judgement {
+    private func judge(_ answer: NetworkAnswer, _ call: Call, since start: Duration) -> Judgement {
         let elapsed = world.timekeeper.elapsed - start
         metrics.answered(call.operation, answer.status, after: elapsed)
         let now = world.now
@@ -256,17 +256,17 @@ extension Upstream {
     }
 
     private func failure<Success>(
-        _ error: ClientError,
+        _ error: NetworkFailure,
         _ call: Call,
         since start: Duration
     ) -> Turnstile.Passage<Outcome<Success>> {
-        if error.reason != .cancelled {
+        if error.kind != .cancelled {
             metrics.failed(call.operation, after: world.timekeeper.elapsed - start)
         }
         let setback = Setback(error, of: call)
         return Turnstile.Passage(
             value: .setback(setback),
-            result: error.isOurs ? .dropped : setback.budgetResult
+            result: error.kind == .ours ? .dropped : setback.budgetResult
         )
     }
 }
@@ -274,7 +274,7 @@ extension Upstream {
 extension StreamedAnswer {
     /// As much of the body as an error has.
     fileprivate var beginning: [UInt8] {
-        get async throws(ClientError) {
+        get async throws(NetworkFailure) {
             var bytes: [UInt8] = []
             while bytes.count < 64 << 10, let piece = try await next() { bytes += piece }
             return bytes
@@ -290,16 +290,6 @@ extension Setback {
         case .foreign(.page(403)): .failed(isBan: true)
         case .unavailable, .unreachable, .foreign, .malformed: .failed(isBan: false)
         case .cancelled: .dropped
-        }
-    }
-}
-
-extension ClientError {
-    /// Whether it says nothing about upstream.
-    fileprivate var isOurs: Bool {
-        switch reason {
-        case .cancelled, .invalidRequest, .bodyUnreadable, .local: true
-        default: false
         }
     }
 }

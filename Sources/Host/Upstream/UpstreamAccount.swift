@@ -26,7 +26,7 @@ public struct UpstreamAccount: Sendable {
     /// Sends the call with the session's token; with a new one once more, if it is not taken.
     ///
     /// That is safe for writes: who does not take the token has not done anything.
-    func send(_ call: Call) async throws(Setback) -> Answer {
+    func send(_ call: Call) async throws(Setback) -> NetworkAnswer {
         try await withToken(call) { token async throws(Setback) in
             try await upstream.perform(call, for: session.userID, manner, token: token)
         }

@@ -60,17 +60,17 @@ extension Judgement {
 
 extension Setback {
     /// What the lack of an answer comes to.
-    init(_ error: ClientError, of call: Call) {
+    init(_ failure: NetworkFailure, of call: Call) {
         let reason: Setback.Reason =
-            switch error.reason {
+            switch failure.kind {
             case .cancelled: .cancelled
-            case .tooLarge: .malformed("\(error.reason)")
-            default: .unreachable(.tried("\(error.reason) at \(error.server)"))
+            case .tooLarge: .malformed(failure.text)
+            case .lost, .refused, .ours: .unreachable(.tried(failure.text))
             }
         self.init(
             reason,
             operation: call.operation.words,
-            mayHaveLanded: call.isWrite && error.isOutcomeUnknown
+            mayHaveLanded: call.isWrite && failure.isOutcomeUnknown
         )
     }
 }

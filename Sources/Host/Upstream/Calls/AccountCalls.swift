@@ -50,7 +50,7 @@ extension UpstreamAccount {
     /// Large vaults take a while to read, so it is not done where the caller is at home.
     @concurrent
     private static func read(
-        _ answer: Answer,
+        _ answer: NetworkAnswer,
         _ revision: AccountRevision,
         _ call: Call
     ) async throws(Setback) -> SyncFetched {

@@ -108,7 +108,7 @@ public struct FileStream: AsyncSequence, Sendable {
         public mutating func next(
             isolation actor: isolated (any Actor)? = #isolation
         ) async throws(Setback) -> [UInt8]? {
-            do throws(ClientError) {
+            do throws(NetworkFailure) {
                 return try await stream.answer.next()
             } catch {
                 throw Setback(error, of: stream.call)

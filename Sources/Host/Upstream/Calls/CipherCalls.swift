@@ -87,7 +87,7 @@ extension UpstreamAccount {
         let call = Call(.changeCollections, .put, path, about: .cipher).sending(body)
         let answer: OptionalCipher = try await send(call).read(of: call)
         guard let raw = answer.cipher else { return nil }
-        return try Answer(status: 200, body: Array(raw.bytes)).cipher(id, of: call)
+        return try NetworkAnswer(status: 200, body: Array(raw.bytes)).cipher(id, of: call)
     }
 
     private func change(

@@ -1,7 +1,7 @@
 import JSON
 import Vault
 
-extension Answer {
+extension NetworkAnswer {
     /// What the answer says, as the type that it should be.
     func read<Wanted: JSON.Readable>(
         _ type: Wanted.Type = Wanted.self,

@@ -34,8 +34,10 @@ extension Upstream {
     }
 
     private func headers(of call: Call, token: String?) -> Headers {
-        var headers = call.base == .elsewhere ? Headers() : identity.headers
-        if call.method == .get && call.base != .elsewhere {
+        // A store of files learns nothing of us.
+        let isOurs = call.base != .elsewhere || call.isSigned
+        var headers = isOurs ? identity.headers : Headers()
+        if call.method == .get && isOurs {
             headers["Cache-Control"] = "no-store"
             headers["Pragma"] = "no-cache"
         }

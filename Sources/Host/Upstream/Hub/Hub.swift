@@ -23,9 +23,13 @@ public enum HubNews: Hashable, Sendable {
 /// seen. What is true is what upstream says when asked.
 public struct Hub: Sendable {
     private let account: UpstreamAccount
+    private let address: String
 
-    public init(_ account: UpstreamAccount) {
+    /// - Parameter notifications: Where upstream's configuration says that notifications are, which
+    ///   may be elsewhere than the rest.
+    public init(_ account: UpstreamAccount, notifications: String? = nil) {
         self.account = account
+        address = account.upstream.bases.hub(told: notifications)
     }
 
     private var world: Upstream.World { account.upstream.world }
@@ -59,7 +63,7 @@ public struct Hub: Sendable {
         do {
             line = try await open(token)
         } catch {
-            return error.reason == .refused(.unauthorized)
+            return error.kind == .refused(status: 401)
         }
         life.state.withLock { $0.begin() }
         await withTaskGroup { parts in
@@ -74,9 +78,9 @@ public struct Hub: Sendable {
         return false
     }
 
-    private func open(_ token: String) async throws(WebSocketError) -> any HubLine {
-        let address = account.upstream.bases.hub + "?access_token=\(segment: token)"
-        let line = try await world.transport.openLine(
+    private func open(_ token: String) async throws(NetworkFailure) -> any HubLine {
+        let address = address + "?access_token=\(segment: token)"
+        let line = try await world.network.openLine(
             address,
             headers: account.upstream.identity.headers
         )

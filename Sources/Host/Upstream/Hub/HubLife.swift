@@ -16,8 +16,7 @@ struct HubLife: Sendable {
 
     private var frames = HubFrames()
     private(set) var isGreeted = false
-    /// What has come of a greeting so far; some hubs send it in a message of its own, some behind an
-    /// event that overtook it.
+    /// How often in a row there was no line, or none that greeted.
     private var failures = 0
 
     /// A new line: nothing of the old one counts.

@@ -35,7 +35,16 @@ public struct Bases: Hashable, Sendable {
     public var isPlain: Bool { server.hasPrefix("http:") }
 
     /// Where the hub is, as WebSockets are addressed.
-    var hub: String { "ws" + notifications.dropFirst("http".count) + "/hub" }
+    ///
+    /// - Parameter told: Where upstream's configuration says that notifications are, if it does. It is
+    ///   not followed from a private line to one on which everybody can read along.
+    func hub(told: String? = nil) -> String {
+        var base = notifications
+        if let told, told.hasPrefix("https://") || (isPlain && told.hasPrefix("http://")) {
+            base = told.hasSuffix("/") ? String(told.dropLast()) : told
+        }
+        return "ws" + base.dropFirst("http".count) + "/hub"
+    }
 
     /// An address that upstream gave: whole, or relative to the API's base.
     func resolve(_ address: String) -> String {

@@ -1,0 +1,209 @@
+import Bitwarden
+import FoundationEssentials
+import HTTP
+import JSON
+import Metrics
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+
+/// The account's line to the hub, in virtual time.
+@Suite struct HubLineTests {
+    private static let event = HubEvent(.cipherUpdated, userID: "me")
+
+    /// What was told, and when.
+    private final class Ear: Sendable {
+        let heard = Lock<[(news: HubNews, at: Double)]>([])
+        var news: [HubNews] { heard.withLock { $0.map(\.news) } }
+        var seconds: [Double] { heard.withLock { $0.map(\.at) } }
+    }
+
+    /// Listens for so many seconds of virtual time.
+    private static func listen(
+        _ executor: SeededExecutor,
+        _ network: ScriptedNetwork,
+        seconds: Int,
+        secondsLeft: Int64 = 1_000_000
+    ) async -> Ear {
+        let time = executor.time
+        let upstream = Upstream(
+            try! Bases("https://vault.example"),
+            identity: ClientIdentity(device: Site.device),
+            world: .init(network: network, timekeeper: time, chance: executor.chance),
+            metrics: UpstreamMetrics(Registry(timekeeper: time))
+        )
+        let tokens = Tokens(
+            userID: "me",
+            access: "old",
+            expires: Moment(time.now).advanced(bySeconds: secondsLeft),
+            renewal: .refresh(token: "r", clientID: "cli")
+        )
+        let account = UpstreamAccount(upstream, upstream.session(tokens) { _ in })
+        let ear = Ear()
+        await withTaskGroup { parts in
+            parts.addTask { await upstream.run() }
+            parts.addTask {
+                await Hub(account).run { news in
+                    ear.heard.withLock { $0.append((news, time.elapsed / .seconds(1))) }
+                }
+            }
+            try? await time.sleep(for: .seconds(seconds))
+            parts.cancelAll()
+        }
+        return ear
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `news are told in order, also what overtakes the greeting`(_ seed: UInt64) throws {
+        try SeededExecutor.run(seed: seed) { executor, _ in
+            let own = HubEvent(.cipherCreated, userID: "me").from(Site.device.identifier)
+            let network = ScriptedNetwork(line: { number throws(NetworkFailure) in
+                guard number == 1 else { throw .scripted(.lost) }
+                return ScriptedLine(
+                    HubMessage.event(Self.event).frame(),
+                    HubHandshake.answer,
+                    HubMessage.ping.frame() + HubMessage.event(own).frame()
+                )
+            })
+            let ear = await Self.listen(executor, network, seconds: 1)
+            let expected: [HubNews] = [
+                .event(Self.event, isOwn: false), .connected, .event(own, isOwn: true),
+            ]
+            #expect(ear.news == expected, "seed \(seed)")
+        }
+    }
+
+    @Test func `the address holds the token, escaped, and the greeting goes out first`() throws {
+        try SeededExecutor.run(seed: 1) { executor, _ in
+            let line = ScriptedLine(HubHandshake.answer)
+            let network = ScriptedNetwork(line: { _ in line })
+            _ = await Self.listen(executor, network, seconds: 40)
+            let address = "wss://vault.example/notifications/hub?access_token=old"
+            #expect(network.lineURLs == [address])
+            let ping = HubMessage.ping.frame()
+            #expect(line.sentMessages == [HubHandshake.request, ping, ping], "Every 15 s.")
+        }
+    }
+
+    @Test(arguments: 0..<20 as Range<UInt64>)
+    func `a lost line is opened again, later each time, and each opening is told`(
+        _ seed: UInt64
+    ) throws {
+        try SeededExecutor.run(seed: seed) { executor, _ in
+            let opened = Lock<[Double]>([])
+            let network = ScriptedNetwork(line: { number throws(NetworkFailure) in
+                opened.withLock { $0.append(executor.time.elapsed / .seconds(1)) }
+                guard number % 5 == 0 else { throw .scripted(.lost) }
+                let line = ScriptedLine(HubHandshake.answer)
+                line.hangUp()
+                return line
+            })
+            let ear = await Self.listen(executor, network, seconds: 60)
+            let times = opened.withLock(\.self)
+            let waits = zip(times, times.dropFirst()).map { $1 - $0 }
+            for (wait, whole) in zip(waits, [1, 2, 4, 8, 1, 2, 4, 8] as [Double]) {
+                #expect((whole / 2...whole).contains(wait), "seed \(seed): \(waits)")
+            }
+            #expect(ear.news.prefix(2) == [.connected, .lost], "seed \(seed)")
+        }
+    }
+
+    @Test func `a line is not kept longer than a token may live`() throws {
+        try SeededExecutor.run(seed: 3) { executor, _ in
+            let network = ScriptedNetwork(line: { _ in ScriptedLine(HubHandshake.answer) })
+            let ear = await Self.listen(executor, network, seconds: 3 * 3_600 + 10)
+            #expect(ear.news == [.connected, .lost, .connected])
+        }
+    }
+
+    @Test func `a token that the hub does not take is renewed`() throws {
+        try SeededExecutor.run(seed: 4) { executor, time in
+            let fresh = TokenAnswer.scripted(at: time)
+            let network = ScriptedNetwork(
+                line: { number throws(NetworkFailure) in
+                    if number == 1 { throw .scripted(.refused(status: 401)) }
+                    return ScriptedLine(HubHandshake.answer)
+                },
+                answering: { _ in .json(fresh) }
+            )
+            let ear = await Self.listen(executor, network, seconds: 10)
+            #expect(ear.news == [.connected])
+            #expect(network.requests.count == 1)
+            #expect(network.lineURLs.last?.hasSuffix("token=\(fresh.accessToken)") == true)
+        }
+    }
+
+    @Test func `when upstream ends the session there is nothing more to hear`() throws {
+        try SeededExecutor.run(seed: 5) { executor, _ in
+            let network = ScriptedNetwork { _ in
+                var headers = Headers()
+                headers["Content-Type"] = "application/json"
+                let body = Array(#"{"error":"invalid_grant"}"#.utf8)
+                return NetworkAnswer(status: 400, headers: headers, body: body)
+            }
+            let ear = await Self.listen(executor, network, seconds: 600, secondsLeft: 0)
+            #expect(ear.news == [.signedOut])
+            #expect(network.lineURLs.isEmpty && network.requests.count == 1)
+        }
+    }
+
+    @Test func `an outage is waited out, however long`() throws {
+        try SeededExecutor.run(seed: 6) { executor, time in
+            let network = ScriptedNetwork(line: { _ throws(NetworkFailure) in
+                guard time.elapsed > .seconds(7_200) else { throw .scripted(.lost) }
+                return ScriptedLine(HubHandshake.answer)
+            })
+            let ear = await Self.listen(executor, network, seconds: 7_200 + 130)
+            #expect(ear.news == [.connected])
+            #expect(network.lineURLs.count < 130, "At most twice in two minutes.")
+        }
+    }
+}
+
+extension HubEvent {
+    fileprivate func from(_ device: String) -> HubEvent {
+        var event = self
+        event.contextID = device
+        return event
+    }
+}
+
+extension TokenAnswer {
+    /// A token for `me`, good for an hour.
+    static func scripted(at time: any Timekeeper) -> TokenAnswer {
+        let claims = AccessClaims(
+            userID: "me",
+            validFrom: 0,
+            validUntil: 4_000_000_000,
+            issuer: "scripted",
+            email: "a@example.com",
+            clientID: "cli",
+            scope: ["api"]
+        )
+        let number = UInt8(truncatingIfNeeded: Int(time.elapsed / .seconds(1)))
+        return TokenAnswer(
+            accessToken: claims.token(seal: [number]),
+            secondsLeft: 3_600,
+            refreshToken: "r2",
+            scope: "api offline_access"
+        )
+    }
+}
+
+extension NetworkAnswer {
+    static func json(_ token: TokenAnswer) -> NetworkAnswer {
+        let body = JSON.Raw.object { object in
+            object.add("access_token", token.accessToken)
+            object.add("expires_in", token.secondsLeft)
+            object.add("refresh_token", token.refreshToken)
+        }
+        return NetworkAnswer(
+            status: 200,
+            headers: ["Content-Type": "application/json"],
+            body: Array(body.bytes)
+        )
+    }
+}

@@ -1,0 +1,367 @@
+import EmbeddedUpstream
+import Glibc
+import HTTP
+import JSON
+import System
+import Testing
+import Vault
+
+@testable import Host
+
+/// The client under every fault that there is.
+@Suite struct UpstreamFaultTests {
+    struct Case: Sendable, CustomStringConvertible {
+        let description: String
+        let effect: Fault.Effect
+        /// What a write comes to, by the name of its setback; nil where all is well in the end.
+        let kind: String?
+        let mayHaveLanded: Bool
+        /// Whether the server did it.
+        let landed: Bool
+
+        init(
+            _ description: String,
+            _ effect: Fault.Effect,
+            _ kind: String?,
+            mayHaveLanded: Bool = false,
+            landed: Bool = false
+        ) {
+            self.description = description
+            self.effect = effect
+            self.kind = kind
+            self.mayHaveLanded = mayHaveLanded
+            self.landed = landed
+        }
+    }
+
+    static let cases: [Case] = [
+        Case("F4 cut before", .drop, "unreachable", mayHaveLanded: true),
+        Case("F5 answer lost", .loseAnswer, "unreachable", mayHaveLanded: true, landed: true),
+        Case(
+            "commit late",
+            .commitLate(.milliseconds(1)),
+            "unreachable",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case("F7 delay", .delay(.milliseconds(20)), nil, landed: true),
+        Case("F7 delayed answer", .delayAnswer(.milliseconds(20)), nil, landed: true),
+        Case(
+            "F7 too late",
+            .delayAnswer(.seconds(30)),
+            "unreachable",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case("hang", .hang, "unreachable", mayHaveLanded: true),
+        Case(
+            "F9 500 before",
+            .answer(.refusal(500, "x"), isCarriedOut: false),
+            "unavailable",
+            mayHaveLanded: true
+        ),
+        Case(
+            "F9 500 after",
+            .answer(.refusal(500, "x"), isCarriedOut: true),
+            "unavailable",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case(
+            "502 page",
+            .answer(.badGateway, isCarriedOut: false),
+            "unavailable",
+            mayHaveLanded: true
+        ),
+        Case("F10 400", .answer(.refusal(400, "No."), isCarriedOut: false), "rejected"),
+        Case("F11 stale", .stale, "stale"),
+        Case("F12 401 once", .unauthorized, nil, landed: true),
+        Case("F13 403", .answer(.refusal(403, "No."), isCarriedOut: false), "rejected"),
+        Case("F14 ban", .answer(.ban, isCarriedOut: false), "foreign"),
+        Case("F15 404 page", .answer(.html(404, "<html>"), isCarriedOut: false), "foreign"),
+        Case("F16 409", .answer(.refusal(409, "No."), isCarriedOut: false), "rejected"),
+        Case("F17 413", .answer(.html(413, "<html>"), isCarriedOut: false), "rejected"),
+        Case(
+            "F18 429",
+            .answer(.tooManyRequests(retryAfter: "1"), isCarriedOut: false),
+            "throttled"
+        ),
+        Case(
+            "F18 absurd",
+            .answer(.tooManyRequests(retryAfter: "1e99"), isCarriedOut: false),
+            "throttled"
+        ),
+        Case(
+            "F3 portal",
+            .answer(.captivePortal, isCarriedOut: false),
+            "foreign",
+            mayHaveLanded: true
+        ),
+        Case(
+            "T-47 redirect",
+            .answer(.redirect(302, to: "http://127.0.0.1:9/"), isCarriedOut: false),
+            "foreign"
+        ),
+        Case(
+            "T-47 307",
+            .answer(.redirect(307, to: "/api/ciphers"), isCarriedOut: false),
+            "foreign"
+        ),
+        Case("F19 truncated", .truncate(40), "unreachable", mayHaveLanded: true, landed: true),
+        Case(
+            "F20 stall",
+            .stall(after: 40, .seconds(30)),
+            "unreachable",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case(
+            "F21 wrong length",
+            .wrongLength(100),
+            "unreachable",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case("F22 bomb", .bomb(12 << 20), "malformed", mayHaveLanded: true, landed: true),
+        Case(
+            "F23 no id",
+            .reshape([Reshaping(["id"], .remove)]),
+            "malformed",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case(
+            "F23 renamed",
+            .reshape([Reshaping(["revisionDate"], .rename("changed"))]),
+            "malformed",
+            mayHaveLanded: true,
+            landed: true
+        ),
+        Case(
+            "F23 unknown",
+            .reshape([Reshaping(["new"], .set(.object { _ in }))]),
+            nil,
+            landed: true
+        ),
+    ]
+
+    @Test(arguments: cases)
+    func `a write under a fault comes to what it is, in time`(_ one: Case) async throws {
+        try await Site.open(.vaultwarden) { site in
+            var account = try await site.account()
+            account.manner.deadline = .milliseconds(600)
+            await site.server.inject(Fault(one.effect, on: .createCipher))
+            let start = ContinuousClock.now
+            let setback = await setback { [account] () async throws(Setback) in
+                try await account.create(loginRequest(1))
+            }
+            #expect(ContinuousClock.now - start < .seconds(2), "\(one)")
+            #expect(setback?.reason.kind == one.kind, "\(one): \(setback as Any)")
+            #expect((setback?.mayHaveLanded ?? false) == one.mayHaveLanded, "\(one)")
+            await site.server.withdrawAll()
+            // It is there if and only if it was done, and who was told that it was not could not be.
+            let insistent = account.asking {
+                $0.isForced = true; $0.patience = .seconds(5)
+            }
+            if one.kind == "throttled" { return }
+            let count = try await settled(insistent, one.landed ? 1 : 0)
+            #expect(count == (one.landed ? 1 : 0), "\(one)")
+            #expect(one.kind == nil || one.mayHaveLanded || count == 0, "\(one)")
+        }
+    }
+
+    /// How many ciphers there are; what is committed late is waited for.
+    private func settled(_ account: UpstreamAccount, _ wanted: Int) async throws -> Int {
+        var count = 0
+        for _ in 0..<200 {
+            count = try await account.ciphers().count
+            if count == wanted { break }
+        }
+        return count
+    }
+
+    @Test func `F1 nobody there is unreachable, and it is tried again when somebody insists`()
+        async throws
+    {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            await site.server.goAway()
+            var kinds: [String] = []
+            for seed in 0..<8 {
+                let setback = await setback { () async throws(Setback) in
+                    try await account.create(loginRequest(seed))
+                }
+                #expect(setback?.mayHaveLanded == false)
+                kinds.append("\(setback?.reason.kind ?? "nil")")
+            }
+            #expect(kinds == Array(repeating: "unreachable", count: 8))
+            let held = await setback { () async throws(Setback) in _ = try await account.revision()
+            }
+            guard case .unreachable(.held) = held?.reason else {
+                throw Unexpected("the breaker is not open: \(held as Any)")
+            }
+            try site.server.comeBack()
+            let insistent = account.asking { $0.isForced = true }
+            _ = try await insistent.revision()
+            _ = try await account.revision()
+        }
+    }
+
+    @Test func `T-39 a revoked token is renewed once for all, and what it kept from is done`()
+        async throws
+    {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            let number = await site.server.inject(Fault(.delay(.milliseconds(50)), on: .token))
+            var fault = Fault(.unauthorized, on: .revisionDate)
+            fault.times = 8
+            await site.server.inject(fault)
+            try await withThrowingTaskGroup { callers in
+                for _ in 0..<8 { callers.addTask { _ = try await account.revision() } }
+                try await callers.waitForAll()
+            }
+            #expect(await site.server.hits(number) == 1)
+        }
+    }
+
+    @Test func `a token that is refused twice is unauthorised, and not signed out`() async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            var fault = Fault(.unauthorized, on: .profile)
+            fault.times = nil
+            await site.server.inject(fault)
+            let setback = await setback { () async throws(Setback) in
+                _ = try await account.profile()
+            }
+            #expect(setback?.reason == .unauthorised)
+            #expect(!account.session.isSignedOut)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `a refresh that is refused signs out`(_ name: Personality.Name) async throws {
+        try await Site.open(name) { site in
+            let account = try await site.account()
+            await site.server.inject(Fault(.unauthorized, on: .profile))
+            await site.server.inject(Fault(.invalidGrant, on: .token))
+            let setback = await setback { () async throws(Setback) in
+                _ = try await account.profile()
+            }
+            #expect(setback?.reason == .signedOut)
+            #expect(setback?.operation == "profile")
+            #expect(account.session.isSignedOut)
+        }
+    }
+
+    @Test(arguments: [
+        Fault.Effect.answer(.ban, isCarriedOut: false),
+        .answer(.captivePortal, isCarriedOut: false), .answer(.badGateway, isCarriedOut: false),
+        .answer(.html(401, "<html>"), isCarriedOut: false),
+        .answer(.tooManyRequests(retryAfter: nil), isCarriedOut: false),
+        .answer(.refusal(500, "x"), isCarriedOut: false), .drop, .loseAnswer, .truncate(30),
+        .answer(.refusal(400, "Something else."), isCarriedOut: false),
+    ])
+    func `a refresh that fails otherwise does not`(_ effect: Fault.Effect) async throws {
+        try await Site.open(.bitwarden) { site in
+            let account = try await site.account()
+            await site.server.inject(Fault(.unauthorized, on: .profile))
+            await site.server.inject(Fault(effect, on: .token))
+            let setback = await setback { () async throws(Setback) in
+                _ = try await account.profile()
+            }
+            #expect(setback != nil && setback?.reason != .signedOut, "\(effect)")
+            #expect(!account.session.isSignedOut, "\(effect)")
+        }
+    }
+
+    @Test func `F26 F24 what is out of date is doubted`() async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            for seed in 0..<3 { _ = try await account.create(loginRequest(seed * 10)) }
+            await site.server.remember()
+            let id = try #require(try await account.create(loginRequest(90)).id)
+            _ = try await account.update(id, loginRequest(95))
+            let now = try await account.sync()
+            let footing = SyncFooting(
+                userID: account.session.userID,
+                ciphers: try #require(now.picture.ciphers),
+                accountRevision: now.revision.number
+            )
+            await site.server.rollBack()
+            let before = try await account.sync()
+            let moment = Moment(SystemTimekeeper().now)
+            guard case .doubted(let doubt) = Belief(in: before.picture, on: footing, at: moment)
+            else { throw Unexpected("an upstream that went back in time was believed") }
+            #expect(doubt.kind == .regression)
+        }
+    }
+
+    @Test(arguments: [0.0, 0.5, 1.0])
+    func `ten thousand faulty calls leave nothing behind`(_ share: Double) async throws {
+        let count = Int(HostTests.stormCalls)
+        try await Site.open(.vaultwarden) {
+            $0.deadlines.total = .seconds(2)
+        } story: { site in
+            let account = try await site.account()
+            for effect in Self.storm {
+                var fault = Fault(effect, on: .createCipher)
+                fault.times = nil
+                fault.probability = share / 6
+                await site.server.inject(fault)
+            }
+            let before = (memory: residentBytes(), descriptors: openDescriptors())
+            let ends = await withTaskGroup(of: String.self) { callers in
+                for caller in 0..<32 {
+                    callers.addTask { await calls(account, caller, count / 3 / 32) }
+                }
+                return await callers.reduce(into: Set()) { $0.insert($1) }
+            }
+            #expect(ends == ["done"])
+            let load = site.upstream.load
+            #expect(load.underWay == 0 && load.waiting == 0)
+            let client = await site.client.load()
+            #expect(client.underWay == 0 && client.waiting == 0)
+            #expect(openDescriptors() <= before.descriptors + 160, "Kept connections, and no more.")
+            // The server in the same process keeps what was created; the client keeps nothing.
+            #expect(residentBytes() - before.memory < 160 << 20)
+        }
+    }
+
+    private static let storm: [Fault.Effect] = [
+        .drop, .loseAnswer, .answer(.badGateway, isCarriedOut: false), .truncate(50),
+        .answer(.captivePortal, isCarriedOut: true), .wrongLength(7),
+    ]
+}
+
+private func calls(_ account: UpstreamAccount, _ caller: Int, _ count: Int) async -> String {
+    let insistent = account.asking {
+        $0.isForced = true
+        $0.patience = .seconds(30)
+    }
+    for seed in 0..<count {
+        do throws(Setback) {
+            _ = try await insistent.create(loginRequest(seed))
+        } catch {
+            switch error.reason {
+            case .unreachable(.tried), .unavailable, .malformed, .foreign: continue
+            default: return "\(error)"
+            }
+        }
+    }
+    return "done"
+}
+
+/// How many calls a storm has.
+private enum HostTests {
+    static let stormCalls = 10_000
+}
+
+private func residentBytes() -> Int {
+    let text = (try? Files.read("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
+    let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+    return pages * 4_096
+}
+
+private func openDescriptors() -> Int {
+    (0..<8_192).count { fcntl(Int32($0), F_GETFD) >= 0 }
+}
