@@ -16,6 +16,7 @@ struct Benchmarks {
         ("store", StoreBenchmarks.run),
         ("items", ItemBenchmarks.run),
         ("http-server", HTTPServerBenchmarks.run),
+        ("upstream", UpstreamBenchmarks.run),
     ]
 
     static func main() async throws {

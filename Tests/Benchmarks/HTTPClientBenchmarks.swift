@@ -7,7 +7,7 @@ import System
 /// The HTTP client beside the same libcurl loop in C, both against nginx with an answer of 1 KB.
 enum HTTPClientBenchmarks {
     static func run(_ bench: Bench) async throws {
-        guard let nginx = try Nginx() else {
+        guard let nginx = try StaticServer() else {
             bench.note("SKIPPED", "no nginx (Debian package nginx)")
             return
         }
@@ -107,20 +107,28 @@ private func processMicroseconds() -> Double {
     return Double(seconds) * 1e6 + Double(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec)
 }
 
-/// An nginx of its own, on a free port of the loopback.
-private final class Nginx {
+/// An nginx of its own, on a free port of the loopback: the same small text everywhere, and a file.
+final class StaticServer {
     let url: String
     private let process: pid_t
     private let folder: String
 
-    init?() throws {
+    /// - Parameters:
+    ///   - text: What is answered everywhere but at `/api/sync`, where a file is.
+    init?(
+        _ text: String = String(repeating: "x", count: 1_024),
+        type: String = "text/plain",
+        file: [UInt8] = []
+    ) throws {
         guard let program = Self.program else { return nil }
         folder = FileManager.default.temporaryDirectory.path + "/holdfast-" + UUID().uuidString
         try Files.makePrivateDirectory(folder)
         let (listener, port) = try listen()
         url = "http://127.0.0.1:\(port)/"
+        try Files.replace(folder + "/sync.json", with: file, mode: 0o644)
         let path = folder + "/nginx.conf"
-        try Files.replace(path, with: Array(Self.configuration(folder, port).utf8))
+        let configuration = Self.configuration(folder, port, text, type)
+        try Files.replace(path, with: Array(configuration.utf8))
         process = try spawn([program, "-p", folder, "-c", path], passing: listener)
         close(listener)
     }
@@ -132,7 +140,12 @@ private final class Nginx {
             .first { access($0, X_OK) == 0 }
     }
 
-    private static func configuration(_ folder: String, _ port: Int) -> String {
+    private static func configuration(
+        _ folder: String,
+        _ port: Int,
+        _ text: String,
+        _ type: String
+    ) -> String {
         """
         daemon off; user root; worker_processes 1; pid \(folder)/pid; error_log \(folder)/error.log;
         events { worker_connections 1024; }
@@ -142,7 +155,9 @@ private final class Nginx {
             fastcgi_temp_path \(folder)/f; uwsgi_temp_path \(folder)/u; scgi_temp_path \(folder)/s;
             server {
                 listen 127.0.0.1:\(port);
-                location / { return 200 "\(String(repeating: "x", count: 1_024))"; }
+                default_type \(type);
+                location / { return 200 "\(text)"; }
+                location = /api/sync { alias \(folder)/sync.json; }
             }
         }
         """
