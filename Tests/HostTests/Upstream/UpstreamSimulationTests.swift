@@ -167,14 +167,15 @@ import Vault
                 _ = try await Self.account("a", first).asking { $0.patience = .zero }.revision()
             }
             let standing = first.standing
-            #expect(standing.api != nil && standing.identity == nil)
+            let until = try #require(standing.api)
+            #expect(standing.identity == nil)
             let second = Self.upstream(executor, network)
             second.standing = standing
             try? await time.sleep(for: .seconds(300))
             let setback = await setback { () async throws(Setback) in
                 _ = try await Self.account("a", second).asking { $0.patience = .zero }.revision()
             }
-            #expect(setback?.reason == .throttled(until: try #require(standing.api)))
+            #expect(setback?.reason == .throttled(until: until))
             #expect(network.requests.count == 1)
         }
     }
