@@ -74,7 +74,7 @@ public struct Hub: Sendable {
             parts.cancelAll()
         }
         line.hangUp()
-        if life.state.withLock({ $0.isGreeted }) { await tell(.lost) }
+        if !Task.isCancelled, life.state.withLock({ $0.isGreeted }) { await tell(.lost) }
         return false
     }
 
