@@ -38,20 +38,23 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
         if mustWake { wake() }
     }
 
-    /// Runs what is queued, and what that queues in turn, until nothing is left.
+    /// Runs what is queued, and what that queues in turn, until nothing is left or the rounds are
+    /// used up: jobs that go on queueing each other are not to keep a loop from its other work.
     ///
     /// What woke the loop has to be cleared before, not after, or a job that comes in between is
     /// left lying.
     ///
     /// - Returns: How many jobs ran.
     @discardableResult
-    public func runJobs() -> Int {
+    public func runJobs(rounds: Int = .max) -> Int {
         // Jobs of actors, too, are run as a task executor runs them: run as those of a serial
         // executor, every step out of an actor would be queued again, and most code is in none.
         let executor = asUnownedTaskExecutor()
         var jobs: [UnownedJob] = []
         var count = 0
-        while takeJobs(into: &jobs) {
+        var left = rounds
+        while left > 0, takeJobs(into: &jobs) {
+            left -= 1
             for job in jobs { job.runSynchronously(on: executor) }
             count += jobs.count
             jobs.removeAll(keepingCapacity: true)
@@ -70,6 +73,10 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
             return inbox.isAwake
         }
     }
+
+    /// Whether there is something to run. A loop that was through with its rounds asks before it
+    /// sleeps.
+    public var hasJobs: Bool { inbox.withLock { !$0.jobs.isEmpty } }
 
     public var isOnLoop: Bool { inbox.withLock(\.isOwned) }
 

@@ -49,10 +49,10 @@ import Testing
                 memory.append(residentKilobytes())
             }
             let growth = (memory.last ?? 0) - memory[1]
-            #expect(growth < 30_000, "kilobytes over rounds: \(memory), seed \(seed)")
+            #expect(growth < 4_000, "kilobytes over rounds: \(memory), seed \(seed)")
         }
-        // Other tests open a few at the same time.
-        #expect(openDescriptors() <= descriptors + 200, "seed \(seed)")
+        // The testing library and the runtime may open one of their own meanwhile.
+        #expect(openDescriptors() <= descriptors + 4, "seed \(seed)")
     }
 
     private func leaveAtRandom(_ server: Server, _ chance: SeededChance, clients: Int) throws {

@@ -130,6 +130,88 @@ import Testing
         }
     }
 
+    @Test func `a body that goes on behind its answer is not taken for whole`() async throws {
+        let (told, failed) = (Signals(), Signals())
+        let handler: Handler = { request in
+            Response(
+                body: .stream(length: nil) { writer in
+                    var count = 0
+                    do throws(BodyError) {
+                        for try await piece in request.body { count += piece.count }
+                        try? await writer.write("whole: \(count)")
+                    } catch {
+                        failed.happen()
+                        try? await writer.write("\(error)")
+                    }
+                    told.happen()
+                }
+            )
+        }
+        try await serve(handler) { server async throws in
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
+            while server.exchanges == 0 { await Task.yield() }
+            try client.send("0123456789")
+            let text = try client.answer().text
+            #expect(text == "whole: 10" || text == BodyError.cancelled.description)
+            await told.happened()
+        }
+    }
+
+    @Test func `a producer that has written all it promised is not told that its client left`()
+        async throws
+    {
+        let after = Signals()
+        let handler: Handler = { _ in
+            Response(
+                body: .stream(length: 200_000) { writer in
+                    try await writer.write([UInt8](repeating: 1, count: 200_000))
+                    if !Task.isCancelled { after.happen() }
+                }
+            )
+        }
+        try await serve(handler) { server async throws in
+            for round in 1...20 {
+                let answer = try server.ask(Self.ask)
+                #expect(answer.body.count == 200_000)
+                await after.happened(round)
+            }
+        }
+    }
+
+    @Test(arguments: [HTTP.Method.get, .head])
+    func `a header of two lines is not sent beside a stream either`(
+        _ method: HTTP.Method
+    ) async throws {
+        let handler: Handler = { _ in
+            Response(headers: ["X": "a\r\nSet-Cookie: b"], body: .stream(length: nil) { _ in })
+        }
+        try await serve(handler) { server async throws in
+            let client = try server.client()
+            try client.send("\(method) / HTTP/1.1\r\nHost: x\r\n\r\n")
+            let (status, headers) = try client.head()
+            #expect(status.rawValue == 500)
+            #expect(headers["Set-Cookie"] == nil)
+        }
+    }
+
+    @Test func `jobs that go on for ever do not keep others from their answers`() async throws {
+        let isOver = Flag()
+        let handler: Handler = { request in
+            guard request.target.raw == "/restless" else { return .text("served") }
+            while !isOver.isSet { await Task.yield() }
+            return .text("over")
+        }
+        try await serve(handler) { server async throws in
+            let restless = try server.client()
+            try restless.send("GET /restless HTTP/1.1\r\nHost: x\r\n\r\n")
+            while server.exchanges == 0 { await Task.yield() }
+            for _ in 0..<5 { #expect(try server.ask(Self.ask).text == "served") }
+            isOver.set()
+            #expect(try restless.answer().text == "over")
+        }
+    }
+
     @Test func `events are told apart whatever they hold`() {
         #expect(Event("a").wireForm == "data: a\n\n")
         #expect(Event("").wireForm == "data: \n\n")

@@ -90,10 +90,9 @@ static void on_completion(
     void *context, struct MHD_Connection *connection, void **exchange, enum MHD_RequestTerminationCode code) {
     struct cm_daemon *self = context;
     (void)connection;
-    (void)code;
     void *over = *exchange;
     *exchange = NULL;
-    if (over != NULL) self->callbacks.completed(self->server, over);
+    if (over != NULL) self->callbacks.completed(self->server, over, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
 struct cm_daemon *cm_start(size_t memory, const struct cm_callbacks *callbacks, void *server) {

@@ -108,8 +108,11 @@ struct NameTable: Sendable {
     /// of them by as much as a list is.
     @inline(__always)
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-        guard let first = bytes.first, let last = bytes.last else { return 0 }
-        let middle = bytes[bytes.count / 2]
+        guard let first = bytes.first else { return 0 }
+        // Of one letter, all three are the first, whose case does not count.
+        let fold: UInt8 = bytes.count == 1 ? 0x20 : 0
+        let last = bytes[bytes.count - 1] | fold
+        let middle = bytes[bytes.count / 2] | fold
         let mixed =
             UInt32(first | 0x20) &* 0x9E37_79B1 ^ UInt32(last) &* 0x85EB_CA6B
             ^ UInt32(middle) &* 0xC2B2_AE35 ^ UInt32(truncatingIfNeeded: bytes.count) &* 0x27D4_EB2F

@@ -21,8 +21,9 @@ struct cm_callbacks {
     /// First with the headers, then with every piece of the body, at last with the whole request.
     /// Sets `count` to the number of bytes left over. Returns 0 to close the connection.
     int (*called)(void *server, void *exchange, struct cm_connection *, const char *bytes, size_t *count);
-    /// The exchange is over, one way or the other; nothing of it may be used from now on.
-    void (*completed)(void *server, void *exchange);
+    /// The exchange is over, one way or the other (`delivered`: its answer was sent to the end); nothing
+    /// of it may be used from now on.
+    void (*completed)(void *server, void *exchange, int delivered);
 };
 
 /// A daemon without a listening socket and without a thread: its owner accepts, waits and runs.

@@ -53,15 +53,18 @@ enum Callbacks {
             let piece = UnsafeRawBufferPointer(start: bytes, count: count.pointee)
             count.pointee = 0
             let exchangeObject = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+            exchangeObject.connection.lastCall = loop.now
             return exchangeObject.called(handle, piece) ? 1 : 0
         }
 
     private static let completed:
-        @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = {
+        @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, Int32) -> Void = {
             server,
-            exchange in
+            exchange,
+            isDelivered in
             guard let loop = loop(server), let exchange else { return }
-            loop.completed(Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue())
+            let over = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
+            loop.completed(over, isDelivered: isDelivered != 0)
         }
 
     private static func loop(_ server: UnsafeMutableRawPointer?) -> ServerLoop? {

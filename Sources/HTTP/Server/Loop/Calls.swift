@@ -33,9 +33,9 @@ extension ServerLoop {
         return exchange
     }
 
-    func completed(_ exchange: Exchange) {
+    func completed(_ exchange: Exchange, isDelivered: Bool) {
         let connection = exchange.connection
-        exchange.completed()
+        exchange.completed(isDelivered: isDelivered)
         connection.exchange = nil
         census.exchangesEnded()
         connection.enter(.idle, until: now + limits.idleTime)
@@ -52,20 +52,27 @@ extension ServerLoop {
         restless.removeAll(keepingCapacity: true)
         guard cm_is_pending(daemon) != 0 else {
             patienceWithLibrary = 0
+            pendingSince = nil
             return
         }
         patienceWithLibrary = calls == callsBefore ? patienceWithLibrary + 1 : 1
-        if patienceWithLibrary == Self.hurry { cutStuck() }
+        let since = pendingSince ?? now
+        pendingSince = since
+        if now - since > Self.patienceTime { cutStuck(since: since) }
     }
 
-    /// Turns in which the library wants to run but calls nobody, before it is helped.
-    ///
-    /// A chunk extension that fills its whole buffer leaves it wanting to run for ever, without
-    /// reading on. Nothing else needs more than a few turns.
+    /// Turns in which the library wants to run but calls nobody, before it is given a rest between.
     static var hurry: Int { 1_000 }
 
-    func cutStuck() {
-        for connection in connections.values where connection.phase == .body {
+    /// How long the library may want to run before it is helped.
+    private static var patienceTime: Duration { .milliseconds(50) }
+
+    /// A chunk extension that fills the library's whole buffer leaves it wanting to run for ever,
+    /// without reading on. Who has sent more and was not heard meanwhile is such a client.
+    private func cutStuck(since: Duration) {
+        pendingSince = now
+        for connection in connections.values
+        where connection.phase == .body && connection.lastCall < since {
             guard cm_unread(connection.descriptor) > 0 else { continue }
             connection.say(Refusal.malformed("The chunks cannot be told apart.").response)
             connection.cut()

@@ -24,6 +24,8 @@ final class Connection {
     let descriptor: Int32
     let door: Door
     let peer: Peer
+    /// When the library last had something of it.
+    var lastCall = Duration.zero
     private(set) var phase = Phase.idle
     private(set) var deadline: Duration?
     var exchange: Exchange?
@@ -82,15 +84,18 @@ extension Response {
     /// Status line, headers and body in one. For the few answers that do not go through the library
     /// because a request is in its way; the connection ends with them.
     var wholeForm: [UInt8] {
+        guard headers.areSendable else { return Refusal.unsendable.response.wholeForm }
         var text = "HTTP/1.1 \(status) \(status.isSuccess ? "OK" : "Error")\r\n"
-        for (name, value) in headers.fields { text += "\(name): \(value)\r\n" }
+        for (name, value) in headers.fields where !name.isServersBusiness {
+            text += "\(name): \(value)\r\n"
+        }
         if let length { text += "Content-Length: \(length)\r\n" }
         return Array((text + "Connection: close\r\n\r\n").utf8) + wholeBody
     }
 
-    /// Whether it could be sent at once.
-    var isWhole: Bool {
-        if case .stream = body { false } else { true }
+    /// Whether a socket that has little room takes all of it in one piece.
+    var isSaidAtOnce: Bool {
+        if case .stream = body { false } else { (length ?? .max) <= 16_384 }
     }
 
     private var wholeBody: [UInt8] {

@@ -67,6 +67,7 @@ extension ServerLoop {
         drain = .reported
         report.stillRunning = handlers
         let waiting = orders.withLock { orders in
+            orders.told = report
             defer { orders.waitingForEnd = [] }
             return orders.waitingForEnd
         }

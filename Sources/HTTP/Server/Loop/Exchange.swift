@@ -60,13 +60,15 @@ extension Exchange {
     }
 
     /// The library has forgotten it. Everybody who still works for it is told.
-    func completed() {
+    ///
+    /// - Parameter isDelivered: The answer is with the client, from beginning to end.
+    func completed(isDelivered: Bool) {
         stage = .over
         handle = nil
         isParked = false
         inlet?.end(.failed(.clientLeft))
-        outlet?.end(.clientLeft)
-        task?.cancel()
+        outlet?.end(isDelivered ? .delivered : .clientLeft)
+        if !isDelivered { task?.cancel() }
         task = nil
     }
 
@@ -103,6 +105,7 @@ extension Exchange {
             stage = .body
             bodyStart = loop.now
             connection.enter(.body, until: bodyDeadline)
+            loop.look(at: connection)
             return true
         }
         park()
@@ -120,15 +123,11 @@ extension Exchange {
         received += bytes.count
         if let response { return passOver(for: response) }
         let room = inlet?.push(Array(bytes)) ?? .plenty
-        loop.executor.runJobs()
+        loop.runJobs()
         switch room {
         case .exceeded:
-            connection.say(response ?? Refusal.bodyTooLarge.response)
-            return false
-        // Nothing more will come: the library's next call ends the body.
-        case .full where received == inlet?.declaredLength: break
-        case .full:
-            park()
+            return breakOff(with: response)
+        case .full: loop.restAfterRun(self)
         case .plenty:
             connection.enter(.body, until: bodyDeadline)
             loop.look(at: connection)
@@ -139,8 +138,16 @@ extension Exchange {
     /// Lets a body go by that nobody wants any more, up to where that costs more than a new
     /// connection. The library takes no answer in the middle of a body, so then it goes past it.
     private func passOver(for response: Response) -> Bool {
+        // Whoever still reads must not take what was there for the whole.
+        inlet?.end(.failed(.cancelled))
         guard received > loop.patience else { return true }
-        connection.say(response.isWhole ? response : Refusal.bodyTooLarge.response)
+        return breakOff(with: response)
+    }
+
+    /// Answers in the middle of a body and ends the connection.
+    private func breakOff(with response: Response?) -> Bool {
+        let answer = response.flatMap { $0.isSaidAtOnce ? $0 : nil }
+        connection.say(answer ?? Refusal.bodyTooLarge.response)
         return false
     }
 
@@ -148,7 +155,7 @@ extension Exchange {
         stage = .whole
         connection.enter(.handling, until: nil)
         inlet?.end(.complete)
-        loop.executor.runJobs()
+        loop.runJobs()
         return answerOrRest()
     }
 
@@ -204,7 +211,7 @@ extension Exchange {
             await respond(to: request)
             loop.handlers -= 1
         }
-        loop.executor.runJobs()
+        loop.runJobs()
     }
 
     private func respond(to request: Request) async {

@@ -11,7 +11,9 @@ struct LibraryResponse {
 
     init(_ response: Response, exchange: Exchange, closes: Bool) {
         let made = Self.make(response, exchange)
-        if let made, response.headers.fill(made), (200...999).contains(response.status.rawValue) {
+        if let made, response.headers.areSendable, response.headers.fill(made),
+            (200...999).contains(response.status.rawValue)
+        {
             pointer = made
             status = Int32(response.status.rawValue)
         } else {
@@ -58,20 +60,24 @@ struct LibraryResponse {
 }
 
 extension Headers {
-    /// - Returns: Whether every field can be sent.
+    /// Whether every field is one, and stays one on the wire.
+    var areSendable: Bool {
+        fields.allSatisfy { name, value in
+            name.isServersBusiness
+                || name.utf8.allSatisfy(\.isTokenByte) && value.utf8.allSatisfy(\.isFieldByte)
+        }
+    }
+
+    /// - Returns: Whether the library took all.
     fileprivate func fill(_ response: OpaquePointer) -> Bool {
         fields.allSatisfy { name, value in
-            if name.isServersBusiness { return true }
-            guard name.utf8.allSatisfy(\.isTokenByte), value.utf8.allSatisfy(\.isFieldByte) else {
-                return false
-            }
-            return cm_response_header(response, name, value) != 0
+            name.isServersBusiness || cm_response_header(response, name, value) != 0
         }
     }
 }
 
 extension String {
-    fileprivate var isServersBusiness: Bool {
+    var isServersBusiness: Bool {
         switch utf8.count {
         case 4: lowercased() == "date"
         case 10: lowercased() == "connection"

@@ -24,9 +24,10 @@ extension ServerLoop {
     func stop(within time: Duration) async -> DrainReport {
         await withCheckedContinuation { continuation in
             let end = orders.withLock { orders -> DrainReport? in
-                if orders.end == nil { orders.waitingForEnd.append(continuation) }
+                let report = orders.end ?? orders.told
+                if report == nil { orders.waitingForEnd.append(continuation) }
                 orders.drainTime = orders.drainTime ?? time
-                return orders.end
+                return report
             }
             if let end { continuation.resume(returning: end) } else { bell.ring() }
         }

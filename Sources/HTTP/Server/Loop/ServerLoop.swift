@@ -41,6 +41,8 @@ final class ServerLoop: @unchecked Sendable {
     var drain = Drain.none
     var report = DrainReport()
     var patienceWithLibrary = 0
+    /// Since when the library has wanted to run without a pause.
+    var pendingSince: Duration?
     /// How often the library has called, ever.
     var calls = 0
 
@@ -60,6 +62,8 @@ final class ServerLoop: @unchecked Sendable {
         var drainTime: Duration?
         var waitingForEnd: [CheckedContinuation<DrainReport, Never>] = []
         var waitingForQuiet: [CheckedContinuation<Void, Never>] = []
+        /// What has been reported already, although handlers still run.
+        var told: DrainReport?
         var end: DrainReport?
     }
 
@@ -80,6 +84,7 @@ final class ServerLoop: @unchecked Sendable {
         for (index, socket) in sockets.enumerated() {
             listeners[Token.firstListener + UInt64(index)] = socket
         }
+        try open()
     }
 }
 
@@ -89,23 +94,27 @@ extension ServerLoop {
     /// The thread's whole life.
     func run() {
         executor.adoptThread()
-        guard open() else { return finish() }
         while !isOver { turn() }
         finish()
     }
 
-    func open() -> Bool {
+    /// Opens the library and all that the loop sleeps on.
+    private func open() throws(SystemError) {
         var callbacks = Callbacks.all
         let context = Unmanaged.passUnretained(self).toOpaque()
         // Room for the head, for the library's records of its fields, and for the answer's head.
         let memory = limits.head + limits.fields * 64 + 4_096
-        daemon = cm_start(memory, &callbacks, context)
-        guard let daemon else { return false }
+        guard let opened = cm_start(memory, &callbacks, context) else {
+            throw SystemError("start the library", code: ENOMEM)
+        }
+        daemon = opened
         poll.watch(bell.descriptor, CS_READABLE, as: Token.bell)
-        poll.watch(cm_epoll(daemon), CS_READABLE, as: Token.daemon)
+        poll.watch(cm_epoll(opened), CS_READABLE, as: Token.daemon)
         for (token, socket) in listeners { poll.watch(socket.descriptor, CS_READABLE, as: token) }
-        return true
     }
+
+    /// A few rounds of what waits for this thread; what goes on for ever is not to stop the rest.
+    func runJobs() { executor.runJobs(rounds: 8) }
 
     func turn() {
         let events = poll.wait(atMost: wait)
@@ -117,7 +126,7 @@ extension ServerLoop {
         lookAtDeadlines()
         runLibrary()
         partFromSilent()
-        executor.runJobs()
+        runJobs()
         rouseAll()
         census.update(connections: connections.count, lingering: lingering.count)
         goOnDraining()
@@ -126,7 +135,7 @@ extension ServerLoop {
 
     /// Milliseconds the loop may sleep for.
     var wait: Int32 {
-        if mustRun { return 0 }
+        if mustRun || executor.hasJobs { return 0 }
         if patienceWithLibrary > 0 { return patienceWithLibrary < Self.hurry ? 0 : 1 }
         guard let nextLook else { return -1 }
         let left = nextLook - now

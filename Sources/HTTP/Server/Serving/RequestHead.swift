@@ -152,6 +152,8 @@ package enum Refusal: Error, Equatable {
     case unknownExpectation
     case tooSlow
     case tooManyConnections
+    /// An answer of ours, in truth: a header of it would be more than one.
+    case unsendable
 
     package var response: Response {
         switch self {
@@ -163,6 +165,7 @@ package enum Refusal: Error, Equatable {
         case .unknownExpectation: .plain("Nothing is known of that.", .expectationFailed)
         case .tooSlow: .plain("That took too long.", .requestTimeout)
         case .tooManyConnections: Self.busy
+        case .unsendable: .plain("Internal Server Error", Status(rawValue: 500))
         }
     }
 

@@ -59,6 +59,8 @@ enum OutletEnding {
     case complete
     /// The producer gave up.
     case broken
+    /// The client has all that it was promised.
+    case delivered
     /// Nobody is there to read.
     case clientLeft
 }
@@ -93,6 +95,7 @@ struct OutletState<Writer> {
     init(capacity: Int) { self.capacity = capacity }
 
     var room: OutletRoom {
+        if case .delivered = ending { return .some }
         if ending != nil { return .never }
         return pieces.count < capacity ? .some : .none
     }
@@ -120,19 +123,21 @@ struct OutletState<Writer> {
         if count > 0 { return (.bytes(count), pieces.count <= capacity / 2 ? release() : .nothing) }
         switch ending {
         case .complete: return (.complete, .nothing)
-        case .broken, .clientLeft: return (.broken, .nothing)
+        case .broken, .clientLeft, .delivered: return (.broken, .nothing)
         case nil:
             isConnectionResting = true
             return (.nothingYet, .nothing)
         }
     }
 
-    /// The first ending counts, except that a client may leave at any time.
+    /// The first ending counts, except that a client may leave, or be through, at any time.
     mutating func end(_ ending: OutletEnding) -> Action {
-        if case .clientLeft = ending {
-            self.ending = .clientLeft
+        switch ending {
+        case .clientLeft, .delivered:
+            self.ending = ending
             pieces.removeAll()
             return release()
+        case .complete, .broken: break
         }
         guard self.ending == nil else { return .nothing }
         self.ending = ending
