@@ -113,6 +113,99 @@ import Testing
         }
     }
 
+    /// Sends the beginning of a packed body, and the end once the reader has let the pipe fill.
+    private func read(
+        _ start: [UInt8],
+        then end: [UInt8],
+        limit: Int? = nil
+    ) async throws -> ClientError? {
+        let isFull = Gate()
+        var error: ClientError?
+        try await withClient {
+            $0.streamWindow = 64 << 10
+        } against: { connection in
+            guard connection.request() != nil else { return }
+            let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked"
+            let size = String(start.count, radix: 16)
+            connection.send(Array("\(head)\r\n\r\n\(size)\r\n".utf8) + start)
+            isFull.pass()
+            let chunk = end.isEmpty ? [] : Array("\(String(end.count, radix: 16))\r\n".utf8) + end
+            connection.send(Array("\r\n".utf8) + chunk)
+            connection.send(end.isEmpty ? "0\r\n\r\n" : "\r\n0\r\n\r\n")
+            connection.waitForEnd()
+        } _: { client, server in
+            var request = Client.Request(.get, server.url)
+            request.bodyLimit = limit
+            let response = try await client.open(request)
+            // What came with the head has been dealt with when the next question is answered.
+            _ = await client.load()
+            isFull.open()
+            error = await failure { () async throws(ClientError) in
+                for try await _ in response.body {}
+            }
+        }
+        return error
+    }
+
+    @Test func `what turns out corrupt after a pause ends the transfer`() async throws {
+        var packed = try gzip([UInt8](repeating: 7, count: 100 << 10))
+        // In the check of what was packed, which is read last of all.
+        packed[packed.count - 6] ^= 0xFF
+        for end: [UInt8] in [[], [0x1F], Array("and more".utf8)] {
+            let error = try await read(packed, then: end)
+            #expect(error?.reason == .malformedAnswer("its body is not gzip as it says"))
+        }
+    }
+
+    @Test func `what turns out too large after a pause ends the transfer`() async throws {
+        let packed = try gzip([UInt8](repeating: 7, count: 100 << 10))
+        #expect(try await read(packed, then: []) == nil)
+        for end: [UInt8] in [[], Array(packed.prefix(10))] {
+            let error = try await read(packed, then: end, limit: 90 << 10)
+            #expect(error?.reason == .tooLarge(.body, limit: 90 << 10))
+        }
+    }
+
+    @Test func `a packed body that is too large once unpacked replaces no file`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("answer")
+        try Files.replace(path, with: [1, 2, 3])
+        let packed = try gzip([UInt8](repeating: 7, count: 100 << 10))
+        try await withClient {
+            $0.streamWindow = 64 << 10
+        } against: { connection in
+            while connection.request() != nil {
+                connection.respond(headers: ["Content-Encoding: gzip"], body: packed)
+            }
+        } _: { client, server in
+            var request = Client.Request(.get, server.url)
+            request.bodyLimit = 90 << 10
+            let error = await failure { [request] () throws(ClientError) in
+                try await client.download(request, to: path)
+            }
+            #expect(error?.reason == .tooLarge(.body, limit: 90 << 10))
+        }
+        #expect(try Files.read(path) == [1, 2, 3])
+    }
+
+    @Test func `an unpacker that was refused takes a shorter piece after it`() throws {
+        let unpacker = try #require(Unpacker())
+        let packed = try gzip(Self.text)
+        var parts = 0
+        let refused = packed.withUnsafeBytes { piece in
+            unpacker.unpack(piece, hasRoom: { true }) { _ in
+                parts += 1
+                return parts < 3
+            }
+        }
+        #expect(refused == .refused)
+        let next = [UInt8](repeating: 0xFF, count: 1).withUnsafeBytes { piece in
+            unpacker.unpack(piece, hasRoom: { true }, give: { _ in true })
+        }
+        #expect(next == .taken || next == .broken)
+        #expect(!unpacker.isWhole)
+    }
+
     @Test func `the head of a packed body without the body is no error`() async throws {
         try await withClient { connection in
             while connection.request() != nil {

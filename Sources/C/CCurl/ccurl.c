@@ -269,7 +269,7 @@ void cc_easy_clear(cc_easy *easy) {
     easy->last_header = NULL;
 }
 
-void cc_easy_resume(cc_easy *easy) { curl_easy_pause(easy->curl, CURLPAUSE_CONT); }
+int cc_easy_resume(cc_easy *easy) { return (int)curl_easy_pause(easy->curl, CURLPAUSE_CONT); }
 
 enum cc_ending cc_ending_of(int code) {
     switch ((CURLcode)code) {

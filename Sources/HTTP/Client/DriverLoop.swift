@@ -45,7 +45,7 @@ final class DriverLoop {
         switch command {
         case .start(let transfer): start(transfer)
         case .cancel(let id): cancel(id)
-        case .resume(let id): transfers[id]?.easy.map(cc_easy_resume)
+        case .resume(let id): transfers[id].map(resume)
         case .count(let answer): answer.resume(returning: load)
         case .stop: isStopping = true
         }
@@ -102,6 +102,13 @@ final class DriverLoop {
             forget(transfer)
             passOn(transfer.order.server)
         }
+    }
+
+    private func resume(_ transfer: Transfer) {
+        guard let easy = transfer.easy else { return }
+        let ending = Ending(code: cc_easy_resume(easy), easy: easy)
+        guard ending.kind != CC_COMPLETE else { return }
+        settle(transfer, transfer.reason(for: ending))
     }
 
     private func expireWaiting() {

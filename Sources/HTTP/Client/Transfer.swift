@@ -205,14 +205,17 @@ final class Transfer: @unchecked Sendable {
 
     /// A connection that ends in the middle of the head counts as complete with curl.
     private func failure(with ending: Ending) -> ClientError.Reason? {
-        guard ending.kind == CC_COMPLETE else {
-            return verdict ?? ending.reason(allowance: allowance)
-        }
+        guard verdict == nil, ending.kind == CC_COMPLETE else { return reason(for: ending) }
         guard head.isComplete else { return .connectionLost }
         if let unpacker, !unpacker.isWhole {
             return .malformedAnswer("its body ends before what was packed")
         }
         return head.status == nil ? .malformedAnswer("it has no status") : nil
+    }
+
+    /// Why it failed: what we said ourselves goes before what curl makes of it.
+    func reason(for ending: Ending) -> ClientError.Reason {
+        verdict ?? ending.reason(allowance: allowance)
     }
 
     func fail(_ reason: ClientError.Reason, uploaded: Int64 = 0) {

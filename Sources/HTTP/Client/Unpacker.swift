@@ -35,6 +35,17 @@ final class Unpacker {
         hasRoom: () -> Bool,
         give: (UnsafeRawBufferPointer) -> Bool
     ) -> Outcome {
+        let outcome = unpackRest(of: piece, hasRoom: hasRoom, give: give)
+        // Only what there was no room for comes again.
+        if outcome != .full { done = 0 }
+        return outcome
+    }
+
+    private func unpackRest(
+        of piece: UnsafeRawBufferPointer,
+        hasRoom: () -> Bool,
+        give: (UnsafeRawBufferPointer) -> Bool
+    ) -> Outcome {
         var step = cz_step()
         repeat {
             guard hasRoom() else { return .full }
@@ -45,7 +56,6 @@ final class Unpacker {
             let part = UnsafeRawBufferPointer(rebasing: room[..<step.made])
             guard part.isEmpty || give(part) else { return .refused }
         } while done < piece.count || step.made == room.count
-        done = 0
         return .taken
     }
 }

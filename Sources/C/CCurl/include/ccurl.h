@@ -87,8 +87,9 @@ bool cc_easy_add_header(cc_easy *easy, const char *line);
 bool cc_easy_prepare(cc_easy *easy, void *owner, const struct cc_request *request);
 /// Forgets the last request.
 void cc_easy_clear(cc_easy *easy);
-/// Moves on in whichever direction a callback had paused.
-void cc_easy_resume(cc_easy *easy);
+/// Moves on in whichever direction a callback had paused. What the callbacks refuse meanwhile is in the
+/// result code, and there only: the transfer itself would go on without it, and end as complete.
+int cc_easy_resume(cc_easy *easy);
 
 /// What curl's result code means.
 enum cc_ending {
