@@ -222,11 +222,15 @@ func field(_ name: String, of head: String) -> String? {
         .map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
 }
 
-func listenOnLoopback(at ip: UInt32 = 0x7F00_0001) throws -> (descriptor: Int32, port: Int) {
+func listenOnLoopback(
+    at ip: UInt32 = 0x7F00_0001,
+    port: Int = 0
+) throws -> (descriptor: Int32, port: Int) {
     let listener = try system("socket") { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = ip.bigEndian
+    address.sin_port = UInt16(port).bigEndian
     var size = socklen_t(MemoryLayout<sockaddr_in>.size)
     try withUnsafeMutablePointer(to: &address) { pointer in
         try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in

@@ -55,6 +55,68 @@ import Testing
         for _ in 0..<AddressBook.threadLimit { gate.open() }
     }
 
+    enum Silence: CaseIterable { case inTheHandshake, beforeTheConnection }
+
+    @Test(arguments: Silence.allCases)
+    func `an address that never answers does not hide the next`(_ silence: Silence) async throws {
+        let server = try ScriptedServer { connection in
+            connection.upgrade()
+            connection.waitForEnd()
+        }
+        let (mute, _) = try listenOnLoopback(at: 0x7F00_0002, port: server.port)
+        defer { close(mute) }
+        var plug: Int32?
+        if silence == .beforeTheConnection {
+            plug = try fill(mute, at: 0x7F00_0002, port: server.port)
+        }
+        defer { plug.map { _ = close($0) } }
+        let book = AddressBook { name in
+            name == "vault.test" ? ["127.0.0.2", "127.0.0.1"] : ["127.0.0.2", "127.0.0.2"]
+        }
+        var configuration = WebSocketClient.Configuration()
+        configuration.connectDeadline = .seconds(1)
+        let client = try WebSocketClient(configuration: configuration, addressBook: book)
+        _ = try await client.connect("ws://vault.test:\(server.port)/")
+        #expect(server.acceptedCount == 1)
+        #expect(await refusal(client, "ws://mute.test:\(server.port)/") == .timedOut)
+        #expect(server.acceptedCount == 1)
+        await client.close()
+        server.stop()
+    }
+
+    @Test func `addresses share the time that is left`() async throws {
+        let order = try WebSocketOrder(
+            url: "ws://vault.test/",
+            headers: [:],
+            proxies: WebSocketClient.Configuration().proxies
+        )
+        let outcome = await withCheckedContinuation {
+            (opener: CheckedContinuation<WebSocketLink.Outcome, Never>) in
+            let link = WebSocketLink(
+                id: 1,
+                order: order,
+                pipe: MessagePipe(window: 1),
+                messageLimit: 1,
+                opener: opener
+            )
+            let bounds = WebSocketClient.Configuration()
+            link.deadline = .seconds(20)
+            link.addresses = ["a", "b", "c"]
+            #expect(link.nextAddress(at: .seconds(2)) == "a")
+            #expect(link.care(at: .seconds(7), bounds) == .wait(until: .seconds(8)))
+            #expect(link.care(at: .seconds(8), bounds) == .tryNext)
+            #expect(link.nextAddress(at: .seconds(8)) == "b")
+            #expect(link.care(at: .seconds(8), bounds) == .wait(until: .seconds(14)))
+            // b has refused at once.
+            #expect(link.nextAddress(at: .seconds(9)) == "c")
+            #expect(link.care(at: .seconds(19), bounds) == .wait(until: .seconds(20)))
+            #expect(link.care(at: .seconds(20), bounds) == .end(.timedOut))
+            #expect(link.nextAddress(at: .seconds(20)) == nil)
+            link.end(with: .timedOut)
+        }
+        #expect(throws: WebSocketError.Reason.self) { try outcome.get() }
+    }
+
     @Test func `a client has only so many sockets, and says so`() async throws {
         let gate = Gate()
         let book = AddressBook { _ in
@@ -129,6 +191,23 @@ import Testing
         #expect(stranded == [1, 2])
         #expect(lookups.askerCount == 0)
     }
+}
+
+/// Leaves no room for one more connection, which then is neither taken nor refused.
+private func fill(_ listener: Int32, at ip: UInt32, port: Int) throws -> Int32 {
+    try system("listen") { listen(listener, 0) }
+    let plug = try system("socket") { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = ip.bigEndian
+    address.sin_port = UInt16(port).bigEndian
+    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    try withUnsafeMutablePointer(to: &address) { pointer in
+        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
+            _ = try system("connect") { connect(plug, pointer, size) }
+        }
+    }
+    return plug
 }
 
 private func refusal(_ client: WebSocketClient, _ url: String) async -> WebSocketError.Reason? {

@@ -27,6 +27,9 @@ final class WebSocketLink: @unchecked Sendable {
     var heard: Duration = .zero
     var asked: Duration = .zero
     var deadline: Duration = .zero
+    /// When the address that is being tried has to make way for the next.
+    private(set) var patience: Duration = .zero
+    var isMakingWay = false
 
     init(
         id: UInt64,
@@ -46,7 +49,7 @@ final class WebSocketLink: @unchecked Sendable {
 
     /// What is to be done about it at that moment, and when to look again.
     func care(at now: Duration, _ bounds: WebSocketClient.Configuration) -> Care {
-        guard isOpen else { return deadline <= now ? .end(.timedOut) : .wait(until: deadline) }
+        guard isOpen else { return careToOpen(at: now) }
         // While nobody reads, nothing can be heard.
         if isPaused { heard = now }
         if heard + bounds.silenceLimit <= now { return .end(.silent) }
@@ -57,10 +60,26 @@ final class WebSocketLink: @unchecked Sendable {
         return .ping(thenWaitUntil: next)
     }
 
+    private func careToOpen(at now: Duration) -> Care {
+        if deadline <= now { return .end(.timedOut) }
+        return patience <= now ? .tryNext : .wait(until: min(patience, deadline))
+    }
+
     enum Care: Equatable {
         case wait(until: Duration)
+        /// The address that is being tried has had its time.
+        case tryNext
         case ping(thenWaitUntil: Duration)
         case end(WebSocketError.Reason)
+    }
+
+    /// The address to try now. Each has its share of the time that is left, so that one which never
+    /// answers does not hide those after it.
+    func nextAddress(at now: Duration) -> String? {
+        let count = addresses.count
+        guard let address = addresses.popFirst() else { return nil }
+        patience = now + max(deadline - now, .zero) / count
+        return address
     }
 
     // MARK: What the library tells

@@ -97,7 +97,8 @@ final class WebSocketLoop {
     /// One address after the other, until one lets itself be tried.
     private func tryNext(_ link: WebSocketLink, otherwise reason: WebSocketError.Reason) {
         guard let context else { return }
-        while let address = link.addresses.popFirst() {
+        while let address = link.nextAddress(at: timekeeper.elapsed) {
+            alarms.set(link.id, at: link.patience)
             let owner = Unmanaged.passRetained(Attempt(link: link, loop: self))
             link.socket = open(link.order, at: address, in: context, owner: owner.toOpaque())
             if link.socket != nil { return }
@@ -146,11 +147,20 @@ final class WebSocketLoop {
     private func tend(_ link: WebSocketLink, _ now: Duration) {
         switch link.care(at: now, configuration) {
         case .end(let reason): kill(link, reason)
+        case .tryNext: passOver(link)
         case .wait(let moment): alarms.set(link.id, at: moment)
         case .ping(let moment):
             alarms.set(link.id, at: moment)
             link.ping()
         }
+    }
+
+    /// Ends the attempt that is under way, but not the link.
+    private func passOver(_ link: WebSocketLink) {
+        link.isMakingWay = true
+        link.socket.map(cw_kill)
+        link.isMakingWay = false
+        tryNext(link, otherwise: .timedOut)
     }
 
     func hasOpened(_ link: WebSocketLink) {
@@ -178,6 +188,7 @@ final class WebSocketLoop {
         _ text: String
     ) {
         link.socket = nil
+        guard !link.isMakingWay else { return }
         let mayGoOn = !link.isOpen && !link.isCondemned && !link.addresses.isEmpty
         if mayGoOn && ending == CW_UNREACHABLE { return tryNext(link, otherwise: .unreachable) }
         forget(link)
