@@ -121,10 +121,11 @@ final class DriverLoop {
     }
 
     /// Whoever sends one request after the other comes back at once with the next. Falling asleep
-    /// and being woken costs both of us more than looking for it some microseconds longer.
+    /// and being woken costs both of us more than looking for it some microseconds longer. A job may
+    /// be what brings it, so none has to wait for that.
     private func linger() {
         for _ in 0..<Self.glances {
-            guard !isStopping, driver.inbox.isEmpty else { return }
+            guard !isStopping, driver.inbox.isEmpty, driver.executor.runJobs() == 0 else { return }
             sched_yield()
         }
     }
