@@ -62,6 +62,22 @@ struct OpeningTests {
         #expect(error?.description.contains("salvage") == true)
     }
 
+    @Test func `a damaged file of a newer program is refused as newer`() async throws {
+        let disk = FaultyDisk(seed: 1)
+        var configuration = Configuration()
+        configuration.vfs = disk.vfs
+        let second = Migration("nothing") { (_) throws(DatabaseError) in }
+        let migrations = Shelf.migrations + [second]
+        let shelf = try await Shelf(at: "shelf.db", configuration, migrations: migrations)
+        for id in 1...400 { try await shelf.add(id, title: String(repeating: "x", count: 100)) }
+        try await shelf.close()
+        disk.flip("shelf.db", at: 5 * 4096, count: 64)
+        let error = await #expect(throws: DatabaseError.self) {
+            try await Shelf(at: "shelf.db", configuration)
+        }
+        #expect(error?.cause == .newerSchema(found: 2, known: 1))
+    }
+
     @Test func `a file that may only be read is refused`() async throws {
         let error = await #expect(throws: DatabaseError.self) {
             try await Shelf(at: "/proc/shelf.db")

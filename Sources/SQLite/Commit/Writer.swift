@@ -42,7 +42,11 @@ actor Writer {
         _ configuration: Configuration
     ) throws(DatabaseError) {
         let session = try Session.writing(place, configuration)
-        if configuration.isCheckedAtOpen { try session.refuseIfDamaged() }
+        // What a newer program wrote is for that program to judge, sound or not.
+        try session.refuseNewerSchema(than: migrations)
+        if configuration.isCheckedAtOpen {
+            try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
+        }
         if session.moveLog(.truncate, patience: patience) != nil { doubt = .foundLog }
         try session.migrate(migrations, place) { () throws(DatabaseError) in
             try self.settleDoubt(on: session)

@@ -26,8 +26,7 @@ extension Session {
         _ place: Place,
         prepare: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let found = try control("PRAGMA user_version", "read the schema") ?? 0
-        guard found <= migrations.count else { throw .newerSchema(found, migrations.count) }
+        let found = try refuseNewerSchema(than: migrations)
         guard found < migrations.count else { return }
         try prepare()
         if try control("SELECT 1 FROM sqlite_schema LIMIT 1", "read the schema") != nil {
@@ -38,6 +37,14 @@ extension Session {
             try migrate(to: version + 1, by: migrations[version])
         }
         try control("PRAGMA foreign_keys = ON", "migrate")
+    }
+
+    /// - Returns: The version of the schema.
+    @discardableResult
+    func refuseNewerSchema(than migrations: [Migration]) throws(DatabaseError) -> Int {
+        let found = try control("PRAGMA user_version", "read the schema") ?? 0
+        guard found <= migrations.count else { throw .newerSchema(found, migrations.count) }
+        return found
     }
 
     private func migrate(to version: Int, by migration: Migration) throws(DatabaseError) {

@@ -10,8 +10,11 @@ extension Session {
         }
     }
 
-    func refuseIfDamaged() throws(DatabaseError) {
-        let findings = try quickCheckOfStructure()
+    /// - Parameter tables: Those whose rows a start relies on: what it changes in them would be refused
+    ///   if a row had been forced past its CHECKs.
+    func refuseIfDamaged(rowsOf tables: [String] = []) throws(DatabaseError) {
+        var findings = try quickCheckOfStructure()
+        for table in tables where findings.isEmpty { findings = try quickCheck(rowsOf: table) }
         guard let first = findings.first else { return }
         if let code = findings.lazy.compactMap(Self.failedRead).first {
             throw DatabaseError(code, of: nil, during: "check")
@@ -23,9 +26,24 @@ extension Session {
         )
     }
 
-    /// The same without the CHECKs of each row, which would take longer than all the rest. They hold
-    /// because every statement that writes is held to them; and a row that somebody forced in is a
-    /// matter for its reader, and no reason to set the whole file aside.
+    /// The same for one table. One that is not there is well.
+    private func quickCheck(rowsOf table: String) throws(DatabaseError) -> [String] {
+        let isThere: StaticString = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
+        let name = Value.text(table)
+        guard
+            try run(isThere, [name], { (statement) throws(DatabaseError) in try statement.step() })
+        else { return [] }
+        let check: StaticString = "SELECT quick_check FROM pragma_quick_check(?)"
+        return try run(check, [name]) { (statement) throws(DatabaseError) in
+            var findings: [String] = []
+            while try statement.step() { findings.append(try Row(statement).text(0)) }
+            return findings == ["ok"] ? [] : findings
+        }
+    }
+
+    /// The same without the CHECKs of each row, which would take longer than all the rest: every
+    /// statement that writes is held to them. Where a forced row would do harm at once, its table is
+    /// checked by itself.
     private func quickCheckOfStructure() throws(DatabaseError) -> [String] {
         try control("PRAGMA ignore_check_constraints = ON", "check")
         let findings = Result { () throws(DatabaseError) in try quickCheck() }

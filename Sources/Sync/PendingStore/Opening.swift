@@ -67,7 +67,19 @@ extension Store {
         let draft = replacement.draft
         let store = try await open(draft, directory, options, time: time, chance: chance)
         let copy = directory.file(copyName)
-        await Salvage(into: store, from: replacement.path, copy: copy).carryOver()
+        let salvage = Salvage(
+            into: store,
+            from: replacement.path,
+            copy: StoreFile.exists(copy) ? copy : nil,
+            options.database
+        )
+        do throws(StoreError) {
+            try await salvage.carryOver()
+        } catch {
+            // What could not be carried over is the news, not that the draft cannot be closed.
+            try? await store.close()
+            throw error
+        }
         try await store.close()
         return try replacement.carryOut(at: Moment(time.now))
     }
@@ -80,20 +92,25 @@ extension Store {
         time: any Timekeeper,
         chance: any Chance
     ) async throws(StoreError) -> Store {
+        var configuration = options.database
+        configuration.tablesCheckedByRow = ["pending_change"]
         let database = try await wrapping { () async throws(DatabaseError) in
             try await Database.open(
                 path,
                 migrations: Schema.migrations,
-                configuration: options.database
+                configuration: configuration
             )
         }
         let store = Store(database, directory, options.limits, time: time, chance: chance)
-        try await store.landWhatWasInFlight()
+        try await store.prepare()
         return store
     }
 
-    private func landWhatWasInFlight() async throws(StoreError) {
+    /// Counts anew, because a count that is wrong would refuse every change to what it counts, and
+    /// then lands what was in flight.
+    private func prepare() async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
+            try PendingTable.countAnew(db)
             try db.execute(
                 """
                 UPDATE pending_change SET state = 'ready', due_ticks = 0, version = version + 1
@@ -111,12 +128,5 @@ extension Store {
         } catch {
             throw .database(error)
         }
-    }
-}
-
-extension DatabaseError {
-    fileprivate var isDamage: Bool {
-        guard case .newerSchema = cause else { return [.damaged, .notADatabase].contains(trouble) }
-        return false
     }
 }

@@ -1,64 +1,5 @@
-internal import Glibc
 internal import SQLite
 internal import System
-
-/// A row of the pending table as it stands, understood or not.
-struct PendingRow: Sendable {
-    private let values: [Value]
-
-    init(_ row: borrowing Row) throws(DatabaseError) {
-        values = [
-            .int(try row.int(0)), .text(try row.text(1)), .text(try row.text(2)),
-            .text(try row.text(3)), .int(try row.int(4)), .text(try row.text(5)),
-            .text(try row.text(6)), Value(try row.int(orNil: 7)), .int(try row.int(8)),
-            .int(try row.int(9)), Value(try row.text(orNil: 10)), Value(try row.int(orNil: 11)),
-            .int(try row.int(12)), Value(try row.bytes(orNil: 13)), Value(try row.bytes(orNil: 14)),
-            .blob(try row.bytes(15)),
-        ]
-    }
-
-    var sequence: Int { if case .int(let number) = values[0] { number } else { 0 } }
-
-    /// With its number, so that the order stays. A cipher that has a row keeps that, and a number
-    /// that is taken by another change sends this one to the end.
-    ///
-    /// - Returns: Whether it was taken in.
-    @discardableResult
-    func insert(_ db: borrowing Connection) throws(DatabaseError) -> Bool {
-        if try insert(as: values[0], db) == 1 { return true }
-        return try insert(as: .null, db) == 1
-    }
-
-    private func insert(
-        as sequence: Value,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Int {
-        try db.execute(
-            """
-            INSERT OR IGNORE INTO pending_change (seq, id, user_id, cipher_id, version, change_type,
-                state, due_ticks, created_ticks, updated_ticks, baseline_text, baseline_ticks,
-                password_changes, snapshot, base_copy, record)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-            """,
-            sequence,
-            values[1],
-            values[2],
-            values[3],
-            values[4],
-            values[5],
-            values[6],
-            values[7],
-            values[8],
-            values[9],
-            values[10],
-            values[11],
-            values[12],
-            values[13],
-            values[14],
-            values[15]
-        )
-    }
-}
 
 /// The pending table of a file that may be damaged anywhere.
 enum PendingRows {
@@ -66,7 +7,9 @@ enum PendingRows {
     /// either end.
     ///
     /// - Returns: Them, in order, and whether every way led to its end.
-    static func sequences(in source: Database) -> (found: [Int], isComplete: Bool) {
+    static func sequences(
+        in source: Database
+    ) throws(StoreError) -> (found: [Int], isComplete: Bool) {
         var found: Set<Int> = []
         var isComplete = true
         for way in ways {
@@ -77,7 +20,7 @@ enum PendingRows {
                     }
                 }
             } catch {
-                isComplete = false
+                isComplete = try error.passedOver(false)
             }
         }
         return (found.sorted(), isComplete)
@@ -90,35 +33,17 @@ enum PendingRows {
         "SELECT seq FROM pending_change INDEXED BY pending_of_user ORDER BY user_id DESC, seq DESC",
     ]
 
-    static func row(_ sequence: Int, in source: Database) -> PendingRow? {
-        try? source.read { (db) throws(DatabaseError) in
-            try db.first("SELECT * FROM pending_change WHERE seq = ?", .int(sequence)) {
-                (row) throws(DatabaseError) in try PendingRow(row)
+    /// - Returns: Nothing if the row cannot be read.
+    static func row(_ sequence: Int, in source: Database) throws(StoreError) -> PendingRow? {
+        do throws(DatabaseError) {
+            return try source.read { (db) throws(DatabaseError) in
+                try db.first("SELECT * FROM pending_change WHERE seq = ?", .int(sequence)) {
+                    (row) throws(DatabaseError) in try PendingRow(row)
+                }
             }
+        } catch {
+            return try error.passedOver(nil)
         }
-    }
-}
-
-enum StoreFile {
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    static func size(of path: String) throws(SystemError) -> Int {
-        var status = stat()
-        try system("stat \(path)") { stat(path, &status) }
-        return Int(status.st_size)
-    }
-
-    static func replace(_ path: String, by draft: String) throws(SystemError) {
-        try system("rename \(draft)") { rename(draft, path) }
-        let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        try File(
-            path: directory.joined(separator: "/") + "/",
-            flags: O_RDONLY | O_DIRECTORY
-        ).flush()
-    }
-
-    static func remove(_ path: String) {
-        for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
     }
 }
 
@@ -126,10 +51,12 @@ extension Store {
     private static let rowsPerStep = 500
 
     /// Copies what is pending into a file of its own, for the day on which this one is damaged.
-    /// The copy of last time is replaced, whole or not at all.
+    /// The copy of last time is replaced, whole or not at all. Whoever asks while a copy is being made
+    /// hears what becomes of that one.
     public func copyPending() async throws(StoreError) {
         guard let directory else { return }
-        try await copyPending(to: directory.file(Self.copyName))
+        let path = directory.file(Self.copyName)
+        try await copying.join { () async throws(StoreError) in try await copyPending(to: path) }
     }
 
     func copyPending(to path: String) async throws(StoreError) {
@@ -149,6 +76,8 @@ extension Store {
             try await copy.close()
         }
         do throws(SystemError) {
+            // A log that a salvage left behind would be read as that of the new file.
+            StoreFile.removeLog(of: path)
             try StoreFile.replace(path, by: draft)
         } catch {
             throw .system(error)

@@ -104,6 +104,18 @@ enum PendingTable {
         ) == 1
     }
 
+    /// Writes the tally from what is there.
+    static func countAnew(_ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute("DELETE FROM pending_tally")
+        try db.execute(
+            """
+            INSERT INTO pending_tally SELECT user_id, change_type, state, count(*),
+                sum(length(record) + ifnull(length(snapshot), 0) + ifnull(length(base_copy), 0))
+            FROM pending_change GROUP BY user_id, change_type, state
+            """
+        )
+    }
+
     static func remove(
         id: String,
         expecting version: Int64,

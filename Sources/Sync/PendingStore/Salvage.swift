@@ -1,80 +1,124 @@
 internal import SQLite
+internal import Vault
 
 /// Carries what is pending from a damaged file into a fresh one.
 ///
 /// Row by row, because a damaged page takes only its own rows along. Where rows are missing, the
 /// hourly copy may have them; a change that had been settled since then is pending once more, which
 /// costs a question to upstream and loses nothing.
+///
+/// Only what is damaged itself may be passed over. A disk that fails or is full passes, and what was
+/// left behind on its account would be gone for good: such an error ends the salvage, and the next
+/// start begins it anew.
 struct Salvage {
     private let store: Store
     private let damaged: String
-    private let copy: String
+    private let copy: String?
+    private let configuration: Configuration
 
-    init(into store: Store, from damaged: String, copy: String) {
+    /// - Parameter copy: The hourly copy, if there is one.
+    init(
+        into store: Store,
+        from damaged: String,
+        copy: String?,
+        _ configuration: Configuration
+    ) {
         self.store = store
         self.damaged = damaged
         self.copy = copy
+        var configuration = configuration
+        configuration.isCheckedAtOpen = false
+        self.configuration = configuration
     }
 
-    func carryOver() async {
-        let isWhole = await carryOver(from: damaged)
-        if !isWhole { _ = await carryOver(from: copy) }
+    func carryOver() async throws(StoreError) {
+        let isWhole = try await carryOver(from: damaged) { $0 }
+        guard !isWhole, let copy else { return }
+        let now = store.now
+        _ = try await carryOver(from: copy) { $0.doubted(at: now) }
     }
 
     /// - Returns: Whether every row of the pending table could be read.
-    private func carryOver(from path: String) async -> Bool {
-        var configuration = Configuration()
-        configuration.isCheckedAtOpen = false
-        guard
-            Salvage.exists(path),
-            let source = try? await Database.open(
+    private func carryOver(
+        from path: String,
+        _ changed: @Sendable (PendingRow) -> PendingRow
+    ) async throws(StoreError) -> Bool {
+        guard let source = try await open(path) else { return false }
+        do throws(StoreError) {
+            let isWhole = try await carryChanges(from: source, changed)
+            try await carryRest(from: source)
+            // The damaged file is kept as it is; that its log cannot be emptied is no news.
+            try? await source.close()
+            return isWhole
+        } catch {
+            try? await source.close()
+            throw error
+        }
+    }
+
+    private func open(_ path: String) async throws(StoreError) -> Database? {
+        do throws(DatabaseError) {
+            return try await Database.open(
                 path,
                 migrations: Schema.migrations,
                 configuration: configuration
             )
-        else { return false }
-        let isWhole = await carryChanges(from: source)
-        await carryRest(from: source)
-        // The damaged file is kept as it is; that its log cannot be emptied is no news.
-        try? await source.close()
-        return isWhole
+        } catch {
+            return try error.passedOver(nil)
+        }
     }
 
-    private func carryChanges(from source: Database) async -> Bool {
-        let (sequences, isComplete) = PendingRows.sequences(in: source)
+    private func carryChanges(
+        from source: Database,
+        _ changed: @Sendable (PendingRow) -> PendingRow
+    ) async throws(StoreError) -> Bool {
+        let (sequences, isComplete) = try PendingRows.sequences(in: source)
         var isWhole = isComplete
         for sequence in sequences {
-            guard
-                let row = PendingRows.row(sequence, in: source),
-                (try? await store.write { (db) throws(DatabaseError) in try row.insert(db) })
-                    == true
-            else {
+            guard let row = try PendingRows.row(sequence, in: source).map(changed) else {
                 isWhole = false
                 continue
             }
+            let isTaken = try await store.write { (db) throws(DatabaseError) in
+                try row.insert(db)
+            }
+            isWhole = isWhole && isTaken
         }
         return isWhole
     }
 
     /// Accounts, settings and aliases: small, and asked for only as long as they answer.
-    private func carryRest(from source: Database) async {
+    private func carryRest(from source: Database) async throws(StoreError) {
         for table in Self.rest {
-            let rows =
-                try? source.read { (db) throws(DatabaseError) in
-                    try db.all(table.select) { (row) throws(DatabaseError) in
-                        try table.values(row)
-                    }
-                }
-            for values in rows ?? [] {
-                _ = try? await store.write { (db) throws(DatabaseError) in
+            for values in try rows(of: table, in: source) {
+                try await store.write { (db) throws(DatabaseError) in
                     try table.insert(values, db)
                 }
             }
         }
     }
 
-    private static func exists(_ path: String) -> Bool {
-        (try? StoreFile.size(of: path)) ?? 0 > 0
+    private func rows(of table: Table, in source: Database) throws(StoreError) -> [[Value]] {
+        do throws(DatabaseError) {
+            return try source.read { (db) throws(DatabaseError) in
+                try db.all(table.select) { (row) throws(DatabaseError) in try table.values(row) }
+            }
+        } catch {
+            return try error.passedOver([])
+        }
+    }
+}
+
+extension DatabaseError {
+    var isDamage: Bool { [.damaged, .notADatabase].contains(trouble) }
+
+    /// What stands for that which a damaged file does not tell; any other error is thrown.
+    ///
+    /// Damage also shows as a column of another kind, as text of a senseless length, or as a table
+    /// that is not there: SQLite refuses that, and the disk has no part in it.
+    func passedOver<Answer>(_ answer: Answer) throws(StoreError) -> Answer {
+        guard isDamage || trouble == .refused && code != nil else { throw .database(self) }
+        return answer
     }
 }
 

@@ -27,6 +27,7 @@ public final class Store: Sendable {
     let directory: StateDirectory?
     let time: any Timekeeper
     private let acceptance = Lock(Acceptance())
+    let copying = JointWork()
 
     init(
         _ database: Database,

@@ -40,6 +40,20 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `copies that are asked for together are one, and whole`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        for number in 0..<40 { try await shelf.add("item-\(number)") }
+        try Files.replace(scratch.file(Store.copyName) + "-wal", with: Array("a log".utf8))
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<8 { group.addTask { try await shelf.store.copyPending() } }
+            try await group.waitForAll()
+        }
+        #expect(!StoreFile.exists(scratch.file(Store.copyName) + "-wal"))
+        #expect(try await Self.copied(scratch) == (0..<40).map { "item-\($0)" })
+        try await shelf.store.close()
+    }
+
     /// The ids in the copy, read from a copy of it.
     private static func copied(_ scratch: Scratch) async throws -> [String] {
         let other = try Scratch()

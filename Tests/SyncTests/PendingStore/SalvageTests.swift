@@ -99,6 +99,9 @@ import Vault
             Issue.record("\(condition)")
             return
         }
+        // Whether they were sent since the copy was made is for upstream to say.
+        let found = try store.reader.changes(of: Shelf.user)
+        #expect(found.allSatisfy { $0.change?.mayHaveLanded(.create) == true })
         try await store.close()
     }
 
@@ -174,18 +177,35 @@ import Vault
         try await store.close()
     }
 
-    @Test func `a row that was forced past its constraints costs nobody the file`() async throws {
+    @Test(
+        arguments: [
+            "UPDATE pending_change SET state = 'asleep' WHERE seq = 3",
+            """
+            UPDATE pending_change SET state = 'inFlight', due_ticks = NULL, version = -5
+            WHERE seq = 3
+            """,
+        ] as [StaticString]
+    )
+    func `a row that was forced past its constraints is set aside, and nothing is missing`(
+        _ force: StaticString
+    ) async throws {
         let scratch = try Scratch()
         try await Self.fill(scratch, copying: false)
         do {
             let shelf = try await Shelf(scratch)
             try await shelf.byHand("PRAGMA ignore_check_constraints = ON")
-            try await shelf.byHand("UPDATE pending_change SET state = 'asleep' WHERE seq = 3")
+            try await shelf.byHand(force)
             try await shelf.store.close()
         }
         let (store, condition) = try await Self.open(scratch)
-        #expect(condition == .whole)
-        #expect(try store.reader.changes(of: Shelf.user).count == Self.changes)
+        guard case .salvaged(Self.changes, _) = condition else {
+            Issue.record("\(condition)")
+            return
+        }
+        let found = try store.reader.changes(of: Shelf.user)
+        #expect(found.map(\.summary.lane.cipherID) == (0..<Self.changes).map { "item-\($0)" })
+        #expect(found.filter { $0.summary.state == .quarantined }.map(\.summary.sequence) == [3])
+        #expect(found.allSatisfy { $0.change != nil && $0.summary.version > 0 })
         // They hold again for whoever writes now.
         await #expect(throws: DatabaseError.self) {
             try await store.database.execute("UPDATE pending_change SET state = 'asleep'")
@@ -193,11 +213,82 @@ import Vault
         try await store.close()
     }
 
+    @Test(
+        arguments: [
+            "UPDATE pending_change SET version = -1", "UPDATE pending_change SET id = 'short'",
+            "UPDATE pending_change SET user_id = ''", "UPDATE pending_change SET cipher_id = ''",
+            "UPDATE pending_change SET snapshot = NULL",
+            "UPDATE pending_change SET change_type = 'hardDelete'",
+            "UPDATE pending_change SET baseline_ticks = 4, password_changes = -1",
+        ] as [StaticString]
+    )
+    func `the copy has what was forced past its constraints, set aside`(
+        _ force: StaticString
+    ) async throws {
+        let (scratch, other) = (try Scratch(), try Scratch())
+        let shelf = try await Shelf(scratch)
+        try await shelf.add("a")
+        try await shelf.byHand("PRAGMA ignore_check_constraints = ON")
+        try await shelf.byHand(force)
+        let copy = other.file(Store.fileName)
+        try await shelf.store.copyPending(to: copy)
+        try await shelf.store.close()
+        let (store, condition) = try await Self.open(other)
+        #expect(condition == .whole)
+        let states = try store.reader.tally().map(\.state)
+        #expect(states == ["quarantined"], "\(force)")
+        try await store.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `a damaged file of a newer program is no reason to begin with an empty one`(
+        _ isCopyNewer: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: true)
+        let path = scratch.file(Store.fileName)
+        let newer = isCopyNewer ? scratch.file(Store.copyName) : path
+        do {
+            let database = try await Database.open(newer, migrations: Schema.migrations)
+            try await database.write { (db) throws(DatabaseError) in
+                try db.execute(script: "PRAGMA user_version = 99")
+            }
+            try await database.close()
+        }
+        let pages = try StoreFile.size(of: path) / 4_096
+        try Self.damage(path, at: (pages / 2) * 4_096, count: 4_096)
+        let before = try Files.read(path)
+        let error = await #expect(throws: StoreError.self) { try await Self.open(scratch) }
+        guard case .database(let cause) = error else { return }
+        #expect(cause.trouble == .newerSchema)
+        #expect(try Files.read(path) == before)
+    }
+
+    @Test func `a count that went wrong is right again after a start`() async throws {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: false)
+        do {
+            let shelf = try await Shelf(scratch)
+            try await shelf.byHand("UPDATE pending_tally SET count = 0, bytes = 1")
+            await #expect(throws: StoreError.self) {
+                try await shelf.store.remove(Shelf.lane("item-0"))
+            }
+            try await shelf.store.close()
+        }
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition == .whole)
+        #expect(try store.reader.count(of: Shelf.user) == Self.changes)
+        try await store.removeAll(of: Shelf.user)
+        #expect(try store.reader.count(of: Shelf.user) == 0)
+        #expect(try store.reader.tally().isEmpty)
+        try await store.close()
+    }
+
     @Test func `a number that two changes have loses neither`() async throws {
         let (one, two) = (try await Shelf(), try await Shelf(seed: 2))
         try await one.add("a")
         try await two.add("b")
-        let row = try #require(PendingRows.row(1, in: two.store.database))
+        let row = try #require(try PendingRows.row(1, in: two.store.database))
         #expect(try await one.store.write { (db) throws(DatabaseError) in try row.insert(db) })
         #expect(try await !one.store.write { (db) throws(DatabaseError) in try row.insert(db) })
         #expect(try one.changes().map(\.cipherID) == ["a", "b"])

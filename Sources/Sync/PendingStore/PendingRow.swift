@@ -1,0 +1,180 @@
+internal import Records
+internal import SQLite
+internal import Vault
+
+/// A row of the pending table as it stands, understood or not.
+struct PendingRow: Sendable {
+    let sequence: Int
+    private var id: String
+    private var userID: String
+    private var cipherID: String
+    private var version: Int
+    private var type: String
+    private var state: String
+    private var due: Int?
+    private let created: Int
+    private let updated: Int
+    private var baseline: (text: String?, ticks: Int?)
+    private var passwordChanges: Int
+    private var snapshot: [UInt8]?
+    private let baseCopy: [UInt8]?
+    private var record: [UInt8]
+    /// Whether every column held what the table promises.
+    private let isSound: Bool
+
+    /// A column that holds something of another kind counts as empty: the rest is worth keeping.
+    init(_ row: borrowing Row) throws(DatabaseError) {
+        sequence = try row.int(0)
+        let (id, user, cipher) = (try? row.text(1), try? row.text(2), try? row.text(3))
+        let (version, type, state) = (try? row.int(4), try? row.text(5), try? row.text(6))
+        let (due, created, updated) = (try? row.int(orNil: 7), try? row.int(8), try? row.int(9))
+        let (text, ticks) = (try? row.text(orNil: 10), try? row.int(orNil: 11))
+        let passwordChanges = try? row.int(12)
+        let (snapshot, copy) = (try? row.bytes(orNil: 13), try? row.bytes(orNil: 14))
+        let record = try? row.bytes(15)
+        isSound =
+            id != nil && user != nil && cipher != nil && version != nil && type != nil
+            && state != nil && created != nil && updated != nil && passwordChanges != nil
+            && record != nil && row.isNull(7) == (due == nil) && row.isNull(10) == (text == nil)
+            && row.isNull(11) == (ticks == nil) && row.isNull(13) == (snapshot == nil)
+            && row.isNull(14) == (copy == nil)
+        (self.id, userID, cipherID) = (id ?? "", user ?? "", cipher ?? "")
+        (self.version, self.type, self.state) = (version ?? 1, type ?? "", state ?? "")
+        (self.due, self.created, self.updated) = (due, created ?? 0, updated ?? 0)
+        baseline = (text, ticks)
+        self.passwordChanges = passwordChanges ?? 0
+        (self.snapshot, baseCopy, self.record) = (snapshot, copy, record ?? [])
+    }
+}
+
+extension PendingRow {
+    /// With its number, so that the order stays. A cipher that has a row keeps that, and a number
+    /// that is taken by another change sends this one to the end. What the table would refuse is
+    /// set aside in it.
+    ///
+    /// - Returns: Whether it was taken in.
+    @discardableResult
+    func insert(_ db: borrowing Connection) throws(DatabaseError) -> Bool {
+        guard isSound else { return try bent.insertAnywhere(db) }
+        do throws(DatabaseError) {
+            return try insertAnywhere(db)
+        } catch {
+            guard error.code?.primary == .constraint else { throw error }
+            return try bent.insertAnywhere(db)
+        }
+    }
+
+    private func insertAnywhere(_ db: borrowing Connection) throws(DatabaseError) -> Bool {
+        if try insert(as: .int(sequence), db) == 1 { return true }
+        return try insert(as: .null, db) == 1
+    }
+
+    private func insert(
+        as sequence: Value,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
+        try db.execute(
+            """
+            INSERT INTO pending_change (seq, id, user_id, cipher_id, version, change_type, state,
+                due_ticks, created_ticks, updated_ticks, baseline_text, baseline_ticks,
+                password_changes, snapshot, base_copy, record)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+            ON CONFLICT DO NOTHING
+            """,
+            sequence,
+            .text(id),
+            .text(userID),
+            .text(cipherID),
+            .int(version),
+            .text(type),
+            .text(state),
+            Value(due),
+            .int(created),
+            .int(updated),
+            Value(baseline.text),
+            Value(baseline.ticks),
+            .int(passwordChanges),
+            Value(snapshot),
+            Value(baseCopy),
+            .blob(record)
+        )
+    }
+
+    /// As the table takes it: set aside, until a person decides. The content stays as it is.
+    private var bent: PendingRow {
+        var row = quarantined
+        let number = String(sequence.magnitude, radix: 16).suffix(12)
+        let padded = String(repeating: "0", count: 12 - number.count) + number
+        // Characters are counted as SQLite does, up to the first that is none.
+        if id.unicodeScalars.count != 36 || id.contains("\0") {
+            row.id = "00000000-0000-4000-8000-\(padded)"
+        }
+        if userID.isEmpty || userID.hasPrefix("\0") { row.userID = "unknown" }
+        if cipherID.isEmpty || cipherID.hasPrefix("\0") { row.cipherID = "unknown-\(padded)" }
+        row.version = max(version, 1)
+        row.passwordChanges = max(passwordChanges, 0)
+        // The record has them, too.
+        if type == "create" || (baseline.text == nil) != (baseline.ticks == nil) {
+            row.baseline = (nil, nil)
+        }
+        if ["create", "update"].contains(type) { row.snapshot = snapshot ?? [] }
+        if type == "hardDelete", snapshot != nil { row.type = "unknown" }
+        return row
+    }
+
+    private var quarantined: PendingRow {
+        var row = self
+        (row.state, row.due) = ("quarantined", nil)
+        return row
+    }
+}
+
+extension PendingRow {
+    /// As it is to be when it comes out of a copy: what was sent since that was made nobody knows, so
+    /// upstream is asked before anything is sent. What cannot be read is set aside.
+    func doubted(at moment: Moment) -> PendingRow {
+        let columns = PendingRecord.Columns(
+            id: id,
+            userID: userID,
+            cipherID: cipherID,
+            version: Int64(version),
+            changeType: type,
+            state: PendingChange.State(word: state, due: due),
+            updated: Moment(ticks: Int64(updated)),
+            snapshot: snapshot,
+            baseCopy: baseCopy
+        )
+        guard
+            var record = PendingRecord.read(record, columns).value,
+            record.change.foreignType == nil
+        else { return quarantined }
+        record.change.noteDoubt(at: moment)
+        var row = self
+        row.record = record.encoded()
+        return row
+    }
+}
+
+extension PendingChange {
+    /// An attempt that may have been made, unless one like it is known.
+    fileprivate mutating func noteDoubt(at moment: Moment) {
+        let fingerprint = intent.snapshot?.sha256 ?? []
+        let kind = intent.attempt
+        let isKnown = attempts.contains {
+            $0.kind == kind && $0.fingerprint == fingerprint && $0.outcome == .unknown
+        }
+        if !isKnown { note(Attempt(kind, at: moment, fingerprint: fingerprint)) }
+    }
+}
+
+extension Intent {
+    fileprivate var attempt: Attempt.Kind {
+        switch self {
+        case .create: .create
+        case .update: .update
+        case .softDelete: .trash
+        case .hardDelete: .hardDelete
+        case .other(let restores, _): restores ? .restore : .partial
+        }
+    }
+}
