@@ -30,6 +30,17 @@ extension StoreReader {
     }
 }
 
+enum AccountTable {
+    static func contains(
+        _ userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        try db.first("SELECT 1 FROM account WHERE id = ?", .text(userID)) {
+            (row) throws(DatabaseError) in try row.int(0) == 1
+        } ?? false
+    }
+}
+
 extension Store {
     public func put(_ account: StoredAccount) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
@@ -44,8 +55,33 @@ extension Store {
         }
     }
 
-    /// Erases everything of an account in one transaction, what is pending included.
+    /// Erases everything of an account in one transaction, what is pending included, and then makes
+    /// the copy anew.
     public func erase(_ userID: String) async throws(StoreError) {
+        try await eraseRows(of: userID)
+        try await eraseCopy()
+    }
+
+    /// A copy that was under way may have rows of the account, and so may the old one if no other can
+    /// be made.
+    private func eraseCopy() async throws(StoreError) {
+        guard let directory else { return }
+        let path = directory.file(Self.copyName)
+        var isFresh = false
+        while !isFresh {
+            do throws(StoreError) {
+                isFresh = try await copying.join { () async throws(StoreError) in
+                    StoreFile.remove(path)
+                    try await copyPending(to: path)
+                }
+            } catch {
+                StoreFile.remove(path)
+                throw error
+            }
+        }
+    }
+
+    private func eraseRows(of userID: String) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             let user = Value.text(userID)
             try db.execute("DELETE FROM pending_change WHERE user_id = ?", user)
@@ -53,6 +89,7 @@ extension Store {
             try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
             try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
             try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
+            try BaseTable.keepClock(of: userID, db)
             try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
             try db.execute("DELETE FROM alias WHERE user_id = ?", user)
             try db.execute("DELETE FROM receipt WHERE user_id = ?", user)

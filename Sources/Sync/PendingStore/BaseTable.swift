@@ -94,7 +94,8 @@ enum BaseTable {
     ) throws(DatabaseError) -> Int {
         try db.first(
             """
-            INSERT INTO base_clock VALUES (?, 1)
+            INSERT INTO base_clock VALUES (?1, 1 + ifnull(
+                (SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'baseClock'), 0))
             ON CONFLICT DO UPDATE SET written = written + 1 RETURNING written
             """,
             .text(userID)
@@ -102,9 +103,30 @@ enum BaseTable {
     }
 
     static func clock(of userID: String, _ db: borrowing Connection) throws(DatabaseError) -> Int {
-        try db.first("SELECT written FROM base_clock WHERE user_id = ?", .text(userID)) {
-            (row) throws(DatabaseError) in try row.int(0)
-        } ?? 0
+        try db.first(
+            """
+            SELECT coalesce((SELECT written FROM base_clock WHERE user_id = ?),
+                (SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'baseClock'), 0)
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+    }
+
+    /// Every clock that is begun from now on goes on from where this one stood, so that what a mark
+    /// from before its account was erased says about the account after it is known to be old.
+    static func keepClock(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO setting SELECT 'baseClock', CAST(written AS TEXT) FROM base_clock
+            WHERE user_id = ?
+            ON CONFLICT (name) DO UPDATE SET
+                value = CAST(max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER)) AS TEXT)
+            """,
+            .text(userID)
+        )
     }
 
     static func put(

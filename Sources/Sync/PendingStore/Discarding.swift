@@ -19,13 +19,13 @@ extension Store {
         }
     }
 
-    /// Removes the record of a cipher, unless it was edited since that version: a later wish of the
-    /// same user has reached upstream another way.
-    public func clear(_ lane: Lane, upTo version: Int64) async throws(StoreError) {
+    /// Removes a record, unless it was edited since that version: a later wish of the same user has
+    /// reached upstream another way. A younger record of the same cipher has another id and stays.
+    public func clear(_ id: String, upTo version: Int64) async throws(StoreError) {
         let discard = Discard(status: .superseded, at: now)
         try await write { (db) throws(DatabaseError) in
             guard
-                let stored = try PendingTable.find(AliasTable.resolve(lane, db), db),
+                let stored = try PendingTable.find(id: id, db),
                 stored.summary.version <= version
             else { return }
             try discard.carryOut(stored.summary, db)

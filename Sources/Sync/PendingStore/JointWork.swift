@@ -8,11 +8,15 @@ final class JointWork: Sendable {
     private let waiters = Lock<[Waiter]?>(nil)
 
     /// Does the work or, while somebody else does it, waits and hears what became of that.
-    func join(_ work: () async throws(StoreError) -> Void) async throws(StoreError) {
+    ///
+    /// - Returns: Whether the work was begun for this caller, and so after it had asked.
+    @discardableResult
+    func join(_ work: () async throws(StoreError) -> Void) async throws(StoreError) -> Bool {
         while !begins() {
             // It may have ended before the wait began.
             if let outcome = await withCheckedContinuation({ wait($0) }) {
-                return try outcome.get()
+                try outcome.get()
+                return false
             }
         }
         let outcome: Result<Void, StoreError>
@@ -23,6 +27,7 @@ final class JointWork: Sendable {
         }
         for waiter in end() { waiter.resume(returning: outcome) }
         try outcome.get()
+        return true
     }
 
     private func begins() -> Bool {

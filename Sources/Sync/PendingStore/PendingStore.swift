@@ -9,8 +9,8 @@ public final class PendingStore: Service {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
 
     public enum Message: Sendable {
-        case record(Edit, in: Lane, as: Standing, expecting: Int64?, Answer<Recording>)
-        case withdraw(Recorded, Answer<Bool>)
+        case record(Edit, in: Lane, as: Standing, expecting: Seen?, Answer<Recording>)
+        case withdraw(Recorded, expecting: Int64, Answer<Bool>)
         case update(
             String,
             expecting: Int64,
@@ -26,7 +26,7 @@ public final class PendingStore: Service {
         )
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
         case discard(String, expecting: Int64, at: Moment, Answer<Bool>)
-        case clear(Lane, upTo: Int64, Answer<Void>)
+        case clear(String, upTo: Int64, Answer<Void>)
         case refresh(
             String,
             ciphers: [BaseCipher],
@@ -91,21 +91,21 @@ public final class PendingStore: Service {
 
     private func carryOut(_ message: Message) async {
         switch message {
-        case .record(let edit, let lane, let standing, let version, let reply):
+        case .record(let edit, let lane, let standing, let seen, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.record(edit, in: lane, as: standing, expecting: version)
+                try await store.record(edit, in: lane, as: standing, expecting: seen)
             }
-        case .withdraw(let recorded, let reply):
+        case .withdraw(let recorded, let version, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.withdraw(recorded)
+                try await store.withdraw(recorded, expecting: version)
             }
         case .discard(let id, let version, let moment, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.discard(id, expecting: version, at: moment)
             }
-        case .clear(let lane, let version, let reply):
+        case .clear(let id, let version, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.clear(lane, upTo: version)
+                try await store.clear(id, upTo: version)
             }
         case .update, .queue, .settle, .quarantineUnreadable: await carryOutSwap(message)
         case .refresh, .putBase, .removeBase: await carryOutBase(message)

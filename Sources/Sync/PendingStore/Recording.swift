@@ -10,6 +10,17 @@ public enum Standing: Sendable {
     case queued
 }
 
+/// What a caller has seen to be pending for a cipher. The id belongs to it, because the versions of
+/// each record begin anew.
+public enum Seen: Hashable, Sendable {
+    case nothing
+    case record(String, version: Int64)
+
+    public init(_ change: PendingChange) {
+        self = .record(change.id, version: change.version)
+    }
+}
+
 /// What became of an edit in the store.
 public enum Recording: Sendable {
     case recorded(Recorded)
@@ -20,7 +31,8 @@ public enum Recording: Sendable {
     case refused(Folding.Refusal)
     /// Something else was recorded since the caller looked: look again.
     case moved(to: Int64)
-    /// The record that is there cannot be read. It stays as it is.
+    /// The record that is there cannot be read, or is of a type that this build does not know. It
+    /// stays as it is.
     case unreadable
 }
 
@@ -36,18 +48,17 @@ public struct Recorded: Sendable {
 extension Store {
     /// Makes an edit durable, folding it into what is pending for its cipher.
     ///
-    /// - Parameter version: Of the pending change that the caller has seen, 0 for none; without
-    ///   one, the edit folds into whatever is there.
+    /// - Parameter seen: What the caller has seen; without it, the edit folds into whatever is there.
     public func record(
         _ edit: Edit,
         in lane: Lane,
         as standing: Standing,
-        expecting version: Int64? = nil
+        expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
         try await requireAcceptance()
         let ids = (change: chance.identifier(), receipt: chance.identifier())
         let limits = limits
-        let entry = Entry(edit: edit, lane: lane, standing: standing, version: version, ids: ids)
+        let entry = Entry(edit: edit, lane: lane, standing: standing, seen: seen, ids: ids)
         let outcome = try await write { (db) throws(DatabaseError) in
             try entry.make(limits, db)
         }
@@ -57,19 +68,53 @@ extension Store {
         }
     }
 
-    /// Takes an edit back that upstream refused; what it was folded into is as it was.
+    /// Takes an edit back that upstream refused; what it was folded into is wanted as before. What
+    /// was sent meanwhile stays written down.
     ///
-    /// - Returns: Whether it was still the newest; if not, nothing was done.
+    /// - Parameter version: Of the record as the caller left it.
+    /// - Returns: Whether nobody else has changed it since; if not, nothing was done.
     @discardableResult
-    public func withdraw(_ recorded: Recorded) async throws(StoreError) -> Bool {
-        let change = recorded.change
+    public func withdraw(
+        _ recorded: Recorded,
+        expecting version: Int64
+    ) async throws(StoreError) -> Bool {
+        let id = recorded.change.id
         return try await write { (db) throws(DatabaseError) in
-            guard var before = recorded.before else {
-                return try PendingTable.remove(id: change.id, expecting: change.version, db)
+            guard let before = recorded.before?.change else {
+                return try PendingTable.remove(id: id, expecting: version, db)
             }
-            before.change.version = change.version + 1
-            return try PendingTable.replace(before, expecting: change.version, db)
+            guard
+                let stored = try PendingTable.find(id: id, db),
+                stored.summary.version == version,
+                var record = stored.reading.value
+            else { return false }
+            record.change.takeBack(to: before)
+            return try PendingTable.replace(record, expecting: version, db)
         }
+    }
+}
+
+extension PendingChange {
+    /// Wishes what was wished before; where both sides agreed meanwhile and what was sent stays.
+    fileprivate mutating func takeBack(to before: PendingChange) {
+        intent = before.intent
+        if case .create(let snapshot, let adjustments) = intent, baseline != nil {
+            intent = .update(snapshot, trash: nil, adjustments)
+        }
+        foreignType = before.foreignType
+        updated = before.updated
+        clock = before.clock
+        passwordChanges = before.passwordChanges
+        state = before.state
+        failures = before.failures
+        lastFailure = before.lastFailure
+        version += 1
+    }
+}
+
+extension Seen {
+    fileprivate init(_ summary: PendingSummary?) {
+        self = summary.map { .record($0.id, version: $0.version) } ?? .nothing
     }
 }
 
@@ -78,7 +123,7 @@ private struct Entry: Sendable {
     let edit: Edit
     let lane: Lane
     let standing: Standing
-    let version: Int64?
+    let seen: Seen?
     let ids: (change: String, receipt: String)
 
     enum Outcome: Sendable {
@@ -92,14 +137,20 @@ private struct Entry: Sendable {
     ) throws(DatabaseError) -> Outcome {
         let lane = try AliasTable.resolve(lane, db)
         let stored = try PendingTable.find(lane, db)
-        let found = stored?.summary.version ?? 0
-        if let version, version != found { return .made(.moved(to: found)) }
-        if let stored, stored.change == nil { return .made(.unreadable) }
-        if stored == nil, let limit = try Self.limitReached(limits, lane.userID, db) {
-            return .full(limit: limit)
+        if let seen, seen != Seen(stored?.summary) {
+            return .made(.moved(to: stored?.summary.version ?? 0))
+        }
+        // What a newer build meant by a type of its own is not for an edit to decide.
+        if let stored, stored.change?.foreignType != nil || stored.change == nil {
+            return .made(.unreadable)
         }
         let footing = try BaseTable.find(lane, db)?.footing
-        return .made(try keep(fold(into: stored?.change, lane, footing), stored, db))
+        let folding = fold(into: stored?.change, lane, footing)
+        let needsRoom = stored == nil && folding.change != nil && standing.waits
+        if needsRoom, let limit = try Self.limitReached(limits, lane.userID, db) {
+            return .full(limit: limit)
+        }
+        return .made(try keep(folding, stored, db))
     }
 
     private func fold(
@@ -184,6 +235,11 @@ private struct Entry: Sendable {
 }
 
 extension Standing {
+    /// Whether it takes a place in the queue. What is sent at once is as good as gone.
+    fileprivate var waits: Bool {
+        if case .queued = self { true } else { false }
+    }
+
     fileprivate func receiptID(_ id: String) -> String? {
         if case .queued = self { id } else { nil }
     }

@@ -18,7 +18,8 @@ extension StoreReader {
 
 extension Store {
     /// Takes over all that upstream holds of an account, in one transaction. Base only: what is
-    /// pending is neither read nor touched, and neither is what was written since the mark.
+    /// pending is neither read nor touched, and neither is what was written since the mark. An account
+    /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
     /// - Returns: How many ciphers were changed and removed.
     public func refresh(
@@ -28,6 +29,7 @@ extension Store {
         since mark: RefreshMark
     ) async throws(StoreError) -> (changed: Int, removed: Int) {
         try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return (0, 0) }
             let written = try BaseTable.advanceClock(of: userID, db)
             let changed = try Self.take(ciphers, of: userID, written, since: mark, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
@@ -121,6 +123,7 @@ extension Store {
     /// One cipher as upstream says it is now.
     public func putBase(_ cipher: BaseCipher) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(cipher.lane.userID, db) else { return }
             try BaseTable.put(
                 cipher,
                 written: BaseTable.advanceClock(of: cipher.lane.userID, db),
@@ -131,7 +134,10 @@ extension Store {
 
     /// Upstream no longer has it.
     public func removeBase(_ lane: Lane) async throws(StoreError) {
-        try await write { (db) throws(DatabaseError) in try BaseTable.remove(lane, db) }
+        try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(lane.userID, db) else { return }
+            try BaseTable.remove(lane, db)
+        }
     }
 }
 

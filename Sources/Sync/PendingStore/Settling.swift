@@ -138,6 +138,7 @@ extension Settlement {
         _ lane: Lane,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        guard try AccountTable.contains(lane.userID, db) else { return }
         switch upstream {
         case .holds(let cipher):
             let written = try BaseTable.advanceClock(of: lane.userID, db)

@@ -54,15 +54,29 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `what is erased is gone from the copy too`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.add("mine")
+        try await shelf.add("theirs", user: "two")
+        try await shelf.store.copyPending()
+        try await shelf.store.erase("two")
+        #expect(try await Self.copied(scratch, of: "two").isEmpty)
+        #expect(try await Self.copied(scratch) == ["mine"])
+        try await shelf.store.close()
+    }
+
     /// The ids in the copy, read from a copy of it.
-    private static func copied(_ scratch: Scratch) async throws -> [String] {
+    private static func copied(_ scratch: Scratch, of user: String = Shelf.user) async throws
+        -> [String]
+    {
         let other = try Scratch()
         try Files.replace(
             other.file(Store.fileName),
             with: Files.read(scratch.file(Store.copyName))
         )
         let shelf = try await Shelf(other)
-        let ids = try shelf.changes().map(\.cipherID)
+        let ids = try shelf.changes(user).map(\.cipherID)
         try await shelf.store.close()
         return ids
     }

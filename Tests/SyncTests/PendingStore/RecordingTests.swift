@@ -94,11 +94,39 @@ import Vault
     @Test func `T-06 cleaning up after an older edit leaves the newer one`() async throws {
         let shelf = try await Shelf()
         try await shelf.edit("a", to: "one")
-        try await shelf.edit("a", to: "two")
-        try await shelf.store.clear(Shelf.lane("a"), upTo: 1)
+        let old = try await shelf.edit("a", to: "two").change
+        try await shelf.store.clear(old.id, upTo: 1)
         #expect(try shelf.changes().count == 1)
-        try await shelf.store.clear(Shelf.lane("a"), upTo: 2)
+        try await shelf.store.clear(old.id, upTo: 2)
         #expect(try shelf.changes().isEmpty)
+    }
+
+    @Test func `a younger record of the same cipher is not taken for the one that was seen`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let old = try await shelf.edit("a", to: "one").change
+        try await shelf.store.remove(old.id)
+        let young = try await shelf.edit("a", to: "two").change
+        #expect(old.version == young.version)
+        try await shelf.store.clear(old.id, upTo: old.version)
+        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: Seen(old)) else {
+            Issue.record("It was recorded.")
+            return
+        }
+        #expect(try shelf.changes() == [young])
+    }
+
+    @Test func `a record of a type that this build does not know takes no edit`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.edit("a")
+        try await shelf.byHand("UPDATE pending_change SET change_type = 'somethingNew'")
+        let before = try shelf.changes()
+        guard case .unreadable = try await shelf.record(.trash, "a") else {
+            Issue.record("It was recorded.")
+            return
+        }
+        #expect(try shelf.changes() == before && before.first?.foreignType == "somethingNew")
     }
 
     @Test func `T-13, T-14 edits of many callers at once count every change of the password`()
@@ -130,12 +158,13 @@ import Vault
         let shelf = try await Shelf()
         try await shelf.edit("a")
         let before = try shelf.changes()
-        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: 0) else {
+        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: .nothing) else {
             Issue.record("It was recorded.")
             return
         }
         #expect(try shelf.changes() == before)
-        #expect(try await shelf.record(.trash, "a", expecting: 1).made.change.version == 2)
+        let seen = Seen(try #require(before.first))
+        #expect(try await shelf.record(.trash, "a", expecting: seen).made.change.version == 2)
     }
 
     @Test func `a refused edit is withdrawn, and what it was folded into is as it was`()
@@ -147,16 +176,20 @@ import Vault
         let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
         let second = try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made
         #expect(try shelf.change("a")?.state == .inFlight)
-        #expect(try await shelf.store.withdraw(second))
-        var after = try #require(try shelf.change("a"))
-        #expect(after.version == 3)
-        after.version = first.change.version
-        #expect(after == first.change)
-        #expect(try await !shelf.store.withdraw(second), "It is the newest no more.")
+        let id = second.change.id
+        _ = try await shelf.store.update(id, expecting: 2) { $0.concludeAttempt(.refused) }
+        #expect(try await !shelf.store.withdraw(second, expecting: 2), "It has changed since.")
+        #expect(try await shelf.store.withdraw(second, expecting: 3))
+        let after = try #require(try shelf.change("a"))
+        #expect(after.version == 4 && after.state == .ready)
+        #expect(after.intent == first.change.intent && after.updated == first.change.updated)
+        #expect(after.passwordChanges == first.change.passwordChanges)
+        #expect(after.attempts.map(\.outcome) == [.refused] && after.attemptCount == 1)
+        #expect(after.baseline == first.change.baseline)
 
         try await shelf.store.putBase(Shelf.base("b"))
         let alone = try await shelf.record(.trash, "b", as: .inFlight(attempt)).made
-        #expect(try await shelf.store.withdraw(alone))
+        #expect(try await shelf.store.withdraw(alone, expecting: 1))
         #expect(try shelf.change("b") == nil)
         #expect(alone.receiptID == nil)
     }
@@ -206,6 +239,14 @@ import Vault
         try await shelf.add("d", user: "another")
         let wish = Edit.Wish.update(Shelf.snapshot("more"), changesPassword: false)
         _ = try await shelf.record(wish, "a").made
+        // What needs no place is not refused for want of one.
+        guard case .unchanged = try await shelf.record(.trash, "nowhere") else {
+            Issue.record("There was something to do.")
+            return
+        }
+        let attempt = Attempt(.create, at: Shelf.moment(1))
+        let add = Edit.Wish.add(Shelf.snapshot("e"))
+        _ = try await shelf.record(add, "e", as: .inFlight(attempt)).made
 
         limits.changes = 100
         limits.bytes = 10
@@ -311,7 +352,7 @@ import Vault
         )
         #expect(
             try await status("d") {
-                try await store.clear(Shelf.lane("d"), upTo: $0.change.version)
+                try await store.clear($0.change.id, upTo: $0.change.version)
             }
                 == .superseded
         )

@@ -1,3 +1,4 @@
+import SQLite
 import Testing
 import Vault
 
@@ -49,9 +50,51 @@ import Vault
 
     @Test func `a refresh of one account leaves the others`() async throws {
         let shelf = try await Shelf()
+        for user in ["one", "two"] { try await shelf.signIn(user) }
         try await shelf.store.putBase(Shelf.base("x", user: "two"))
         let mark = try shelf.store.reader.refreshMark(of: "one")
         _ = try await shelf.store.refresh("one", ciphers: [], slices: [], since: mark)
         #expect(try shelf.store.reader.base(Shelf.lane("x", user: "two")) != nil)
+    }
+
+    @Test func `what comes late does not bring an erased account back`() async throws {
+        let shelf = try await Shelf()
+        let change = try await shelf.edit("a").change
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
+        try await shelf.store.erase(Shelf.user)
+        let late = try await shelf.store.refresh(
+            Shelf.user,
+            ciphers: [Shelf.base("a")],
+            slices: [BaseSlice(.profile, json: [2])],
+            since: mark
+        )
+        #expect(late.changed == 0)
+        try await shelf.store.putBase(Shelf.base("a"))
+        try await shelf.store.removeBase(Shelf.lane("a"))
+        let end = ReceiptEnd(.sent, at: Shelf.moment(5))
+        let settlement = Settlement(upstream: .holds(Shelf.base("b")), receipts: end)
+        _ = try await shelf.store.settle(change.id, in: change.lane, expecting: 1, settlement)
+        for table in try shelf.rowsOfTheUser() { #expect(table.rows == 0, "\(table.name)") }
+        #expect(try shelf.store.reader.refreshMark(of: Shelf.user).written >= mark.written)
+    }
+}
+
+extension PendingChange {
+    fileprivate var lane: Lane { Lane(userID: userID, cipherID: cipherID) }
+}
+
+extension Shelf {
+    fileprivate func rowsOfTheUser() throws -> [(name: String, rows: Int)] {
+        try store.database.read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT 'base_cipher', count(*) FROM base_cipher UNION ALL
+                SELECT 'base_slice', count(*) FROM base_slice UNION ALL
+                SELECT 'base_removed', count(*) FROM base_removed UNION ALL
+                SELECT 'base_clock', count(*) FROM base_clock UNION ALL
+                SELECT 'alias', count(*) FROM alias
+                """
+            ) { (row) throws(DatabaseError) in (try row.text(0), try row.int(1)) }
+        }
     }
 }

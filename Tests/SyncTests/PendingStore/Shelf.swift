@@ -30,6 +30,7 @@ struct Shelf {
             chance: SeededChance(seed: seed)
         ).store
         self.scratch = scratch
+        try await signIn("user-1")
     }
 
     /// On a disk on which things go wrong.
@@ -48,6 +49,12 @@ struct Shelf {
             chance: SeededChance(seed: seed)
         )
         scratch = nil
+        do throws(DatabaseError) { try await signIn("user-1") } catch { throw .database(error) }
+    }
+
+    /// An account that is there already stays as it is.
+    func signIn(_ user: String) async throws(DatabaseError) {
+        try await byHand("INSERT OR IGNORE INTO account VALUES (?, x'01')", .text(user))
     }
 
     static func snapshot(_ text: String) -> Snapshot {
@@ -76,13 +83,13 @@ struct Shelf {
         user: String = Shelf.user,
         at number: Int = 100,
         as standing: Standing = .queued,
-        expecting version: Int64? = nil
+        expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
         try await store.record(
             Edit(wish, at: Self.moment(number)),
             in: Self.lane(cipher, user: user),
             as: standing,
-            expecting: version
+            expecting: seen
         )
     }
 
@@ -99,6 +106,7 @@ struct Shelf {
         -> Recorded
     {
         if try store.reader.base(Self.lane(cipher, user: user)) == nil {
+            try await signIn(user)
             try await store.putBase(Self.base(cipher, user: user))
         }
         let wish = Edit.Wish.update(Self.snapshot(text), changesPassword: true)
