@@ -1,4 +1,5 @@
 internal import SQLite
+internal import System
 
 /// An account as it lies in the store; what its record says is for others to know.
 public struct StoredAccount: Hashable, Sendable {
@@ -56,7 +57,7 @@ extension Store {
     }
 
     /// Erases everything of an account in one transaction, what is pending included, and then makes
-    /// the copy anew.
+    /// the copy anew. Files that a salvage or a migration set aside go: they may have rows of it.
     public func erase(_ userID: String) async throws(StoreError) {
         try await eraseRows(of: userID)
         try await eraseCopy()
@@ -66,6 +67,13 @@ extension Store {
     /// be made.
     private func eraseCopy() async throws(StoreError) {
         guard let directory else { return }
+        do throws(SystemError) {
+            for ending in [".damaged-", ".version-"] {
+                try StoreFile.removeAll(beginningWith: directory.file(Self.fileName) + ending)
+            }
+        } catch {
+            throw .system(error)
+        }
         let path = directory.file(Self.copyName)
         var isFresh = false
         while !isFresh {

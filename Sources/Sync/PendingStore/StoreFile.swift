@@ -25,6 +25,23 @@ enum StoreFile {
         for ending in ["-wal", "-shm"] { unlink(path + ending) }
     }
 
+    /// Removes every file whose path begins like this.
+    static func removeAll(beginningWith prefix: String) throws(SystemError) {
+        var found = glob_t()
+        defer { globfree(&found) }
+        let outcome = glob(escaped(prefix) + "*", GLOB_NOSORT, nil, &found)
+        guard outcome != GLOB_NOMATCH else { return }
+        try system("list \(prefix)*") { outcome == 0 ? 0 : -1 }
+        for index in 0..<Int(found.gl_pathc) {
+            if let path = found.gl_pathv[index] { unlink(path) }
+        }
+    }
+
+    /// So that what a directory is called is taken as it is written.
+    private static func escaped(_ path: String) -> String {
+        path.reduce(into: "") { $0 += "*?[\\".contains($1) ? "\\\($1)" : "\($1)" }
+    }
+
     static func remove(_ path: String) {
         for ending in ["", "-wal", "-shm"] { unlink(path + ending) }
     }
