@@ -26,13 +26,41 @@ import Vault
         }
     }
 
-    @Test func `the note of an attempt replaces that of the same attempt`() {
+    @Test(arguments: [Attempt.Outcome.unknown, .refused])
+    func `however often the same is sent, at most two notes are left`(_ outcome: Attempt.Outcome) {
         var change = PendingChange.sample(.hardDelete)
         for round in 1...5 {
             change.note(Attempt(.update, at: Moment(ticks: Int64(round)), fingerprint: [1]))
+            change.concludeAttempt(outcome)
         }
-        #expect(change.attempts.map(\.moment.ticks) == [5])
+        #expect(change.attempts.map(\.moment.ticks) == (outcome == .refused ? [5] : [4, 5]))
         #expect(change.attemptCount == 5)
+    }
+
+    @Test(arguments: [Attempt.Kind.create, .update, .trash, .restore, .archive, .unarchive])
+    func `a refusal says nothing about an earlier try that was never answered`(
+        _ kind: Attempt.Kind
+    ) {
+        let fingerprint: [UInt8] = [.create, .update].contains(kind) ? [1] : []
+        var change = PendingChange.sample(.hardDelete)
+        for round in 1...3 {
+            let moment = Moment(ticks: Int64(round))
+            change.note(Attempt(kind, at: moment, fingerprint: fingerprint))
+            if round > 1 { change.concludeAttempt(.refused) }
+            #expect(change.mayHaveLanded(kind), "try \(round)")
+        }
+        #expect(change.attempts.map(\.outcome) == [.unknown, .refused])
+    }
+
+    @Test func `a create that timed out and then was refused is not forgotten when it is trashed`()
+        throws
+    {
+        var change = PendingChange.sample(.create(.sample("new"), .none))
+        change.note(Attempt(.create, at: Moment(ticks: 1), fingerprint: [1]))
+        change.note(Attempt(.create, at: Moment(ticks: 2), fingerprint: [1]))
+        change.concludeAttempt(.refused)
+        let folding = change.fold(Edit(.trash, at: Moment(ticks: 300)))
+        #expect(try #require(folding.change).intent.trash == .trashed)
     }
 
     @Test func `refused attempts are forgotten from the oldest, unanswered ones never`() {

@@ -28,6 +28,14 @@ public struct Attempt: Hashable, Sendable {
         self.fingerprint = fingerprint
         self.outcome = outcome
     }
+
+    /// Whether upstream may have done it, or do it yet.
+    var mayHaveLanded: Bool { outcome != .refused }
+
+    /// Whether it is the same that was sent.
+    func isSame(as other: Attempt) -> Bool {
+        kind == other.kind && fingerprint == other.fingerprint
+    }
 }
 
 /// A backup copy that is due or was made, so that a repeated try reuses it.

@@ -84,15 +84,19 @@ public struct PendingChange: Hashable, Sendable {
 
     /// Writes down that something is about to be sent.
     ///
-    /// Sending the same again replaces the earlier note, and refused ones are forgotten from the
-    /// oldest on, so the list grows with what upstream may hold and not with the length of an outage.
+    /// Sending the same again replaces the earlier notes of it, but for the last that may have
+    /// landed: upstream may carry that one out late, whatever it says to the next. Refused ones are
+    /// forgotten from the oldest on. So the list grows with what upstream may hold and not with the
+    /// length of an outage.
     public mutating func note(_ attempt: Attempt) {
         attemptCount += 1
-        attempts.removeAll { $0.kind == attempt.kind && $0.fingerprint == attempt.fingerprint }
+        let doubt = attempts.last { $0.isSame(as: attempt) && $0.mayHaveLanded }
+        attempts.removeAll { $0.isSame(as: attempt) }
         let refused = attempts.indices.filter { attempts[$0].outcome == .refused }
         if let oldest = refused.first, refused.count >= Self.refusalsKept {
             attempts.remove(at: oldest)
         }
+        if let doubt { attempts.append(doubt) }
         attempts.append(attempt)
     }
 
@@ -117,7 +121,7 @@ public struct PendingChange: Hashable, Sendable {
 
     /// Whether an upstream that never answered may have done this.
     public func mayHaveLanded(_ kind: Attempt.Kind) -> Bool {
-        attempts.contains { $0.kind == kind && $0.outcome != .refused }
+        attempts.contains { $0.kind == kind && $0.mayHaveLanded }
     }
 
     /// Whether upstream has never confirmed that it has the cipher.
