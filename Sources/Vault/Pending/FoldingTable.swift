@@ -27,34 +27,49 @@ extension PendingChange {
     /// The table of what follows what. Its rows are the wish, its columns what was pending.
     func step(for wish: Edit.Wish, ground: Ground) -> Step {
         switch wish {
-        case .add(let snapshot): adding(snapshot)
+        case .add(let snapshot): adding(snapshot, ground)
         case .update(let snapshot, _): updating(snapshot, ground)
         case .trash: trashing(ground)
         case .restore: restoring(ground)
         case .archive: adjusting(ground) { $0.isArchived = true }
-        case .unarchive: adjusting(ground) { $0.isArchived = ground.mayBeArchived ? false : nil }
+        case .unarchive: adjusting(ground) { $0.isArchived = unarchived(ground) }
         case .move(let folder): adjusting(ground) { $0.folder = folder }
         case .favour(let isFavourite): adjusting(ground) { $0.isFavourite = isFavourite }
         case .hardDelete: deleting(ground)
         }
     }
 
-    private func adding(_ snapshot: Snapshot) -> Step {
+    private func adding(_ snapshot: Snapshot, _ ground: Ground) -> Step {
         switch intent {
-        case .create(_, let adjustments): .take(.create(snapshot, adjustments.besideContent))
+        case .create: .take(.create(snapshot, adjustments(beside: snapshot, ground)))
         case .update, .softDelete, .hardDelete, .other: .refuse(.alreadyThere)
         }
     }
 
     private func updating(_ snapshot: Snapshot, _ ground: Ground) -> Step {
-        let adjustments = intent.adjustments.besideContent
+        let adjustments = adjustments(beside: snapshot, ground)
         switch intent {
         case .create: return .take(.create(snapshot, adjustments))
-        case .hardDelete where ground.isUnborn: return .wake(.create(snapshot, .none))
-        case .hardDelete: return .wake(.update(snapshot, trash: nil, .none))
+        case .hardDelete where ground.isUnborn: return .wake(.create(snapshot, adjustments))
+        case .hardDelete: return .wake(.update(snapshot, trash: nil, adjustments))
         case .update, .softDelete, .other:
             return .take(.update(snapshot, trash: intent.trash, adjustments))
         }
+    }
+
+    /// New content carries the folder, the favourite and the date of archiving in itself. But some
+    /// servers take a date that is missing for none of their business, so what may be archived there
+    /// is unarchived by a call.
+    private func adjustments(beside snapshot: Snapshot, _ ground: Ground) -> Adjustments {
+        let mayBeArchived =
+            ground.mayBeArchived || intent.adjustments.isArchived != nil
+            || intent.snapshot?.isArchived == true
+        return Adjustments(isArchived: mayBeArchived && !snapshot.isArchived ? false : nil)
+    }
+
+    /// Content may carry a date of archiving, and may have carried one when it was last sent.
+    private func unarchived(_ ground: Ground) -> Bool? {
+        intent.snapshot != nil || ground.mayBeArchived ? false : nil
     }
 
     private func trashing(_ ground: Ground) -> Step {

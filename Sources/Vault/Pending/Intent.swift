@@ -59,6 +59,7 @@ public enum Intent: Hashable, Sendable {
 
 /// Wishes that go upstream by calls of their own, beside the content.
 public struct Adjustments: Hashable, Sendable {
+    /// Beside content it is set only where the content's own date does not bring it about.
     public var isArchived: Bool?
     public var folder: Folder?
     public var isFavourite: Bool?
@@ -75,7 +76,4 @@ public struct Adjustments: Hashable, Sendable {
     }
 
     public static let none = Adjustments()
-
-    /// New content carries the folder and the favourite in itself.
-    var besideContent: Adjustments { Adjustments(isArchived: isArchived) }
 }

@@ -30,4 +30,7 @@ public struct Snapshot: Hashable, Sendable {
         self.keyFingerprint = keyFingerprint
         self.sha256 = sha256
     }
+
+    /// Whether upstream has the cipher in the archive once it has taken the content.
+    var isArchived: Bool { (try? Cipher(json))?.archivedDate != nil }
 }
