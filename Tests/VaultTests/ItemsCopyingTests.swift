@@ -187,6 +187,56 @@ import Testing
         #expect(try mine.resealed(like: mine, keys: samples.keys, entropy: samples.entropy) == mine)
     }
 
+    /// Adds members that nobody here knows, with encrypted texts in them.
+    private func inventing(_ cipher: Cipher, _ text: String) throws -> Cipher {
+        var edit = JSON.Edit(cipher.document)
+        edit.put(JSON.Raw(text), at: "inventedText")
+        edit.put(
+            .object { $0.array("list") { $0.object { $0.add("deep", text) } } },
+            at: "inventedObject"
+        )
+        try edit.set(["login", "inventedLater"], to: JSON.Raw(text))
+        edit.put("2.not|an|enc", at: "inventedPlain")
+        return Cipher(edit)
+    }
+
+    private func invented(in cipher: Cipher) -> [String?] {
+        [
+            cipher["inventedText"]?.string,
+            cipher["inventedObject"]?["list"]?[0]?["deep"]?.string,
+            cipher["login"]?["inventedLater"]?.string,
+        ]
+    }
+
+    @Test func `T-56 encrypted texts in unknown members go along to the other key`() throws {
+        let old = try source(ownKey: false)
+        let mine = try inventing(old, old.sealer(in: samples.keys).seal("secret"))
+        let theirs = try source(ownKey: true)
+        let new = try Samples(seed: 2)
+        for (copy, keys) in [
+            (try backup(mine), samples.keys),
+            (
+                try mine.resealed(like: theirs, keys: samples.keys, entropy: samples.entropy),
+                samples.keys
+            ),
+            (try mine.resealed(from: samples.keys, to: new.keys), new.keys),
+        ] {
+            let sealer = try copy.sealer(in: keys)
+            for text in invented(in: copy) {
+                #expect(try sealer.open(#require(text)) == "secret")
+            }
+            #expect(copy["inventedPlain"]?.string == "2.not|an|enc")
+        }
+    }
+
+    @Test func `an unknown member that the old key does not open refuses the copy`() throws {
+        let foreign = try Samples(seed: 3).keys.user.seal("secret")
+        let cipher = try inventing(source(), foreign)
+        #expect(throws: Flaw(.sealed(.notAuthentic), at: ["login", "inventedLater"])) {
+            try backup(cipher)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `an item survives that the account's key is changed`(ownKey: Bool) throws {
         let new = try Samples(seed: 2)

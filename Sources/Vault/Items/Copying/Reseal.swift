@@ -1,7 +1,8 @@
 import Crypto
 import JSON
 
-/// Takes the strings of a cipher from one key to another, and touches nothing else.
+/// Takes the strings of a cipher from one key to another, those of members that nobody here has heard
+/// of too, and touches nothing else.
 ///
 /// The bytes that were sealed are carried over as they are; what is in them is never made into text.
 struct Reseal {
@@ -19,7 +20,7 @@ struct Reseal {
         for member in object.members {
             let name = member.name.string
             guard let known = shape.member(anyCase: member.name) else {
-                parts.append((name, member.value.raw))
+                parts.append((name, try unknown(member.value, at: .member(name))))
                 continue
             }
             guard goesAlong(known), seen.insert(known.name).inserted else { continue }
@@ -54,7 +55,9 @@ struct Reseal {
             return value.isNull ? .null : .object(try self.object(value, shape))
         case .list(let shape):
             return value.isNull ? .null : try list(value, shape)
-        case .text, .date, .flag, .number, .texts, .kept, .mirror:
+        case .kept:
+            return try unknown(value)
+        case .text, .date, .flag, .number, .texts, .mirror:
             return value.raw
         }
     }
@@ -69,6 +72,37 @@ struct Reseal {
             }
         }
         return JSON.Raw(elements)
+    }
+
+    /// What nobody here has heard of keeps its bytes, but for encrypted texts: those were sealed
+    /// under the key that is left behind, and one that it does not open must not go along.
+    private func unknown(_ value: JSON.Value) throws(Flaw) -> JSON.Raw {
+        guard value.holdsSealedText else { return value.raw }
+        switch value.kind {
+        case .object:
+            var parts: Merge.Parts = []
+            for member in value.members {
+                let name = member.name.string
+                parts.append((name, try unknown(member.value, at: .member(name))))
+            }
+            return .object(parts)
+        case .array:
+            var elements: [JSON.Raw] = []
+            for (position, element) in value.elements.enumerated() {
+                elements.append(try unknown(element, at: .element(position)))
+            }
+            return JSON.Raw(elements)
+        default:
+            return try sealed(value)
+        }
+    }
+
+    private func unknown(_ value: JSON.Value, at step: JSON.Step) throws(Flaw) -> JSON.Raw {
+        do throws(Flaw) {
+            return try unknown(value)
+        } catch {
+            throw error.inside(step)
+        }
     }
 
     private func sealed(_ value: JSON.Value) throws(Flaw) -> JSON.Raw {
@@ -105,6 +139,18 @@ struct Reseal {
             return JSON.Raw(try to.seal(URIChecksum.of(from.open(value))))
         } catch {
             throw Flaw(.sealed(error))
+        }
+    }
+}
+
+extension JSON.Value {
+    /// Whether there is an encrypted text in it, however deep.
+    fileprivate var holdsSealedText: Bool {
+        switch kind {
+        case .string: string.flatMap { try? EncString($0) }?.kind == .aesWithMAC
+        case .array: elements.contains(where: \.holdsSealedText)
+        case .object: members.contains(where: \.value.holdsSealedText)
+        default: false
         }
     }
 }
