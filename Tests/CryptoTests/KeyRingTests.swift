@@ -42,10 +42,28 @@ struct KeyRingTests {
         )
     }
 
+    @Test func `an unreadable private key spoils the organisations' items and no others`() throws {
+        let user = SymmetricKey(from: chance)
+        let sealer = Sealer(user.duplicate())
+        for (wrapped, flaw) in [
+            ("nothing", CryptoError.malformed(.pieceCount)), ("4.AAAA", .wrongFamily),
+            (try sealer.seal(Secret([1, 2, 3])), .keyUnreadable),
+            (try Sealer(SymmetricKey(from: chance)).seal(rsaKey().pkcs8()), .notAuthentic),
+        ] {
+            let account = WrappedKeys(privateKey: wrapped, organizations: ["o": "4.AAAA"])
+            let ring = try KeyRing(user: user.duplicate(), account: account)
+            #expect(ring.privateKeyFlaw == flaw)
+            #expect(ring.unreadable == ["o": .keyUnreadable])
+            #expect(ring.owner(organizationID: nil)?.keyID == user.id)
+            #expect(try ring.publicKey() == nil)
+        }
+    }
+
     @Test func `an account without a private key has no organisations`() throws {
         let account = WrappedKeys(privateKey: nil, organizations: ["o": "4.AAAA"])
         let ring = try KeyRing(user: SymmetricKey(from: chance), account: account)
         #expect(ring.unreadable == ["o": .keyUnreadable])
+        #expect(ring.privateKeyFlaw == nil)
         #expect(try ring.publicKey() == nil)
     }
 

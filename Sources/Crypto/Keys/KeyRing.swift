@@ -5,6 +5,9 @@ public final class KeyRing: Sendable {
     public let user: Sealer
     /// Why an organisation's key could not be unwrapped. Its items are unreadable, all others are not.
     public let unreadable: [String: CryptoError]
+    /// Why the private key could not be unwrapped. The organisations' items are unreadable then, the
+    /// user's own are not.
+    public let privateKeyFlaw: CryptoError?
     private let organizations: [String: Sealer]
     private let privateKey: PrivateKey?
 
@@ -19,7 +22,15 @@ public final class KeyRing: Sendable {
     ) throws(CryptoError) {
         guard !account.hasSecurityState else { throw .unsupported(.version2) }
         let user = Sealer(user, entropy: entropy)
-        let privateKey = try Self.privateKey(account.privateKey, user)
+        let privateKey: PrivateKey?
+        do throws(CryptoError) {
+            privateKey = try Self.privateKey(account.privateKey, user)
+            privateKeyFlaw = nil
+        } catch {
+            guard error != .unsupported(.version2) else { throw error }
+            privateKey = nil
+            privateKeyFlaw = error
+        }
         var (organizations, unreadable) = ([String: Sealer](), [String: CryptoError]())
         for (id, wrapped) in account.organizations {
             do {
