@@ -37,6 +37,20 @@ struct AttachmentTests {
         }
     }
 
+    @Test func `a file that was changed after its check yields nothing`() throws {
+        let sealed = try seal(Array("a file that changes between two readings".utf8), pieces: 10)
+        for index in AttachmentSeal.headerCount..<sealed.count {
+            var forged = sealed
+            forged[index] ^= 1
+            #expect(throws: CryptoError.notAuthentic, "byte \(index)") {
+                try open(sealed, thenReading: forged, pieces: 16)
+            }
+        }
+        #expect(throws: CryptoError.notAuthentic) {
+            try open(sealed, thenReading: Array(sealed.dropLast(16)), pieces: 16)
+        }
+    }
+
     @Test func `a header of another type is refused by its name`() throws {
         for (type, error) in [
             (0, CryptoError.downgrade), (4, .wrongFamily), (7, .unsupported(.version2)),
@@ -60,14 +74,19 @@ struct AttachmentTests {
         return header + body + tail
     }
 
-    private func open(_ sealed: [UInt8], pieces: Int) throws -> [UInt8] {
+    private func open(
+        _ sealed: [UInt8],
+        thenReading second: [UInt8]? = nil,
+        pieces: Int
+    ) throws -> [UInt8] {
         let header = Array(sealed.prefix(AttachmentSeal.headerCount))
         let body = split(Array(sealed.dropFirst(AttachmentSeal.headerCount)), pieces)
         var check = try AttachmentCheck(header: header, key)
         for piece in body { try check.update(piece) }
         var opening = try check.finish()
         var file: [UInt8] = []
-        for piece in body { file += try opening.update(piece).revealedBytes() }
+        let read = split(Array((second ?? sealed).dropFirst(AttachmentSeal.headerCount)), pieces)
+        for piece in read { file += try opening.update(piece).revealedBytes() }
         file += try opening.finish().revealedBytes()
         return file
     }

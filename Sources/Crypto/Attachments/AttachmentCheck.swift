@@ -38,25 +38,35 @@ public struct AttachmentCheck: ~Copyable {
         let actual = try box.endMAC()
         guard cc_equal(actual, mac, 32) == 1 else { throw .notAuthentic }
         guard count > 0, count % 16 == 0 else { throw .malformed(.ciphertextLength) }
-        return try AttachmentOpening(box, iv: iv)
+        return try AttachmentOpening(box, iv: iv, mac: mac)
     }
 }
 
 /// Decrypts a file that has passed its check, in a second reading of the same bytes.
+///
+/// Somebody may change the file between the two readings. So the MAC is made once more, and what was
+/// decrypted counts only when ``finish()`` has returned.
 public struct AttachmentOpening: ~Copyable {
     private let box: AttachmentBox
+    private let mac: [UInt8]
 
-    init(_ box: consuming AttachmentBox, iv: [UInt8]) throws(CryptoError) {
+    init(_ box: consuming AttachmentBox, iv: [UInt8], mac: [UInt8]) throws(CryptoError) {
+        try box.beginMAC(over: iv)
         try box.beginDecryption(iv)
         self.box = box
+        self.mac = mac
     }
 
     /// What of the plaintext is known by now. It may be less than the piece, or nothing.
     public mutating func update(_ sealed: [UInt8]) throws(CryptoError) -> Secret {
-        try box.decrypt(sealed)
+        try box.updateMAC(sealed)
+        return try box.decrypt(sealed)
     }
 
+    /// The last piece; refused, and all before it void, if the bytes are not those that were checked.
     public consuming func finish() throws(CryptoError) -> Secret {
-        try box.endDecryption()
+        let actual = try box.endMAC()
+        guard cc_equal(actual, mac, 32) == 1 else { throw .notAuthentic }
+        return try box.endDecryption()
     }
 }
