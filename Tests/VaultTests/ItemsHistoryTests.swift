@@ -97,6 +97,20 @@ import Testing
         #expect(gone.login?.passwordRevisionDate == "2025-05-06T07:08:09.010Z")
     }
 
+    @Test(arguments: [4, 5, 9])
+    func `a changed password is kept however many hidden fields are lost`(_ count: Int) throws {
+        let fields = (1...count).map { #"{"name":"f\#($0)","value":"v\#($0)","type":1}"# }
+        let item = try samples.item(
+            #"{"type":1,"name":"n","login":{"password":"a"},"#
+                + #""passwordHistory":[{"password":"z","lastUsedDate":null}],"#
+                + #""fields":[\#(fields.joined(separator: ","))]}"#
+        )
+        let body = #"{"name":"n","login":{"password":"b"},"fields":[]}"#
+        let after = try change(item, body).item.passwordHistory.map { $0.password ?? "" }
+        let lost = (1...count).reversed().prefix(4).map { "f\($0): v\($0)" }
+        #expect(after == lost + ["a"])
+    }
+
     /// Other clients put the newest first or last; what is oldest is for the dates to say.
     @Test(arguments: [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [3, 1, 5, 2, 4]])
     func `what exceeds five is dropped oldest first`(_ days: [Int]) throws {

@@ -39,7 +39,10 @@ struct PasswordHistory {
         if let text = password.text, !text.isEmpty, !isSame {
             added.append(Self.entry(text, stamp))
         }
-        for text in Self.lostSecrets(from: old["fields"].list, to: new["fields"].list) {
+        // The password comes before any number of fields.
+        let room = Self.limit - added.count
+        for text in Self.lostSecrets(from: old["fields"].list, to: new["fields"].list).suffix(room)
+        {
             added.insert(Self.entry(text, stamp), at: 0)
         }
         if !added.isEmpty { add(added) }
