@@ -20,8 +20,8 @@ struct Bench {
     func count(_ whole: Int, quick: Int) -> Int { isQuick ? quick : whole }
 
     func title(_ text: String) {
-        print("\n\(text)")
-        print(row("", "ours", "ceiling", "ratio", "min–max", "aim"))
+        say("\n\(text)")
+        say(row("", "ours", "ceiling", "ratio", "min–max", "aim"))
     }
 
     /// Measures both in turn and prints one row. `aim` is the smallest ratio that will do.
@@ -42,7 +42,7 @@ struct Bench {
             if isQuick { break }
         }
         let ratios = zip(our, theirs).map { figure.ratio($0, $1) }
-        print(
+        say(
             row(
                 name,
                 figure.text(our.median),
@@ -71,12 +71,18 @@ struct Bench {
         let spread = "\(decimal(figures.min() ?? 0, 2))–\(decimal(figures.max() ?? 0, 2))"
         let median = figures.median
         let aim = bound.map { "≤ \(decimal($0, 2)) \(median <= $0 ? "met" : "MISSED")" } ?? ""
-        print(row(name, "\(decimal(median, 2)) \(unit)", "", "", spread, aim))
+        say(row(name, "\(decimal(median, 2)) \(unit)", "", "", spread, aim))
+    }
+
+    /// Seen at once, also in a file: some figures take minutes.
+    private func say(_ text: String) {
+        print(text)
+        fflush(nil)
     }
 
     /// A figure worth seeing that nothing is held against.
     func note(_ name: String, _ text: String) {
-        print(row(name, text, "", "", "", ""))
+        say(row(name, text, "", "", "", ""))
     }
 
     private func verdict(_ ratio: Double, aim: Double) -> String {

@@ -1,4 +1,4 @@
-import FoundationEssentials
+import Glibc
 
 /// Prints what things cost, each beside its ceiling taken in the same run.
 ///
@@ -20,12 +20,27 @@ struct Benchmarks {
     ]
 
     static func main() async throws {
-        let options = try Options(CommandLine.arguments.dropFirst())
+        let options: Options
+        do {
+            options = try Options(CommandLine.arguments.dropFirst(), known: all.map(\.name))
+        } catch {
+            complain("\(error)\n\(usage)\n")
+            exit(64)
+        }
         let bench = Bench(pairs: options.pairs, isQuick: options.isQuick)
         for (name, run) in all where options.names.isEmpty || options.names.contains(name) {
             bench.title(name)
             try await run(bench)
         }
+    }
+
+    private static var usage: String {
+        "benchmarks [--quick] [--pairs N] [\(all.map(\.name).joined(separator: " | "))]…"
+    }
+
+    private static func complain(_ text: String) {
+        var text = text
+        text.withUTF8 { _ = write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 }
 
@@ -34,7 +49,7 @@ struct Options {
     var pairs = 5
     var names: Set<String> = []
 
-    init(_ arguments: some Sequence<String>) throws {
+    init(_ arguments: some Sequence<String>, known: [String]) throws(UsageError) {
         var arguments = Array(arguments)[...]
         while let argument = arguments.popFirst() {
             switch argument {
@@ -46,10 +61,10 @@ struct Options {
                     throw UsageError(description: "--pairs wants a number above 0.")
                 }
                 pairs = number
-            case _ where argument.hasPrefix("-"):
-                throw UsageError(description: "Unknown flag \(argument).")
-            default:
+            case _ where known.contains(argument):
                 names.insert(argument)
+            default:
+                throw UsageError(description: "There is no “\(argument)” to measure.")
             }
         }
     }
