@@ -53,14 +53,17 @@ struct SeededExecutorTests {
         #expect(journal.entries == ["unwound"])
     }
 
-    @Test func `a body that runs forever is stopped`() throws {
+    @Test func `a body that runs forever is stopped, and unwound if it can be cancelled`() throws {
         let executor = SeededExecutor(seed: 1, jobLimit: 1000)
+        let journal = Journal<String>()
         let failure = #expect(throws: SimulationFailure.self) {
             try executor.run { _, _ in
                 while !Task.isCancelled { await Task.yield() }
+                journal.note("unwound")
             }
         }
         #expect(failure?.reason == .endless)
+        #expect(journal.entries == ["unwound"])
     }
 
     @Test func `a job from another thread is told`() throws {

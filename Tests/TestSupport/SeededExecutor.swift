@@ -59,11 +59,11 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
                 ending.set(.failure(error))
             }
         }
-        runJobs(until: ending)
+        runJobs(until: ending, limit: jobLimit)
         let reason = backlog.withLock { $0.failure(isEnded: ending.isReached, limit: jobLimit) }
         // Nobody who can be cancelled is left lying about.
         root.cancel()
-        runJobs(until: ending)
+        runJobs(until: ending, limit: jobCount + jobLimit)
         if let reason { throw failure(reason) }
         guard let result = ending.result else { throw failure(.stuck) }
         return try result.get()
@@ -88,9 +88,9 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
         precondition(backlog.withLock(\.isOnThread), "This is not on the simulation's thread.")
     }
 
-    private func runJobs<Result>(until ending: Ending<Result>) {
+    private func runJobs<Result>(until ending: Ending<Result>, limit: Int) {
         let executor = asUnownedTaskExecutor()
-        while !ending.isReached, jobCount < jobLimit {
+        while !ending.isReached, jobCount < limit {
             if let job = backlog.withLock({ $0.pick(by: picks) }) {
                 job.runSynchronously(on: executor)
             } else if time.advance() {
