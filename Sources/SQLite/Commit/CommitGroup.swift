@@ -2,8 +2,7 @@
 ///
 /// Lives and dies inside one transaction of the ``Writer``, and never leaves its executor.
 final class CommitGroup {
-    enum Fate {
-        case open
+    enum Fate: Sendable {
         case kept
         /// Everybody hears the same: the commit is whole or it is nothing.
         case failed(DatabaseError)
@@ -11,30 +10,40 @@ final class CommitGroup {
         case lost
     }
 
-    let rowsBefore: Int
-    private(set) var edits = 0
-    private(set) var fate = Fate.open
-    private var waiting: [UnsafeContinuation<Void, Never>] = []
+    /// What became of the group, and who is still to be told: all others, by the one who led it.
+    struct Verdict: Sendable {
+        let fate: Fate
+        fileprivate(set) var others: [UnsafeContinuation<Verdict, Never>] = []
 
-    init(rowsBefore: Int) { self.rowsBefore = rowsBefore }
-
-    var isOpen: Bool {
-        if case .open = fate { true } else { false }
-    }
-
-    func join() { edits += 1 }
-
-    func wait(_ continuation: UnsafeContinuation<Void, Never>) {
-        if isOpen {
-            waiting.append(continuation)
-        } else {
-            continuation.resume()
+        func passOn() {
+            for other in others { other.resume(returning: Verdict(fate: fate)) }
         }
     }
 
-    func conclude(_ fate: Fate) {
-        self.fate = fate
-        for continuation in waiting { continuation.resume() }
-        waiting = []
+    let rowsBefore: Int
+    private(set) var edits = 0
+    /// None yet while the group is open.
+    private(set) var fate: Fate?
+    private var waiting: [UnsafeContinuation<Verdict, Never>] = []
+
+    init(rowsBefore: Int) { self.rowsBefore = rowsBefore }
+
+    func join() { edits += 1 }
+
+    func wait(_ continuation: UnsafeContinuation<Verdict, Never>) {
+        if let fate {
+            continuation.resume(returning: Verdict(fate: fate))
+        } else {
+            waiting.append(continuation)
+        }
+    }
+
+    func conclude(_ fate: Fate) { self.fate = fate }
+
+    /// The leader's verdict. To be taken once, and to be passed on.
+    func takeVerdict() -> Verdict {
+        guard let fate else { preconditionFailure("A group is led until it is concluded.") }
+        defer { waiting = [] }
+        return Verdict(fate: fate, others: waiting)
     }
 }

@@ -56,29 +56,43 @@ actor Writer {
         self.session = session
     }
 
-    func write<Answer: Sendable>(
+    /// Runs the edit, and runs it again if another one took its transaction away.
+    ///
+    /// On the common pool, whoever calls: the others of the group hear of the commit here, and
+    /// shall not wait for a caller's actor. To wake them costs as much as their edits, so the writer,
+    /// which has the next group to see to, does not do it itself.
+    @concurrent
+    nonisolated func write<Answer: Sendable>(
         _ extent: Extent,
-        _ edit: (borrowing Connection) throws(DatabaseError) -> Answer
+        _ edit: @Sendable (borrowing Connection) throws(DatabaseError) -> Answer
     ) async throws(DatabaseError) -> Answer {
         while true {
-            guard !Task.isCancelled else { throw .cancelled(during: "write") }
-            guard let session else { throw .closed(during: "write") }
-            let group = try openGroup(on: session)
-            let answer = try join(group, on: session, extent, edit)
-            // Settled here: whatever is awaited from now on, others may have joined by then.
-            if group.edits == 1 {
-                await lead(group)
-            } else {
-                await withUnsafeContinuation { group.wait($0) }
-            }
             // Once an edit has run, its caller hears the truth about the commit, cancelled or not.
-            switch group.fate {
-            case .open: preconditionFailure("An edit is answered after its group is concluded.")
+            let (answer, verdict) = try await share(extent, edit)
+            verdict.passOn()
+            switch verdict.fate {
             case .kept: return answer
             case .failed(let error): throw error
             case .lost: continue  // Every loss ends the edit that caused it, so this ends, too.
             }
         }
+    }
+
+    /// Runs the edit inside the open group and waits for what becomes of that.
+    ///
+    /// Nothing is done after the wait, so whoever waited is woken where it goes on, and does not
+    /// come by here once more: that would be two more hops for each edit.
+    private func share<Answer: Sendable>(
+        _ extent: Extent,
+        _ edit: @Sendable (borrowing Connection) throws(DatabaseError) -> Answer
+    ) async throws(DatabaseError) -> (Answer, CommitGroup.Verdict) {
+        guard !Task.isCancelled else { throw .cancelled(during: "write") }
+        guard let session else { throw .closed(during: "write") }
+        let group = try openGroup(on: session)
+        let answer = try join(group, on: session, extent, edit)
+        // Settled here: whatever is awaited from now on, others may have joined by then.
+        if group.edits == 1 { return (answer, await lead(group)) }
+        return (answer, await withUnsafeContinuation { group.wait($0) })
     }
 
     private func openGroup(on session: Session) throws(DatabaseError) -> CommitGroup {
@@ -147,14 +161,15 @@ actor Writer {
 
 extension Writer {
     /// The first edit of a group commits for all, as soon as a turn passes in which none joins.
-    private func lead(_ group: CommitGroup) async {
+    private func lead(_ group: CommitGroup) async -> CommitGroup.Verdict {
         var joined = 0
-        while group.isOpen && joined < group.edits {
+        while group.fate == nil && joined < group.edits {
             joined = group.edits
             await letOthersRun()
         }
-        if group.isOpen, let session { conclude(group, on: session) }
+        if group.fate == nil, let session { conclude(group, on: session) }
         moveLogSoon()
+        return group.takeVerdict()
     }
 
     /// Goes to the end of the executor's queue.
