@@ -115,6 +115,45 @@ struct EditTests {
         #expect(try sentence { try $0.append(1, to: ["name"]) } == "name must be an array.")
     }
 
+    @Test func `what would be nested too deeply is refused and changes nothing`() throws {
+        let limit = JSON.Document.depthLimit
+        func path(_ depth: Int) -> JSON.Path {
+            JSON.Path(Array(repeating: .member("a"), count: depth))
+        }
+        func nested(_ depth: Int) -> JSON.Raw {
+            (0..<depth).reduce(into: JSON.Raw.null) { raw, _ in
+                let inner = raw
+                raw = .array { $0.add(inner) }
+            }
+        }
+        func outcome(_ change: (inout JSON.Edit) throws -> Void) throws -> String? {
+            var edit = JSON.Edit(try JSON.Document(Array(#"{"b":[]}"#.utf8)))
+            do {
+                try change(&edit)
+            } catch let error as JSON.Mismatch {
+                #expect(edit.bytes == Array(#"{"b":[]}"#.utf8))
+                return error.expectation
+            }
+            _ = try JSON.Document(edit.bytes)
+            return nil
+        }
+        let refusal = "would be nested too deeply"
+
+        #expect(try outcome { try $0.set(path(limit), to: 1) } == nil)
+        #expect(try outcome { try $0.set(path(limit + 1), to: 1) } == refusal)
+        #expect(try outcome { try $0.set(path(limit), to: .array { _ in }) } == refusal)
+        #expect(try outcome { try $0.set([], to: nested(limit)) } == nil)
+        #expect(try outcome { try $0.set([], to: nested(limit + 1)) } == refusal)
+        #expect(try outcome { try $0.set(["a"], to: nested(limit - 1)) } == nil)
+        #expect(try outcome { try $0.set(["a"], to: nested(limit)) } == refusal)
+        #expect(try outcome { try $0.append(nested(limit - 2), to: ["b"]) } == nil)
+        #expect(try outcome { try $0.append(nested(limit - 1), to: ["b"]) } == refusal)
+        #expect(try outcome { try $0.insert(nested(limit - 2), at: ["b", 0]) } == nil)
+        #expect(try outcome { try $0.insert(nested(limit - 1), at: ["b", 0]) } == refusal)
+        #expect(try outcome { try $0.append(1, to: path(limit - 1)) } == nil)
+        #expect(try outcome { try $0.append(1, to: path(limit)) } == refusal)
+    }
+
     @Test(arguments: [["a", "b"], ["list", 1], ["name", "x"], ["name", 0], []] as [JSON.Path])
     func `what is not there cannot be removed`(_ path: JSON.Path) throws {
         let text = #"{"name":"x","list":[1]}"#

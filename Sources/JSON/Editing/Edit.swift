@@ -11,8 +11,9 @@ extension JSON {
     /// ```
     ///
     /// Every change sees those before it, and either happens or throws and changes nothing. All of
-    /// them are written out in one pass. The result is always valid; what is added takes over the
-    /// white space of its neighbours.
+    /// them are written out in one pass. The result is always valid, and nothing that is added lies
+    /// deeper than ``Document/depthLimit``, so whoever can read the original can read the result;
+    /// what is added takes over the white space of its neighbours.
     public struct Edit: Sendable {
         private let document: Document
         private var root: Draft
@@ -27,8 +28,10 @@ extension JSON {
         /// Of members with the same name, the last is meant, the one that is read. Objects and arrays
         /// on the way that are missing or `null` are made; an element must exist or be the next.
         ///
-        /// - Throws: ``Mismatch`` if something else than an object or array stands in the way.
+        /// - Throws: ``Mismatch`` if something else than an object or array stands in the way, or if
+        ///   the value would be nested too deeply there.
         public mutating func set(_ path: Path, to value: Raw) throws(Mismatch) {
+            try path.admit(value, inside: path.steps.count)
             var draft = root
             try draft.set(path.steps[...], to: value)
             root = draft
@@ -36,6 +39,7 @@ extension JSON {
 
         /// Makes room at the path, which ends in a position of an array, and puts the value there.
         public mutating func insert(_ value: Raw, at path: Path) throws(Mismatch) {
+            try path.admit(value, inside: path.steps.count)
             var draft = root
             try draft.insert(value, at: path.steps[...])
             root = draft
@@ -43,6 +47,7 @@ extension JSON {
 
         /// Puts the value behind the last element of the array at the path.
         public mutating func append(_ value: Raw, to path: Path) throws(Mismatch) {
+            try path.admit(value, inside: path.steps.count + 1)
             var draft = root
             try draft.append(value, to: path.steps[...])
             root = draft
@@ -66,6 +71,15 @@ extension JSON {
             root.write(to: &bytes)
             bytes += document.bytes[value.upperBound...]
             return bytes
+        }
+    }
+}
+
+extension JSON.Path {
+    /// Refuses a value that, inside so many arrays and objects, nobody could read again.
+    fileprivate func admit(_ value: JSON.Raw, inside depth: Int) throws(JSON.Mismatch) {
+        guard value.isNested(within: JSON.Document.depthLimit - depth) else {
+            throw JSON.Mismatch("would be nested too deeply", at: self)
         }
     }
 }

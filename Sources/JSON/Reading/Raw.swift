@@ -29,6 +29,12 @@ extension JSON {
 
         /// A copy that shares bytes with nobody.
         public var copy: Raw { Raw(whole: Array(bytes)) }
+
+        /// Whether no more arrays and objects than that lie in each other here, itself included.
+        func isNested(within limit: Int) -> Bool {
+            guard kind == .object || kind == .array else { return limit >= 0 }
+            return (try? Extent(ofValueIn: Array(bytes), depthLimit: limit)) != nil
+        }
     }
 }
 

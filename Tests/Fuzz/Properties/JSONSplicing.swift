@@ -41,7 +41,7 @@ public struct JSONSplicing: Property {
     }
 
     private func violation(of edit: JSON.Edit, _ meaning: Meaning) -> String? {
-        guard let edited = try? JSON.Document(edit.bytes, depthLimit: 256) else {
+        guard let edited = try? JSON.Document(edit.bytes) else {
             return "What was edited cannot be read."
         }
         return Meaning(edited.root) == meaning ? nil : "The edited text says something else."
@@ -105,12 +105,17 @@ private struct Change {
     func apply(to meaning: inout Meaning) -> Bool {
         guard let document = try? JSON.Document(value) else { return false }
         let value = Meaning(document.root)
-        return switch kind {
-        case .set: meaning.set(path, to: value)
-        case .insert: meaning.insert(value, at: path)
-        case .append: meaning.append(value, to: path)
-        case .remove: meaning.remove(path.steps[...])
-        }
+        var changed = meaning
+        let isDone =
+            switch kind {
+            case .set: changed.set(path, to: value)
+            case .insert: changed.insert(value, at: path)
+            case .append: changed.append(value, to: path)
+            case .remove: changed.remove(path.steps[...])
+            }
+        guard isDone, changed.depth <= JSON.Document.depthLimit else { return false }
+        meaning = changed
+        return true
     }
 }
 

@@ -47,6 +47,15 @@ extension Meaning: JSON.Writable {
 extension Meaning {
     static var null: Meaning { .other(.null) }
 
+    /// How many arrays and objects lie in each other.
+    var depth: Int {
+        switch self {
+        case .object(let members): 1 + (members.map(\.value.depth).max() ?? 0)
+        case .array(let elements): 1 + (elements.map(\.depth).max() ?? 0)
+        case .string, .other: 0
+        }
+    }
+
     mutating func set(_ path: JSON.Path, to value: Meaning) -> Bool {
         change(path.steps[...]) { meaning in
             meaning = value
