@@ -5,7 +5,7 @@ import Vault
     @Test(arguments: [
         (nil, ChangeType.update), ("", .update), ("archive", .update), ("create", .create),
     ])
-    func `a type that is absent or unknown is shown as an update`(
+    func `R-006 a type that is absent or unknown is shown as an update`(
         _ text: String?,
         _ type: ChangeType
     ) {

@@ -58,6 +58,49 @@ import Vault
             #expect(try #require(end).isArchived == false)
         }
     }
+
+    /// On a lenient server, too, which takes a missing date for none of its business.
+    @Test func `an update without a date of archiving unarchives what upstream has archived`()
+        throws
+    {
+        let update = Edit.Wish.update(.content("plain"), changesPassword: false)
+        for kind in Upstream.Kind.allCases {
+            let end = Upstream(kind, Upstream.Entry(isArchived: true)).afterOffline([update])
+            #expect(try #require(end) == Upstream.Entry(name: "plain"))
+        }
+    }
+
+    private static let archived = Edit.Wish.update(
+        .content("archived", archived: true),
+        changesPassword: false
+    )
+    private static let takenBack: [[Edit.Wish]] = [
+        [], [.hardDelete], [.trash, .hardDelete], [.hardDelete, .restore], [.hardDelete, .trash],
+        [.hardDelete, .favour(true), .hardDelete],
+    ]
+    private static let unarchivings: [Edit.Wish] = [
+        .update(.content("plain"), changesPassword: false), .unarchive,
+    ]
+
+    /// The content with its date was sent and nobody answered. What follows forgets the content, and
+    /// yet has to reckon with its having landed.
+    @Test(arguments: Upstream.Kind.allCases, takenBack)
+    func `content that may have landed in the archive is taken out of it, deleted meanwhile or not`(
+        _ kind: Upstream.Kind,
+        _ between: [Edit.Wish]
+    ) throws {
+        for base in [Upstream.Entry?.none, Upstream.Entry()] {
+            for hasLanded in [true, false] {
+                for last in Self.unarchivings {
+                    let first: Edit.Wish =
+                        base == nil ? .add(.content("new", archived: true)) : Self.archived
+                    var upstream = Upstream(kind, base)
+                    let end = upstream.afterUnanswered(first, hasLanded, then: between + [last])
+                    #expect(end?.isArchived != true, "\(first.word), \(hasLanded), \(last.word)")
+                }
+            }
+        }
+    }
 }
 
 /// One cipher as a server keeps it.
@@ -176,6 +219,29 @@ extension Upstream {
         }
         if let change { upstream.take(change.intent) }
         return upstream.entry
+    }
+
+    /// The first wish's content is sent and never answered, whether it has landed or not; the others
+    /// follow without anybody looking at upstream, and all that is left is pushed.
+    mutating func afterUnanswered(
+        _ first: Edit.Wish,
+        _ hasLanded: Bool,
+        then wishes: [Edit.Wish]
+    ) -> Entry? {
+        let footing = footing
+        guard var change = beginning(Edit(first, at: Moment(ticks: 1))).change,
+            let snapshot = change.intent.snapshot
+        else { return entry }
+        let isCreate = change.type == .create
+        change.note(Attempt(isCreate ? .create : .update, at: Moment(ticks: 2), fingerprint: [1]))
+        if hasLanded { put(snapshot) }
+        for wish in wishes {
+            let folding = change.fold(Edit(wish, at: Moment(ticks: 3)), footing: footing)
+            if folding == .gone { return entry }
+            change = folding.change ?? change
+        }
+        take(change.intent)
+        return entry
     }
 
     private var footing: Footing? {

@@ -10,7 +10,16 @@ struct Ground {
         isUnborn = change.isUnborn
         isHereOnly = change.isUnborn && !change.mayHaveLanded(.create)
         mayBeTrashed = footing?.isTrashed == true || change.mayHaveLanded(.trash)
-        mayBeArchived = footing?.isArchived == true || change.mayHaveLanded(.archive)
+        mayBeArchived =
+            footing?.isArchived == true || change.mayHaveLanded(.archive)
+            || Self.mayHoldForgottenContent(change)
+    }
+
+    /// A deletion forgets what content there was, and with it whether that was archived. Whoever takes
+    /// the deletion back may find the content upstream all the same.
+    private static func mayHoldForgottenContent(_ change: PendingChange) -> Bool {
+        change.intent.snapshot == nil
+            && (change.mayHaveLanded(.create) || change.mayHaveLanded(.update))
     }
 }
 
