@@ -62,7 +62,7 @@ import Testing
         #expect(pascal.id == "b" && pascal.document.root["Id"] == nil)
     }
 
-    @Test func `row 18, a backup has a new name and the old folder`() throws {
+    @Test func `row 18, R-119 a backup has a new name and the old folder`() throws {
         let cipher = try source()
         let backup = try backup(cipher)
         let item = Item(backup, keys: samples.keys)
@@ -75,7 +75,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `row 20, a backup is under a fresh key`(ownKey: Bool) throws {
+    func `row 20, R-118 a backup is under a fresh key`(ownKey: Bool) throws {
         let cipher = try source(ownKey: ownKey)
         let backup = try backup(cipher)
         #expect(backup.key != nil && backup.key != cipher.key)
@@ -87,7 +87,7 @@ import Testing
         #expect(try backup(source()).attachmentIDs.isEmpty)
     }
 
-    @Test func `row 22, a backup has the history in its order`() throws {
+    @Test func `row 22, R-085 a backup has the history in its order`() throws {
         let history = Item(try backup(source()), keys: samples.keys).passwordHistory
         #expect(history.map(\.password) == ["old-one", "older"])
         #expect(
@@ -96,7 +96,7 @@ import Testing
     }
 
     @Test(arguments: [true, false])
-    func `a backup is in all else as its source`(ownKey: Bool) throws {
+    func `R-122, T-51 a backup is in all else as its source`(ownKey: Bool) throws {
         let source = try source(ownKey: ownKey)
         let backup = try backup(source)
         var before = try Samples.leaves(Array(JSON.Raw(Item(source, keys: samples.keys)).bytes))
@@ -114,7 +114,7 @@ import Testing
         #expect(backup.document.root["fields"]?[0]?["inventedHere"]?.int == 1)
     }
 
-    @Test func `a backup is personal, in no trash and in no archive`() throws {
+    @Test func `T-59, T-60 a backup is personal, in no trash and in no archive`() throws {
         var edit = JSON.Edit(try source().document)
         edit.put("2026-01-10T00:00:00.000000Z", at: "deletedDate")
         edit.put(JSON.Raw(["c"]), at: "collectionIds")
@@ -126,7 +126,7 @@ import Testing
         #expect(backup["data"] == nil)
     }
 
-    @Test func `a stamp that a name has already is replaced`() {
+    @Test func `T-60, R-119 a stamp that a name has already is replaced`() {
         let once = BackupName.of("mail", at: Samples.now)
         #expect(once == "mail - 2026-01-11 07:12:44")
         #expect(
@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test(arguments: ["Asia/Kolkata", "America/St_Johns", "Pacific/Auckland"])
-    func `T-66 a stamp is the same whatever the machine's zone and language`(_ zone: String) {
+    func `R-120, T-66 a stamp is the same whatever the zone and the language`(_ zone: String) {
         let before = getenv("TZ").map { String(cString: $0) }
         setenv("TZ", zone, 1)
         tzset()
@@ -157,7 +157,7 @@ import Testing
     }
 
     @Test(arguments: ["x", "é", "👩‍👩‍👧‍👦", "e\u{301}\u{323}"])
-    func `a long name is cut between characters so that it fits`(_ character: String) throws {
+    func `T-49 a long name is cut between characters so that it fits`(_ character: String) throws {
         let name = String(repeating: character, count: 800)
         let backup = BackupName.of(name, at: Samples.now)
         #expect(backup.utf8.count <= 687)
@@ -167,7 +167,7 @@ import Testing
         #expect(base.utf8.count > 665 - character.utf8.count)
     }
 
-    @Test func `a version under an older key is brought under upstream's`() throws {
+    @Test func `T-52 a version under an older key is brought under upstream's`() throws {
         let mine = try source(ownKey: false)
         let theirs = try source(ownKey: true).withID("one")
         for (one, other) in [(mine, theirs), (theirs, mine)] {
@@ -177,6 +177,10 @@ import Testing
                 entropy: samples.entropy
             )
             #expect(resealed.key == other.key)
+            #expect(resealed["attachments"]?.raw == other["attachments"]?.raw)
+            let file = try #require(resealed["attachments"]?[0])
+            let sealer = try resealed.sealer(in: samples.keys)
+            #expect(try sealer.open(#require(file["fileName"]?.string)) == "key.pem")
             #expect(
                 Samples.text(Item(resealed, keys: samples.keys))
                     == Samples.text(Item(one, keys: samples.keys))

@@ -20,7 +20,7 @@ import Testing
     }
 
     @Test(arguments: Full.all)
-    func `putting back what was read changes no byte`(_ body: String) throws {
+    func `R-086, T-54 putting back what was read changes no byte`(_ body: String) throws {
         for cipher in [
             try samples.cipher(body), try samples.cipher(body, ownKey: false),
         ] {
@@ -31,7 +31,7 @@ import Testing
         }
     }
 
-    @Test func `only what the user changed has new ciphertext`() throws {
+    @Test func `T-56, T-58 only what the user changed has new ciphertext`() throws {
         let item = try samples.item(Full.login)
         let before = try Samples.leaves(item.cipher.bytes)
         let body = Samples.text(item)

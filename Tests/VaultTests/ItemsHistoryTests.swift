@@ -27,7 +27,7 @@ import Testing
         #"{"name":"n","login":{"password":\#(text.map { "\"\($0)\"" } ?? "null")}}"#
     }
 
-    @Test func `a changed password goes to the front with its time`() throws {
+    @Test func `R-081 a changed password goes to the front with its time`() throws {
         let item = try samples.item(login("a", history: [("z", "2025-01-01T00:00:00.000Z")]))
         let (after, changes) = try change(item, password("b"))
         #expect(changes == 1)
@@ -36,7 +36,7 @@ import Testing
         #expect(after.login?.passwordRevisionDate == "2026-01-11T07:12:44.901Z")
     }
 
-    @Test func `there and back again counts twice`() throws {
+    @Test func `R-076 there and back again counts twice`() throws {
         let item = try samples.item(login("a"))
         let (b, first) = try change(item, password("b"))
         let (a, second) = try change(b, password("a"))
@@ -61,7 +61,9 @@ import Testing
     }
 
     @Test(arguments: [("a", "a", 0), ("a", nil, 1), (nil, "a", 1), (nil, nil, 0), (nil, "", 0)])
-    func `only another password counts`(_ old: String?, _ new: String?, _ count: Int) throws {
+    func `R-073, R-074 only another password counts`(_ old: String?, _ new: String?, _ count: Int)
+        throws
+    {
         let item = try samples.item(login(old))
         let (after, changes) = try change(item, password(new))
         #expect(changes == count)
@@ -71,7 +73,7 @@ import Testing
         #expect(after.passwordChanges(since: nil) == 0)
     }
 
-    @Test func `nothing but the login's password counts`() throws {
+    @Test func `R-079 nothing but the login's password counts`() throws {
         let item = try samples.item(Full.login)
         let body = Samples.text(item).replacing("JBSWY3DPEHPK3PXP", with: "X").replacing(
             "9912",
@@ -82,7 +84,7 @@ import Testing
         #expect(try change(card, #"{"name":"Card","card":{"code":"1"}}"#).changes == 0)
     }
 
-    @Test func `a hidden field that is lost leaves its name and value`() throws {
+    @Test func `R-082 a hidden field that is lost leaves its name and value`() throws {
         let item = try samples.item(Full.login)
         let body = Samples.text(item)
             .replacing("9912", with: "0000").replacing("c0rrect-horse", with: "new")
@@ -113,7 +115,7 @@ import Testing
 
     /// Other clients put the newest first or last; what is oldest is for the dates to say.
     @Test(arguments: [[1, 2, 3, 4, 5], [5, 4, 3, 2, 1], [3, 1, 5, 2, 4]])
-    func `what exceeds five is dropped oldest first`(_ days: [Int]) throws {
+    func `R-083, T-53 what exceeds five is dropped oldest first`(_ days: [Int]) throws {
         let history = days.map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         let item = try samples.item(login("a", history: history))
         let after = try change(item, password("b")).item
@@ -121,7 +123,7 @@ import Testing
         #expect(after.passwordHistory.map { $0.password ?? "" } == ["a"] + kept)
     }
 
-    @Test func `an entry without a date is the oldest`() throws {
+    @Test func `T-53 an entry without a date is the oldest`() throws {
         var history = (1...5).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         history[2].1 = nil
         let item = try samples.item(login("a", history: history))
@@ -129,7 +131,7 @@ import Testing
         #expect(after.passwordHistory.map { $0.password ?? "" } == ["a", "p1", "p2", "p4", "p5"])
     }
 
-    @Test func `entries stay as they are while no password changes`() throws {
+    @Test func `R-086 entries stay as they are while no password changes`() throws {
         let history = (1...9).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         let item = try samples.item(login("a", history: history))
         let after = try change(item, #"{"name":"other"}"#).item
@@ -164,7 +166,7 @@ import Testing
         #expect(sent.passwordHistory.map(\.password) == ["p"])
     }
 
-    @Test func `old entries keep their bytes`() throws {
+    @Test func `R-086 old entries keep their bytes`() throws {
         let item = try samples.item(Full.login)
         let before = try Samples.leaves(item.cipher.bytes)
         let edited = try samples.edited(item, password("b")).cipher
@@ -179,7 +181,7 @@ import Testing
         }
     }
 
-    @Test func `a password that cannot be read counts as changed and is saved over`() throws {
+    @Test func `T-55 a password that cannot be read counts as changed and is saved over`() throws {
         let item = try samples.item(login("a", history: [("z", nil)]))
         var edit = JSON.Edit(item.cipher.document)
         try edit.set(["login", "password"], to: "2.broken")
