@@ -22,15 +22,6 @@ public enum Base64 {
         return bytes
     }
 
-    static func write(
-        _ bytes: UnsafeRawBufferPointer,
-        to text: UnsafeMutableBufferPointer<UInt8>,
-        at offset: Int
-    ) {
-        guard let source = bytes.baseAddress, let target = text.baseAddress else { return }
-        cc_base64_encode(source, bytes.count, target + offset)
-    }
-
     static func textCount(of count: Int) -> Int { (count + 2) / 3 * 4 }
     /// What decoding may write, which with padding is more than it yields.
     static func capacity(for count: Int) -> Int { count / 4 * 3 }

@@ -174,6 +174,7 @@ struct cc_box {
     EVP_CIPHER_CTX *encryptor;
     EVP_CIPHER_CTX *decryptor;
     EVP_MAC_CTX *mac;
+    int has_mac;
 };
 
 // EVP_aes_256_cbc() is fetched anew at every keying; a fetched cipher is not. Both live as long as
@@ -222,6 +223,7 @@ void cc_box_free(struct cc_box *box) {
 }
 
 int cc_box_key(struct cc_box *box, const void *aes, const void *mac) {
+    box->has_mac = mac != NULL;
     return checked(EVP_EncryptInit_ex2(box->encryptor, fetched.cipher, aes, NULL, NULL)) &&
            checked(EVP_DecryptInit_ex2(box->decryptor, fetched.cipher, aes, NULL, NULL)) &&
            (mac == NULL || checked(EVP_MAC_init(box->mac, mac, 32, NULL)));
@@ -236,10 +238,6 @@ int cc_box_mac_update(struct cc_box *box, const void *bytes, size_t count) {
 int cc_box_mac_end(struct cc_box *box, void *out) {
     size_t written;
     return checked(EVP_MAC_final(box->mac, out, &written, 32));
-}
-
-int cc_box_mac(struct cc_box *box, const void *bytes, size_t count, void *out) {
-    return cc_box_mac_begin(box) && cc_box_mac_update(box, bytes, count) && cc_box_mac_end(box, out);
 }
 
 int cc_box_encrypt_begin(struct cc_box *box, const void *iv) {
@@ -278,6 +276,81 @@ int cc_box_decrypt_end(struct cc_box *box, void *out, size_t *written) {
     if (!checked(EVP_DecryptFinal_ex(box->decryptor, out, &now))) return 0;
     *written += (size_t)now;
     return 1;
+}
+
+// EncStrings as a whole ---------------------------------------------------------------------------
+
+static int desk_mac(struct cc_box *box, const unsigned char *desk, size_t ciphertext_count, unsigned char *out) {
+    return cc_box_mac_begin(box) && cc_box_mac_update(box, desk, 16 + ciphertext_count) &&
+           cc_box_mac_end(box, out);
+}
+
+enum cc_box_ending cc_box_open_desk(struct cc_box *box, void *memory, size_t ciphertext_count, size_t *count) {
+    unsigned char *desk = memory, *text = desk + 16, *claimed = text + ciphertext_count;
+    *count = 0;
+    if (box->has_mac) {
+        unsigned char actual[32];
+        if (!desk_mac(box, desk, ciphertext_count, actual)) return CC_BOX_GAVE_UP;
+        if (CRYPTO_memcmp(claimed, actual, 32) != 0) return CC_BOX_NOT_AUTHENTIC;
+    }
+    if (cc_box_decrypt_begin(box, desk) && cc_box_decrypt_update(box, text, ciphertext_count, text, count) &&
+        cc_box_decrypt_end(box, text + *count, count))
+        return CC_BOX_DONE;
+    OPENSSL_cleanse(text, ciphertext_count);
+    return CC_BOX_UNDECRYPTABLE;
+}
+
+// Base64 may write up to two bytes too many behind each piece; the next piece writes over them.
+enum cc_box_ending cc_box_open(struct cc_box *box, struct cc_box_piece iv, struct cc_box_piece ciphertext,
+                       struct cc_box_piece mac, void *memory, size_t *count) {
+    unsigned char *desk = memory;
+    long decoded = iv.count == 24 ? cc_base64_decode(iv.start, iv.count, desk) : 0;
+    if (decoded != 16) return decoded < 0 ? CC_BOX_NO_BASE64 : CC_BOX_IV_LENGTH;
+    decoded = cc_base64_decode(ciphertext.start, ciphertext.count, desk + 16);
+    if (decoded < 0) return CC_BOX_NO_BASE64;
+    if (decoded == 0 || decoded % 16 != 0) return CC_BOX_CIPHERTEXT_LENGTH;
+    size_t ciphertext_count = (size_t)decoded;
+    if (box->has_mac) {
+        decoded = mac.count == 44 ? cc_base64_decode(mac.start, mac.count, desk + 16 + ciphertext_count) : 0;
+        if (decoded != 32) return decoded < 0 ? CC_BOX_NO_BASE64 : CC_BOX_MAC_LENGTH;
+    }
+    return cc_box_open_desk(box, desk, ciphertext_count, count);
+}
+
+// One bar inside the IV or the MAC is no base64, so only the ciphertext is searched for others.
+enum cc_box_ending cc_box_open_text(struct cc_box *box, const void *memory, size_t text_count, void *desk,
+                                    size_t *count) {
+    const char *text = memory;
+    if (!box->has_mac || text_count < 72 || text[0] != '2' || text[1] != '.' || text[26] != '|')
+        return CC_BOX_UNUSUAL;
+    const char *ciphertext = text + 27, *bar = text + text_count - 45;
+    if (memchr(ciphertext, '|', (size_t)(bar + 1 - ciphertext)) != bar) return CC_BOX_UNUSUAL;
+    return cc_box_open(box, (struct cc_box_piece){text + 2, 24},
+                       (struct cc_box_piece){ciphertext, (size_t)(bar - ciphertext)},
+                       (struct cc_box_piece){bar + 1, 44}, desk, count);
+}
+
+enum cc_box_ending cc_box_seal_desk(struct cc_box *box, const void *plaintext, size_t plaintext_count, void *memory,
+                            size_t *count) {
+    unsigned char *desk = memory, *text = desk + 16;
+    *count = 0;
+    if (!box->has_mac) return CC_BOX_GAVE_UP;
+    if (cc_box_encrypt_begin(box, desk) && cc_box_encrypt_update(box, plaintext, plaintext_count, text, count) &&
+        cc_box_encrypt_end(box, text + *count, count) && desk_mac(box, desk, *count, text + *count))
+        return CC_BOX_DONE;
+    return CC_BOX_GAVE_UP;
+}
+
+// EVP_EncodeBlock ends what it writes with a zero byte; the bars are written over the first two.
+void cc_box_write_text(const void *memory, size_t ciphertext_count, void *text) {
+    const unsigned char *desk = memory;
+    unsigned char *out = text;
+    memcpy(out, "2.", 2);
+    EVP_EncodeBlock(out + 2, desk, 16);
+    out[26] = '|';
+    int written = EVP_EncodeBlock(out + 27, desk + 16, (int)ciphertext_count);
+    out[27 + written] = '|';
+    EVP_EncodeBlock(out + 28 + written, desk + 16 + ciphertext_count, 32);
 }
 
 // RSA ---------------------------------------------------------------------------------------------

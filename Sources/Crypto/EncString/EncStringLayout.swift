@@ -12,10 +12,6 @@ struct EncStringLayout {
 
     init(of text: UnsafeRawBufferPointer) throws(CryptoError) {
         guard text.count <= Self.longest else { throw .tooLong(limit: Self.longest) }
-        if let usual = Self(usual: text) {
-            self = usual
-            return
-        }
         guard text.count > 2 else { throw .malformed(.unknownType) }
         let hasType = text[1] == UInt8(ascii: ".")
         let pieces = try Pieces(of: text, from: hasType ? 2 : 0)
@@ -27,20 +23,6 @@ struct EncStringLayout {
         case .rsaSHA256, .rsaSHA1, .cose: ciphertext = pieces.first
         case .rsaSHA256WithMAC, .rsaSHA1WithMAC: (ciphertext, mac) = (pieces.first, pieces.second)
         }
-    }
-
-    /// Type 2 with pieces of the right lengths, which nearly every text is: its bars are looked for
-    /// where they have to be. (One inside the IV or the MAC is no base64.)
-    private init?(usual text: UnsafeRawBufferPointer) {
-        let (firstBar, secondBar) = (26, text.count - 45)
-        guard secondBar > firstBar, text[0] == UInt8(ascii: "2"), text[1] == UInt8(ascii: "."),
-            text[firstBar] == UInt8(ascii: "|"),
-            Pieces.nextBar(in: text, from: firstBar + 1) == secondBar
-        else { return nil }
-        kind = .aesWithMAC
-        iv = 2..<firstBar
-        ciphertext = (firstBar + 1)..<secondBar
-        mac = (secondBar + 1)..<text.count
     }
 
     private static func kind(of digit: UInt8) throws(CryptoError) -> EncString.Kind {

@@ -45,12 +45,33 @@ final class KeyedContexts: @unchecked Sendable {
         _ text: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
+        guard text.count <= EncStringLayout.longest else {
+            throw .tooLong(limit: EncStringLayout.longest)
+        }
+        // What base64 decodes to is shorter than the text.
+        let desk = room(for: text.count)
+        var count = 0
+        var ending = cc_box_open_text(box, text.baseAddress, text.count, desk, &count)
+        if ending == CC_BOX_UNUSUAL { ending = try openUnusual(text, desk, &count) }
+        return try show(desk, count, ending, body)
+    }
+
+    /// A text of another type, or one that is malformed.
+    private func openUnusual(
+        _ text: UnsafeRawBufferPointer,
+        _ desk: UnsafeMutableRawPointer,
+        _ count: inout Int
+    ) throws(CryptoError) -> cc_box_ending {
         let layout = try EncStringLayout(of: text)
         try admit(layout.kind)
-        let desk = room(for: Base64.capacity(for: layout.ciphertext.count))
-        let count = try decode(text, layout, to: desk)
-        try authenticate(desk, count)
-        return try decrypt(desk, count, body)
+        return cc_box_open(
+            box,
+            cc_box_piece(layout.iv, of: text),
+            cc_box_piece(layout.ciphertext, of: text),
+            cc_box_piece(layout.mac, of: text),
+            desk,
+            &count
+        )
     }
 
     func openText(_ text: UnsafeRawBufferPointer) throws(CryptoError) -> String {
@@ -80,8 +101,9 @@ final class KeyedContexts: @unchecked Sendable {
         desk.copyMemory(from: source + 1, byteCount: 16)
         (desk + 16).copyMemory(from: source + head, byteCount: count)
         (desk + 16 + count).copyMemory(from: source + 17, byteCount: head - 17)
-        try authenticate(desk, count)
-        return try decrypt(desk, count, body)
+        var plainCount = 0
+        let ending = cc_box_open_desk(box, desk, count, &plainCount)
+        return try show(desk, plainCount, ending, body)
     }
 
     /// Encrypts and authenticates, and shows the three pieces.
@@ -91,18 +113,12 @@ final class KeyedContexts: @unchecked Sendable {
         _ body: (Sealed) -> Result
     ) throws(CryptoError) -> Result {
         guard hasMAC else { throw .downgrade }
-        let iv = room(for: plaintext.count + 16)
-        vectors.take(to: iv, from: entropy)
+        let desk = room(for: plaintext.count + 16)
+        vectors.take(to: desk, from: entropy)
         var count = 0
-        guard cc_box_encrypt_begin(box, iv) == 1,
-            cc_box_encrypt_update(box, plaintext.baseAddress, plaintext.count, iv + 16, &count)
-                == 1,
-            cc_box_encrypt_end(box, iv + 16 + count, &count) == 1
-        else { throw .libraryFailed(.encryption) }
-        guard cc_box_mac(box, iv, 16 + count, iv + 16 + count) == 1 else {
-            throw .libraryFailed(.authentication)
-        }
-        return body(Sealed(start: iv, ciphertextCount: count))
+        let ending = cc_box_seal_desk(box, plaintext.baseAddress, plaintext.count, desk, &count)
+        guard ending == CC_BOX_DONE else { throw .libraryFailed(.encryption) }
+        return body(Sealed(start: desk, ciphertextCount: count))
     }
 
     /// Whether this key may open this kind at all.
@@ -128,12 +144,10 @@ struct Sealed {
     var mac: UnsafeRawBufferPointer { .init(start: start + 16 + ciphertextCount, count: 32) }
 }
 
-// On the desk lie IV, ciphertext and MAC one behind the other, so that the MAC is taken over one
-// piece. Base64 may write up to two bytes too many behind each; the next piece writes over them.
 extension KeyedContexts {
     /// The desk, large enough for that much ciphertext and what goes around it.
     private func room(for count: Int) -> UnsafeMutableRawPointer {
-        let needed = 16 + count + 48 + 32
+        let needed = count + Int(CC_BOX_DESK_MARGIN)
         if desk.count < needed { replaceDesk(needed) }
         guard let start = desk.baseAddress else { preconditionFailure("A desk is never empty.") }
         return start
@@ -144,67 +158,43 @@ extension KeyedContexts {
         desk = .allocate(byteCount: count, alignment: 16)
     }
 
-    /// Decodes the pieces onto the desk; the length of the ciphertext.
-    private func decode(
-        _ text: UnsafeRawBufferPointer,
-        _ layout: EncStringLayout,
-        to desk: UnsafeMutableRawPointer
-    ) throws(CryptoError) -> Int {
-        guard layout.iv.count == 24, try decode(layout.iv, of: text, to: desk) == 16 else {
-            throw .malformed(.ivLength)
-        }
-        let count = try decode(layout.ciphertext, of: text, to: desk + 16)
-        guard count > 0, count % 16 == 0 else { throw .malformed(.ciphertextLength) }
-        guard hasMAC else { return count }
-        let mac = desk + 16 + count
-        guard layout.mac.count == 44, try decode(layout.mac, of: text, to: mac) == 32 else {
-            throw .malformed(.macLength)
-        }
-        return count
-    }
-
-    private func decode(
-        _ piece: Range<Int>,
-        of text: UnsafeRawBufferPointer,
-        to target: UnsafeMutableRawPointer
-    ) throws(CryptoError) -> Int {
-        guard let source = text.baseAddress else { return 0 }
-        let count = cc_base64_decode(source + piece.lowerBound, piece.count, target)
-        guard count >= 0 else { throw .malformed(.base64) }
-        return count
-    }
-
-    private func authenticate(
-        _ desk: UnsafeMutableRawPointer,
-        _ count: Int
-    ) throws(CryptoError) {
-        guard hasMAC else { return }
-        let claimed = desk + 16 + count
-        let actual = claimed + 48
-        guard cc_box_mac(box, desk, 16 + count, actual) == 1 else {
-            throw .libraryFailed(.authentication)
-        }
-        guard cc_equal(claimed, actual, 32) == 1 else { throw .notAuthentic }
-    }
-
-    /// In place: the plaintext lies where the ciphertext was.
-    private func decrypt<Result: ~Copyable>(
+    /// Shows the plaintext that lies where the ciphertext was, and wipes it.
+    private func show<Result: ~Copyable>(
         _ desk: UnsafeMutableRawPointer,
         _ count: Int,
+        _ ending: cc_box_ending,
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {
+        guard ending == CC_BOX_DONE else { throw CryptoError(ending) }
         let text = desk + 16
         defer { forget(text, count) }
-        var plain = 0
-        guard cc_box_decrypt_begin(box, desk) == 1,
-            cc_box_decrypt_update(box, text, count, text, &plain) == 1,
-            cc_box_decrypt_end(box, text + plain, &plain) == 1
-        else { throw .undecryptable }
-        return try body(UnsafeRawBufferPointer(start: text, count: plain))
+        return try body(UnsafeRawBufferPointer(start: text, count: count))
     }
 
     private func forget(_ text: UnsafeMutableRawPointer, _ count: Int) {
         cc_wipe(text, count)
         if count > Self.largestDeskKept { replaceDesk(1_024) }
+    }
+}
+
+extension cc_box_piece {
+    fileprivate init(_ range: Range<Int>, of text: UnsafeRawBufferPointer) {
+        self.init(start: text.baseAddress.map { $0 + range.lowerBound }, count: range.count)
+    }
+}
+
+extension CryptoError {
+    /// What became of a text that could not be opened.
+    fileprivate init(_ ending: cc_box_ending) {
+        self =
+            switch ending {
+            case CC_BOX_NO_BASE64: .malformed(.base64)
+            case CC_BOX_IV_LENGTH: .malformed(.ivLength)
+            case CC_BOX_CIPHERTEXT_LENGTH: .malformed(.ciphertextLength)
+            case CC_BOX_MAC_LENGTH: .malformed(.macLength)
+            case CC_BOX_NOT_AUTHENTIC: .notAuthentic
+            case CC_BOX_UNDECRYPTABLE: .undecryptable
+            default: .libraryFailed(.authentication)
+            }
     }
 }

@@ -1,3 +1,5 @@
+import CCrypto
+
 /// A symmetric key at work: opens and makes the EncStrings of one owner (a user, an organisation, a
 /// cipher).
 ///
@@ -145,14 +147,8 @@ public final class Sealer: Sendable {
 extension Sealed {
     fileprivate var text: String {
         let count = Sealer.textCount(sealing: ciphertextCount - 1)
-        return String(unsafeUninitializedCapacity: count) { text in
-            text[0] = UInt8(ascii: "2")
-            text[1] = UInt8(ascii: ".")
-            text[26] = UInt8(ascii: "|")
-            text[count - 45] = UInt8(ascii: "|")
-            Base64.write(iv, to: text, at: 2)
-            Base64.write(ciphertext, to: text, at: 27)
-            Base64.write(mac, to: text, at: count - 44)
+        return String(unsafeUninitializedCapacity: count + 1) { text in
+            cc_box_write_text(start, ciphertextCount, text.baseAddress)
             return count
         }
     }

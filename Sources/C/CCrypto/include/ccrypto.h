@@ -60,8 +60,6 @@ int cc_box_key(struct cc_box *box, const void *aes, const void *mac);
 int cc_box_mac_begin(struct cc_box *box);
 int cc_box_mac_update(struct cc_box *box, const void *bytes, size_t count);
 int cc_box_mac_end(struct cc_box *box, void *out);
-/// All three in one.
-int cc_box_mac(struct cc_box *box, const void *bytes, size_t count, void *out);
 
 /// `out` must hold `count` bytes and 16 more. Each adds to `written`.
 int cc_box_encrypt_begin(struct cc_box *box, const void *iv);
@@ -71,6 +69,50 @@ int cc_box_decrypt_begin(struct cc_box *box, const void *iv);
 int cc_box_decrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written);
 /// Fails when the padding is not PKCS#7.
 int cc_box_decrypt_end(struct cc_box *box, void *out, size_t *written);
+
+// EncStrings as a whole ---------------------------------------------------------------------------
+
+// They are worked on in the caller's memory, the desk: IV, ciphertext and MAC lie on it one behind
+// the other, and it must hold CC_BOX_DESK_MARGIN bytes more than the ciphertext has.
+
+enum { CC_BOX_DESK_MARGIN = 16 + 32 + 32 + 16 };
+
+/// Base64, and where it lies.
+struct cc_box_piece {
+    const void *start;
+    size_t count;
+};
+
+enum cc_box_ending {
+    CC_BOX_DONE = 0,
+    CC_BOX_UNUSUAL,
+    CC_BOX_NO_BASE64,
+    CC_BOX_IV_LENGTH,
+    CC_BOX_CIPHERTEXT_LENGTH,
+    CC_BOX_MAC_LENGTH,
+    CC_BOX_NOT_AUTHENTIC,
+    CC_BOX_UNDECRYPTABLE,
+    CC_BOX_GAVE_UP,
+};
+
+/// Opens a text of type 2 whose bars are where they have to be, as below. Says CC_BOX_UNUSUAL of any
+/// other, and of all of them when there is no MAC key, and does nothing.
+enum cc_box_ending cc_box_open_text(struct cc_box *box, const void *text, size_t text_count, void *desk,
+                                    size_t *count);
+/// Decodes the pieces onto the desk, holds the MAC against them in constant time, and only then
+/// decrypts in place. The plaintext, of `count` bytes, then lies at desk + 16. Without a MAC key the
+/// last piece is not looked at.
+enum cc_box_ending cc_box_open(struct cc_box *box, struct cc_box_piece iv, struct cc_box_piece ciphertext,
+                       struct cc_box_piece mac, void *desk, size_t *count);
+/// The same for pieces that lie on the desk already, with so much ciphertext.
+enum cc_box_ending cc_box_open_desk(struct cc_box *box, void *desk, size_t ciphertext_count, size_t *count);
+/// Encrypts under the IV that lies on the desk and puts ciphertext and MAC behind it. `count` is that
+/// of the ciphertext.
+enum cc_box_ending cc_box_seal_desk(struct cc_box *box, const void *plaintext, size_t plaintext_count,
+                            void *desk, size_t *count);
+/// Writes the text of what lies on the desk: 72 characters and the base64 of the ciphertext, and a
+/// zero byte behind it that is no part of it.
+void cc_box_write_text(const void *desk, size_t ciphertext_count, void *out);
 
 // RSA ---------------------------------------------------------------------------------------------
 
