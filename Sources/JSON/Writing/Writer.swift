@@ -22,6 +22,7 @@ extension JSON {
 
         public mutating func int(_ value: some BinaryInteger) {
             begin()
+            if let digit = UInt8(exactly: value), digit < 10 { return bytes.append(.zero + digit) }
             bytes += String(value).utf8
         }
 

@@ -1,8 +1,10 @@
 #include "ceilings.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include <openssl/asn1.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
@@ -10,7 +12,7 @@
 #include <openssl/rand.h>
 
 // The EncString of type 2 in plain C: the same OpenSSL calls as ours, keyed once, and nothing
-// around them but what the text needs.
+// around them but what nobody can leave out who opens texts of strangers.
 struct ceiling_crypto {
     EVP_CIPHER *cipher;
     EVP_CIPHER_CTX *encryptor, *decryptor;
@@ -60,16 +62,44 @@ static void mac(struct ceiling_crypto *box, size_t count, unsigned char *out) {
     EVP_MAC_final(box->mac, out, &written, 32);
 }
 
+// The length of what the base64 says, or -1 where it is none: OpenSSL counts the padding as data and
+// takes it anywhere.
+static int decode(unsigned char *out, const char *text, const char *end) {
+    size_t count = (size_t)(end - text);
+    const char *padding = memchr(text, '=', count);
+    int padded = padding == NULL ? 0 : (int)(end - padding);
+    int whole = EVP_DecodeBlock(out, (const unsigned char *)text, (int)count);
+    return padded > 2 || whole != (int)(count / 4 * 3) ? -1 : whole - padded;
+}
+
+// Text has to be UTF-8: ASCII at a glance, all else by OpenSSL's reading.
+static int is_text(const unsigned char *text, int count) {
+    int at = 0;
+    for (uint64_t eight; at + 8 <= count; at += 8) {
+        memcpy(&eight, text + at, 8);
+        if (eight & 0x8080808080808080) break;
+    }
+    unsigned long character;
+    while (at < count) {
+        int length = UTF8_getc(text + at, count - at, &character);
+        if (length < 0) return 0;
+        at += length;
+    }
+    return 1;
+}
+
 // The length of the plaintext, which then lies at buffer + 16; or -1.
 static int open_one(struct ceiling_crypto *box, const char *text, size_t count) {
-    const char *iv = text + 2;
-    const char *sealed = (const char *)memchr(iv, '|', count - 2) + 1;
-    const char *tag = (const char *)memchr(sealed, '|', (size_t)(text + count - sealed)) + 1;
+    const char *iv = text + 2, *end = text + count;
+    if (memcmp(text, "2.", 2) != 0) return -1;
+    const char *first_bar = memchr(iv, '|', count - 2);
+    if (first_bar == NULL) return -1;
+    const char *second_bar = memchr(first_bar + 1, '|', (size_t)(end - first_bar - 1));
+    if (second_bar == NULL) return -1;
     unsigned char claimed[48], actual[32];
-    EVP_DecodeBlock(box->buffer, (const unsigned char *)iv, (int)(sealed - 1 - iv));
-    int whole = EVP_DecodeBlock(box->buffer + 16, (const unsigned char *)sealed, (int)(tag - 1 - sealed));
-    EVP_DecodeBlock(claimed, (const unsigned char *)tag, (int)(text + count - tag));
-    if (tag[-2] == '=') whole -= tag[-3] == '=' ? 2 : 1;
+    if (decode(box->buffer, iv, first_bar) != 16) return -1;
+    int whole = decode(box->buffer + 16, first_bar + 1, second_bar);
+    if (whole <= 0 || whole % 16 != 0 || decode(claimed, second_bar + 1, end) != 32) return -1;
 
     mac(box, 16 + (size_t)whole, actual);
     if (CRYPTO_memcmp(claimed, actual, 32) != 0) return -1;
@@ -112,7 +142,7 @@ long ceiling_crypto_open(struct ceiling_crypto *box, const char *text, size_t co
     long total = 0;
     for (int round = 0; round < rounds; round++) {
         int plain = open_one(box, text, count);
-        if (plain < 0) return -1;
+        if (plain < 0 || !is_text(box->buffer + 16, plain)) return -1;
         // What was opened is handed out in memory of its own, as any caller needs it.
         char *text = malloc((size_t)plain + 1);
         memcpy(text, box->buffer + 16, (size_t)plain);

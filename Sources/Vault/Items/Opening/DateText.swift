@@ -5,21 +5,45 @@ enum DateText {
     /// Upstream's stamp as the API spells it: exactly three digits behind the point, cut off and not
     /// rounded, lest a stamp lie in the future. Nil if it is not in UTC or no date at all.
     static func shown(_ stamp: String) -> String? {
-        var text = Array(stamp.utf8)
-        guard text.count >= 20, text.removeLast() == UInt8(ascii: "Z") else { return nil }
-        let isStamp = zip(text, pattern.utf8).allSatisfy { byte, sign in
-            sign == UInt8(ascii: "0") ? isDigit(byte) : byte == sign
+        var stamp = stamp
+        switch stamp.withUTF8(form(of:)) {
+        case .none: return nil
+        case .shown: return stamp
+        case .other: return stamp.withUTF8(withThreeDigits)
         }
-        guard isStamp, text.count != 20, text.dropFirst(20).allSatisfy(isDigit) else { return nil }
-        if text.count == 19 { text.append(UInt8(ascii: ".")) }
-        while text.count < 23 { text.append(UInt8(ascii: "0")) }
-        return String(decoding: text.prefix(23) + [UInt8(ascii: "Z")], as: UTF8.self)
     }
 
-    private static let pattern = "0000-00-00T00:00:00."
+    private enum Form {
+        case none, shown, other
+    }
 
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    private static func form(of text: UnsafeBufferPointer<UInt8>) -> Form {
+        guard text.count >= 20, text.count != 21, text[text.count - 1] == UInt8(ascii: "Z"),
+            text.dropLast().indices.allSatisfy({ isInPlace(text[$0], at: $0) })
+        else { return .none }
+        return text.count == 24 ? .shown : .other
+    }
+
+    private static func withThreeDigits(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        String(unsafeUninitializedCapacity: 24) { shown in
+            for position in 0..<23 {
+                let missing = UInt8(ascii: position == 19 ? "." : "0")
+                shown[position] = position < text.count - 1 ? text[position] : missing
+            }
+            shown[23] = UInt8(ascii: "Z")
+            return 24
+        }
+    }
+
+    /// `0000-00-00T00:00:00.` and any number of digits.
+    private static func isInPlace(_ byte: UInt8, at position: Int) -> Bool {
+        switch position {
+        case 4, 7: byte == UInt8(ascii: "-")
+        case 10: byte == UInt8(ascii: "T")
+        case 13, 16: byte == UInt8(ascii: ":")
+        case 19: byte == UInt8(ascii: ".")
+        default: (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+        }
     }
 
     /// `2026-01-05T08:12:44.901Z`
