@@ -56,7 +56,8 @@ struct EncStringTests {
     }
 
     @Test(arguments: [
-        "AQ", "AQ=", "AQ===", "A===", "====", "AR==", "AQI", "AQJ=", "A=Q=", "=AQI", " AQ==",
+        "AQ", "AQ=", "AQ=A", "AQ===", "A===", "====", "AR==", "AQI", "AQJ=", "A=Q=", "=AQI",
+        " AQ==",
         "AQ== ", "AQ==\n", "AQ\n==", "AQ==AQ==", "A-_=", "AQIé", "AQI\0",
     ]) func `base64 has one form only`(_ text: String) {
         #expect(throws: CryptoError.malformed(.base64)) { try Base64.bytes(of: text) }

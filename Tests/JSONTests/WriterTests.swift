@@ -52,6 +52,10 @@ struct WriterTests {
         #expect(text(JSON.Raw(JSON.Finite(double))) == spelling)
     }
 
+    @Test func `a whole number is written with all its digits`() {
+        for number in -120...120 { #expect(text(JSON.Raw(number)) == String(number)) }
+    }
+
     @Test func `any number comes back as it went`() {
         let chance = SeededChance(seed: 11)
         for _ in 0..<5_000 {

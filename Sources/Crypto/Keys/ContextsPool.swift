@@ -18,7 +18,7 @@ struct ContextsPool: ~Copyable, Sendable {
         return others.withLock { $0.popLast() }
     }
 
-    func put(_ contexts: KeyedContexts) {
+    func put(_ contexts: consuming KeyedContexts) {
         let put = Unmanaged.passRetained(contexts)
         guard let displaced = first.exchange(put, ordering: .acquiringAndReleasing) else { return }
         let other = displaced.takeRetainedValue()

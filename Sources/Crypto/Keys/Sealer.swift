@@ -23,7 +23,7 @@ public final class Sealer: Sendable {
 
     /// The text of an EncString. Its MAC is checked before anything is decrypted.
     public func open(_ sealed: String) throws(CryptoError) -> String {
-        try sealed.withUTF8Bytes { sealed throws(CryptoError) in try open(utf8: sealed) }
+        try sealed.mapUTF8Bytes { sealed throws(CryptoError) in try open(utf8: sealed) }
     }
 
     /// The same for an EncString that lies in a larger text.
@@ -52,7 +52,7 @@ public final class Sealer: Sendable {
 
     /// A new EncString of type 2. Each call gives another text.
     public func seal(_ text: String) throws(CryptoError) -> String {
-        try text.withUTF8Bytes { text throws(CryptoError) in try seal(bytes: text) }
+        try text.mapUTF8Bytes { text throws(CryptoError) in try seal(bytes: text) }
     }
 
     public func seal(bytes: UnsafeRawBufferPointer) throws(CryptoError) -> String {
@@ -141,6 +141,20 @@ public final class Sealer: Sendable {
     private func takeLentContexts() throws(CryptoError) -> KeyedContexts {
         if let contexts = lent.take() { return contexts }
         return try KeyedContexts()
+    }
+}
+
+extension String {
+    /// One text made of another. Quicker than by a span by some calls, which is a few parts in a
+    /// hundred of what a short text costs.
+    @inline(__always)
+    fileprivate func mapUTF8Bytes(
+        _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> String
+    ) throws(CryptoError) -> String {
+        let result = utf8.withContiguousStorageIfAvailable { bytes in
+            Result { () throws(CryptoError) in try body(UnsafeRawBufferPointer(bytes)) }
+        }
+        return if let result { try result.get() } else { try withUTF8Bytes(body) }
     }
 }
 
