@@ -40,6 +40,7 @@ public final class EmbeddedUpstream: Service {
     private let ledger: Ledger
     private let router: Router
     private let late: LateCommits
+    private let absences: Absences
     private let entrance: Entrance?
     private let archive: Archive?
     private let hub: Hub?
@@ -51,17 +52,23 @@ public final class EmbeddedUpstream: Service {
         _ time: any Timekeeper,
         _ chance: any Entropy
     ) throws(UpstreamError) {
-        let hub = try settings.address.map { address throws(UpstreamError) in
-            try Self.openHub(at: address.host, settings.personality, time)
+        let hub = try settings.address.map { _ throws(UpstreamError) in
+            try Self.openHub(settings.personality, time)
         }
-        var world = world
-        world.hubAddress = hub.map { "http://\($0.address)/notifications" }
         self.hub = hub
         personality = settings.personality
         self.archive = archive
         late = LateCommits(time: time)
+        absences = Absences(time: time)
         ledger = Ledger(world, time: time, chance: chance, archive: archive) { hub?.tell($0) }
-        router = Self.router(ledger, personality, late.address, hub, time, chance)
+        router = Self.router(
+            ledger,
+            personality,
+            (late.address, absences.address),
+            hub,
+            time,
+            chance
+        )
         let handler = Self.handler(router, personality)
         do throws(ServerError) {
             entrance = try settings.address.map { address throws(ServerError) in
@@ -74,14 +81,13 @@ public final class EmbeddedUpstream: Service {
     }
 
     private static func openHub(
-        at host: String,
         _ personality: Personality,
         _ time: any Timekeeper
     ) throws(UpstreamError) -> Hub {
         do throws(SystemError) {
-            return try Hub(host, personality.hub, time)
+            return try Hub(personality.hub, time)
         } catch {
-            throw .cannotListen(.addressRefused(host, reason: error.description))
+            throw .cannotListen(.unusable(reason: error.description))
         }
     }
 
@@ -108,12 +114,13 @@ public final class EmbeddedUpstream: Service {
     public func run() async {
         await withDiscardingTaskGroup { services in
             services.addTask { await self.late.run(for: self.ledger) }
-            if let hub { services.addTask { await hub.run(for: self.ledger) } }
+            services.addTask { await self.absences.run(at: self.entrance) }
         }
     }
 
     public func close() {
         late.close()
+        absences.close()
         hub?.close()
     }
 
@@ -135,17 +142,11 @@ extension EmbeddedUpstream {
 
     public var address: SocketAddress? { entrance?.address }
 
-    /// Where devices listen for events.
-    public var hubURL: String? {
-        hub.map { "ws://\($0.address)/notifications/hub" }
-    }
-
     /// Answers a request that has not come over a socket.
     public var handler: Handler { Self.handler(router, personality) }
 
     /// Closes the door: who comes is refused, who is there is cut off.
     public func goAway() async {
-        hub?.shut()
         await entrance?.close(within: .zero)
     }
 
@@ -155,11 +156,6 @@ extension EmbeddedUpstream {
             try entrance?.open()
         } catch {
             throw .cannotListen(error)
-        }
-        do throws(SystemError) {
-            try hub?.reopen()
-        } catch {
-            throw .cannotListen(.addressRefused("the hub", reason: error.description))
         }
     }
 }
@@ -221,7 +217,7 @@ extension EmbeddedUpstream {
     private static func router(
         _ ledger: Ledger,
         _ personality: Personality,
-        _ late: Address<LateCommit>,
+        _ services: (late: Address<LateCommit>, absences: Address<Duration>),
         _ hub: Hub?,
         _ time: any Timekeeper,
         _ chance: any Entropy
@@ -232,27 +228,38 @@ extension EmbeddedUpstream {
             personality: personality,
             time: time,
             chance: chance,
-            late: late,
+            late: services.late,
+            absences: services.absences,
             turnstile: Turnstile(),
-            backdoor: backdoor(routes, ledger, personality, chance)
+            backdoor: backdoor(routes, ledger, personality, hub, chance)
         )
         var router = Router()
-        for route in routes {
+        for route in routes where route.operation != .hub {
             router.on(route.method, route.template) { await front.serve($0, route) }
+        }
+        if let hub, let route = routes.first(where: { $0.operation == .hub }) {
+            router.on(route.method, route.template) { request in
+                let response = await front.serve(request, route)
+                let token = Call.hubToken(request.target, request.headers)
+                return hub.answer(response, await ledger.session(ofToken: token))
+            }
         }
         ControlRoutes(ledger: ledger, hub: hub).add(to: &router)
         return router
     }
 
-    /// For another device of the user whose call is under way.
+    /// For another device of the user whose call is under way, and for what is done to the world while
+    /// that call waits.
     private static func backdoor(
         _ routes: [Routes.Route],
         _ ledger: Ledger,
         _ personality: Personality,
+        _ hub: Hub?,
         _ chance: any Entropy
     ) -> Router {
         var router = Router()
-        for route in routes {
+        ControlRoutes(ledger: ledger, hub: hub).add(to: &router)
+        for route in routes where route.operation != .hub {
             router.on(route.method, route.template) { request in
                 guard let call = await Front.call(request, personality, chance) else {
                     return .cut

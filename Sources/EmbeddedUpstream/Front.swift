@@ -13,6 +13,7 @@ struct Front: Sendable {
     let time: any Timekeeper
     let chance: any Entropy
     let late: Address<LateCommit>
+    let absences: Address<Duration>
     let turnstile: Turnstile
     /// The same routes, for calls that nobody has sent.
     let backdoor: Router
@@ -61,7 +62,13 @@ struct Front: Sendable {
         case .answer(let canned, let isCarriedOut):
             if isCarriedOut { _ = await ledger.carryOut(call, route) }
             return canned.response
+        case .abruptly(let effect): return await suffer(effect, call, route).abrupt
+        case .goAway(let duration):
+            try? await absences.tell(duration)
+            return .cut
         case .stale: return refuse(.stale)
+        case .missing: return refuse(route.operation.missing)
+        case .invalid: return refuse(.tooLong(member: "Notes", limit: 10_000))
         case .unauthorized: return refuse(.unauthorized)
         case .invalidGrant: return refuse(.noSuchGrant)
         case .outdated: return await ledger.answerOutdated(call, route).response
@@ -137,6 +144,19 @@ struct Front: Sendable {
             body: .bytes(scripted.body)
         )
         _ = await backdoor.respond(to: request)
+    }
+}
+
+extension Operation {
+    /// What the server says when there is nothing to do it with.
+    fileprivate var missing: Refusal {
+        switch self {
+        case .readFolder, .updateFolder, .deleteFolder: .missingFolder
+        case .placeCipher: .missingCipherToPlace
+        case .sends: .missingSend
+        case .organizations: .missingOther
+        default: .missingCipher
+        }
     }
 }
 

@@ -49,7 +49,7 @@ actor Ledger {
             return .done(world.personality.refusal(of: rule, secondsLeft: seconds))
         }
         if route.wantsSession {
-            call.session = session(of: call)
+            call.session = session(of: call, route.operation)
         }
         if !desk.orders.isEmpty,
             let effect = desk.effect(on: route.operation, of: account(of: call, route), chance)
@@ -82,7 +82,7 @@ actor Ledger {
     func carryOutForAnother(_ call: Call, _ route: Routes.Route) async -> Reply {
         var call = call
         call.now = now
-        call.session = session(of: call)?.ofAnotherDevice
+        call.session = session(of: call, route.operation)?.ofAnotherDevice
         return await carryOut(call, route)
     }
 
@@ -116,12 +116,15 @@ actor Ledger {
         Moment(ticks: Moment(time.now).ticks + clockShift)
     }
 
-    private func session(of call: Call) -> Session? {
+    private func session(of call: Call, _ operation: Operation) -> Session? {
         guard
             let header = call.headers["Authorization"], header.hasPrefix("Bearer "),
-            let session = world.sessions[String(header.dropFirst(7))], session.expires > call.now,
-            let account = world.accounts[session.userID]
+            let session = world.session(ofToken: String(header.dropFirst(7)), at: call.now)
         else { return nil }
+        guard let account = world.accounts[session.userID] else {
+            let isTold = world.personality.toldByNegativeRevision && operation == .revisionDate
+            return isTold ? session : nil
+        }
         if world.personality.checksStampAlways, session.stamp != account.securityStamp {
             return nil
         }
@@ -139,6 +142,7 @@ actor Ledger {
             id = id ?? form["refresh_token"].flatMap { world.renewals[$0]?.userID }
             id = id ?? form["client_id"].map { String($0.dropFirst(5)) }
         }
+        if route.operation == .hub { id = session(ofToken: call.hubToken)?.userID }
         guard let id, let account = world.accounts[id] else { return nil }
         return (id, account.email)
     }
@@ -188,10 +192,7 @@ extension Ledger {
         world.setMember(member, userID, in: organizationID)
     }
 
-    /// Who holds the token. It need not be of the newest stamp here, only not too old.
-    func session(ofToken token: String) -> Session? {
-        world.sessions[token].flatMap { $0.expires > now ? $0 : nil }
-    }
+    func session(ofToken token: String) -> Session? { world.session(ofToken: token, at: now) }
 
     func userID(ofEmail email: String) -> String? { world.idsByEmail[Account.plain(email)] }
 

@@ -56,6 +56,20 @@ struct ArchiveTests {
         await second.stop(within: .zero)
     }
 
+    @Test func `a deleted account is gone after a restart as well`() async throws {
+        let first = try await start()
+        let guest = try await Guest(at: first)
+        _ = try await guest.attach("content", to: try await guest.make())
+        let proof = #"{"masterPasswordHash":"hash"}"#
+        #expect(try await guest.ask(.post, "/api/accounts/delete", proof).status == .ok)
+        await first.stop(within: .zero)
+        let second = try await start()
+        #expect(await second.accountCount == 0)
+        let next = try await Guest(at: second)
+        #expect(try await next.ask(.get, "/api/sync").json["ciphers"]?.array?.count == 0)
+        await second.stop(within: .zero)
+    }
+
     @Test func `a file's bytes are kept, and those of a deleted one are not`() async throws {
         let first = try await start()
         let guest = try await Guest(at: first)

@@ -288,7 +288,8 @@ struct FaultTests {
     @Test(arguments: [
         "drop", "loseAnswer", "commitLate", "hang", "delay", "delayAnswer", "overtaken", "twice",
         "tellEarly", "loseEvents", "stall", "truncate", "wrongLength", "bomb", "partial", "empty",
-        "reshape", "interlude", "outdated", "stale", "unauthorized", "invalidGrant",
+        "reshape", "interlude", "outdated", "stale", "unauthorized", "invalidGrant", "goAway",
+        "missing", "invalid", "forbidden", "conflict", "tooLarge", "throttled",
     ])
     func `every effect can be ordered over HTTP, and a call that meets it ends`(
         _ kind: String

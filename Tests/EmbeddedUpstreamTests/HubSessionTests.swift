@@ -4,7 +4,7 @@ import Vault
 
 @testable import EmbeddedUpstream
 
-/// A connection to the hub, without a socket.
+/// A connection to the hub that stands, without a socket.
 struct HubSessionTests {
     private let session = Session(
         userID: "u",
@@ -13,21 +13,6 @@ struct HubSessionTests {
         stamp: "s",
         expires: Moment(ticks: 0)
     )
-
-    private static func request(_ path: String = "/notifications/hub?access_token=t") -> [UInt8] {
-        Array(
-            """
-            GET \(path) HTTP/1.1\r
-            Host: x\r
-            Upgrade: websocket\r
-            Connection: Upgrade\r
-            Sec-WebSocket-Version: 13\r
-            Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r
-            \r
-
-            """.utf8
-        )
-    }
 
     /// A frame as a client sends it.
     private static func masked(
@@ -43,48 +28,14 @@ struct HubSessionTests {
     }
 
     private func open(_ personality: Personality, shakesHands: Bool = true) -> HubSession {
-        var hub = HubSession(personality.hub)
-        _ = hub.received(Self.request())
-        _ = hub.admitted(session)
+        var hub = HubSession(personality.hub, session)
         if shakesHands { _ = hub.received(Self.masked(0x81, HubHandshake.request)) }
         return hub
     }
 
     @Test func `the answer to a key is that of the standard`() {
-        let answer = HubSession.answer(to: "dGhlIHNhbXBsZSBub25jZQ==")
+        let answer = WebSocketGreeting.answer(toKey: "dGhlIHNhbXBsZSBub25jZQ==")
         #expect(answer == "s3pPLMBiTxaQ9kYGzzhZRbK+xOo=")
-    }
-
-    @Test func `a request may come byte by byte`() {
-        var hub = HubSession(Personality.vaultwarden.hub)
-        let request = Self.request()
-        for byte in request.dropLast() { #expect(hub.received([byte]).isEmpty) }
-        #expect(hub.received([request.last!]) == [.knock(token: "t")])
-        guard case .send(let bytes)? = hub.admitted(session).first else {
-            Issue.record("Nobody says welcome.")
-            return
-        }
-        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 101 "))
-        #expect(hub.session == session)
-    }
-
-    @Test func `who is not let in is told so`() {
-        var hub = HubSession(Personality.vaultwarden.hub)
-        _ = hub.received(Self.request())
-        let acts = hub.admitted(nil)
-        guard case .send(let bytes)? = acts.first else {
-            Issue.record("Nobody says no.")
-            return
-        }
-        #expect(String(decoding: bytes, as: UTF8.self).hasPrefix("HTTP/1.1 401 "))
-        #expect(acts.last == .close)
-        #expect(hub.received(Self.request()).isEmpty)
-    }
-
-    @Test(arguments: ["/", "/notifications/other"])
-    func `nothing else is served here`(_ path: String) {
-        var hub = HubSession(Personality.vaultwarden.hub)
-        #expect(hub.received(Self.request(path)).last == .close)
     }
 
     @Test func `one server tells before the handshake, the other waits for it`() {

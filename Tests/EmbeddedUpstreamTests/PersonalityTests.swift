@@ -156,6 +156,97 @@ struct PersonalityTests {
         }
     }
 
+    @Test func `what a bulk call did before it stopped can be seen in the account's revision`()
+        async throws
+    {
+        let guest = try await Guest(.vaultwarden)
+        let id = try await guest.make()
+        for (method, path) in [
+            (HTTP.Method.put, "delete"), (.put, "restore"), (.put, "move"), (.post, "delete"),
+        ] {
+            let before = try await guest.revisionDate()
+            guest.clock.advance(bySeconds: 1)
+            let body = #"{"ids":["\#(id)","\#(Self.nobody)"],"folderId":null}"#
+            let answer = try await guest.ask(method, "/api/ciphers/\(path)", body)
+            #expect(answer.status == .badRequest)
+            #expect(try await guest.revisionDate() > before, "\(method) \(path)")
+            let nothing = #"{"ids":["\#(Self.nobody)"],"folderId":null}"#
+            let after = try await guest.revisionDate()
+            guest.clock.advance(bySeconds: 1)
+            _ = try await guest.ask(method, "/api/ciphers/\(path)", nothing)
+            #expect(try await guest.revisionDate() == after, "\(method) \(path)")
+        }
+    }
+
+    @Test(arguments: [
+        (HTTP.Method.put, "/delete", "soft delete"), (.put, "/restore", "restore"),
+        (.delete, "", "delete"), (.post, "/delete", "delete"), (.put, "/move", "move"),
+        (.put, "/archive", "archive"), (.put, "/unarchive", "unarchive"),
+    ])
+    func `a bulk call may name so many items on the one server`(
+        _ method: HTTP.Method,
+        _ path: String,
+        _ word: String
+    ) async throws {
+        func ask(_ personality: Personality, _ count: Int) async throws -> String? {
+            let ids = [String](repeating: "\"\(Self.nobody)\"", count: count)
+            let body = "{\"ids\":[\(ids.joined(separator: ","))],\"folderId\":null}"
+            return try await Guest(personality).ask(method, "/api/ciphers\(path)", body).message
+        }
+        let refusal = "You can only \(word) up to 500 items at a time."
+        #expect(try await ask(.bitwarden, 501) == refusal)
+        #expect(try await ask(.bitwarden, 500) != refusal)
+        #expect(try await ask(.vaultwarden, 501) == "Cipher doesn't exist")
+    }
+
+    @Test func `an import is done whole or not at all, or item by item`() async throws {
+        for (personality, count) in [(Personality.bitwarden, 0), (.vaultwarden, 1)] {
+            let guest = try await Guest(personality)
+            let before = try await guest.revisionDate()
+            guest.clock.advance(bySeconds: 1)
+            let items = #"[\#(Guest.login()),{"type":99,"name":"x"}]"#
+            let body = #"{"ciphers":\#(items),"folders":[{"name":"\#(Guest.sealed)"}]}"#
+            let answer = try await guest.ask(.post, "/api/ciphers/import", body)
+            #expect(answer.status == .badRequest)
+            let sync = try await guest.ask(.get, "/api/sync").json
+            #expect(sync["ciphers"]?.array?.count == count)
+            #expect(sync["folders"]?.array?.count == count)
+            #expect((try await guest.revisionDate() > before) == (count > 0))
+        }
+    }
+
+    @Test func `an import has its limits on the one server`() async throws {
+        let folder = #"{"name":"\#(Guest.sealed)"}"#
+        let folders = [String](repeating: folder, count: 2_001).joined(separator: ",")
+        let body = #"{"ciphers":[],"folders":[\#(folders)]}"#
+        let strict = try await Guest(.bitwarden).ask(.post, "/api/ciphers/import", body)
+        #expect(strict.status == .badRequest)
+        #expect(strict.message == "You cannot import this much data at once.")
+        let lax = try await Guest(.vaultwarden).ask(.post, "/api/ciphers/import", body)
+        #expect(lax.status == .ok)
+    }
+
+    @Test func `who still has a token of an account that is gone is told by its revision, or not`()
+        async throws
+    {
+        for (personality, isTold) in [(Personality.bitwarden, true), (.vaultwarden, false)] {
+            let guest = try await Guest(personality)
+            _ = try await guest.make()
+            let proof = #"{"masterPasswordHash":"hash"}"#
+            let wrong = #"{"masterPasswordHash":"other"}"#
+            #expect(try await guest.ask(.delete, "/api/accounts", wrong).status == .badRequest)
+            #expect(try await guest.ask(.delete, "/api/accounts", proof).status == .ok)
+            let answer = try await guest.ask(.get, "/api/accounts/revision-date")
+            #expect(answer.json.int == (isTold ? -62_135_596_800_000 : nil))
+            #expect(answer.status == (isTold ? .ok : .unauthorized))
+            #expect(try await guest.ask(.get, "/api/sync").status == .unauthorized)
+            await #expect(throws: Unexpected.self) { try await guest.friend() }
+            // The address is free again, and nothing of the old account is there.
+            let next = try await guest.friend(guest.email)
+            #expect(try await next.ask(.get, "/api/sync").json["ciphers"]?.array?.count == 0)
+        }
+    }
+
     @Test func `trashing what is in the trash changes its dates on the one server only`()
         async throws
     {

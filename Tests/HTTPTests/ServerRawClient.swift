@@ -185,6 +185,24 @@ extension RawClient {
         buffer.isEmpty && read() <= 0 && errno != EAGAIN
     }
 
+    enum Ending {
+        case closed
+        case reset
+        /// Not without a word.
+        case words
+        case none
+    }
+
+    /// How the other end hangs up, or has hung up.
+    var ending: Ending {
+        guard buffer.isEmpty else { return .words }
+        switch read() {
+        case 0: return .closed
+        case 1...: return .words
+        default: return errno == EAGAIN ? .none : .reset
+        }
+    }
+
     /// Whether nothing has arrived up to now.
     var isSilent: Bool {
         var byte: UInt8 = 0

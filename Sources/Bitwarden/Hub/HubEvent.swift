@@ -35,6 +35,16 @@ public struct HubEvent: Sendable, Hashable {
     public var organizationID: String?
     public var collectionIDs: [String]?
     public var date: Moment?
+    /// Why a session has ended, if the server says it.
+    public var reason: Reason?
+
+    public struct Reason: RawRepresentable, Sendable, Hashable {
+        public let rawValue: Int
+        public init(rawValue: Int) { self.rawValue = rawValue }
+
+        /// Only how the key is made from the password has changed. Whoever knows that need not log out.
+        public static let derivationChanged = Self(rawValue: 0)
+    }
 
     public init(_ kind: Kind, userID: String?) {
         self.kind = kind
@@ -52,6 +62,7 @@ extension HubEvent {
         userID = payload["UserId"]?.string
         organizationID = payload["OrganizationId"]?.string
         collectionIDs = payload["CollectionIds"]?.array?.compactMap(\.string)
+        reason = payload["Reason"]?.int.map { Reason(rawValue: $0) }
         date = (payload["RevisionDate"] ?? payload["Date"]).flatMap(Moment.init)
     }
 
@@ -67,6 +78,13 @@ extension HubEvent {
         let user = userID.map(MessagePack.string) ?? .null
         let stamp = date.map(\.timestamp) ?? .null
         guard let id else {
+            // One of the servers tells a reason, mostly none, where the other tells a date.
+            guard date != nil else {
+                let why = reason.map { MessagePack.int(Int64($0.rawValue)) }
+                return .map([
+                    .init(.string("UserId"), user), .init(.string("Reason"), why ?? .null),
+                ])
+            }
             return .map([.init(.string("UserId"), user), .init(.string("Date"), stamp)])
         }
         var entries: [MessagePack.Entry] = [

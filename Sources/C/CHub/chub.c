@@ -1,9 +1,7 @@
 #define _GNU_SOURCE
 #include "chub.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <openssl/evp.h>
@@ -13,44 +11,6 @@
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-int chub_listen(const char *host, int port) {
-    char service[8];
-    snprintf(service, sizeof service, "%d", port);
-    struct addrinfo hints = {
-        .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV | AI_PASSIVE, .ai_socktype = SOCK_STREAM};
-    struct addrinfo *found;
-    if (getaddrinfo(host, service, &hints, &found) != 0) {
-        errno = EADDRNOTAVAIL;
-        return -1;
-    }
-    int fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int on = 1;
-    if (fd >= 0) setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (fd >= 0 && (bind(fd, found->ai_addr, found->ai_addrlen) != 0 || listen(fd, 1024) != 0)) {
-        int code = errno;
-        close(fd);
-        errno = code;
-        fd = -1;
-    }
-    freeaddrinfo(found);
-    return fd;
-}
-
-int chub_port(int fd) {
-    struct sockaddr_storage address;
-    socklen_t length = sizeof address;
-    if (getsockname(fd, (struct sockaddr *)&address, &length) != 0) return -1;
-    return address.ss_family == AF_INET6 ? ntohs(((struct sockaddr_in6 *)&address)->sin6_port)
-                                         : ntohs(((struct sockaddr_in *)&address)->sin_port);
-}
-
-int chub_accept(int fd) {
-    int accepted = accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    int on = 1;
-    if (accepted >= 0) setsockopt(accepted, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    return accepted;
-}
 
 int chub_accept_key(const char *key, char answer[29]) {
     char text[256];
@@ -71,12 +31,17 @@ static int control(int set, int operation, int fd, uint64_t name, int writes) {
     return epoll_ctl(set, operation, fd, &event);
 }
 
-int chub_watch(int set, int fd, uint64_t name, int writes) {
-    return control(set, EPOLL_CTL_ADD, fd, name, writes);
-}
+int chub_watch(int set, int fd, uint64_t name) { return control(set, EPOLL_CTL_ADD, fd, name, 0); }
 
 int chub_change(int set, int fd, uint64_t name, int writes) {
     return control(set, EPOLL_CTL_MOD, fd, name, writes);
+}
+
+void chub_forget(int set, int fd) { epoll_ctl(set, EPOLL_CTL_DEL, fd, NULL); }
+
+void chub_hurry(int fd) {
+    int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
 void chub_wake(int waker) {

@@ -95,13 +95,31 @@ static void on_completion(
     if (over != NULL) self->callbacks.completed(self->server, over, code == MHD_REQUEST_TERMINATED_COMPLETED_OK);
 }
 
+static void on_upgrade(
+    void *context, struct MHD_Connection *connection, void *exchange, const char *bytes, size_t count,
+    MHD_socket fd, struct MHD_UpgradeResponseHandle *line) {
+    struct cm_daemon *self = context;
+    (void)connection;
+    (void)fd;
+    self->callbacks.upgraded(self->server, exchange, bytes, count, (struct cm_line *)line);
+}
+
+struct cm_response *cm_response_upgrade(struct cm_daemon *self) {
+    return (struct cm_response *)MHD_create_response_for_upgrade(on_upgrade, self);
+}
+
+void cm_take_back(struct cm_line *line) {
+    MHD_upgrade_action((struct MHD_UpgradeResponseHandle *)line, MHD_UPGRADE_ACTION_CLOSE);
+}
+
 struct cm_daemon *cm_start(size_t memory, const struct cm_callbacks *callbacks, void *server) {
     struct cm_daemon *self = calloc(1, sizeof *self);
     if (self == NULL) return NULL;
     self->callbacks = *callbacks;
     self->server = server;
     self->daemon = MHD_start_daemon(
-        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | SUSPEND_WITHOUT_SIGNAL, 0, NULL, NULL, on_call, self,
+        MHD_USE_EPOLL | MHD_USE_NO_LISTEN_SOCKET | SUSPEND_WITHOUT_SIGNAL | MHD_ALLOW_UPGRADE, 0, NULL, NULL,
+        on_call, self,
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, memory,
         MHD_OPTION_CONNECTION_LIMIT, (unsigned)1 << 20,
         MHD_OPTION_CONNECTION_TIMEOUT, 0u,
@@ -232,6 +250,11 @@ void cm_say(int fd, const void *bytes, size_t count) {
     ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
     (void)sent;
     shutdown(fd, SHUT_WR);
+}
+
+void cm_reset(int fd) {
+    struct sockaddr nowhere = {.sa_family = AF_UNSPEC};
+    connect(fd, &nowhere, sizeof nowhere);
 }
 
 int cm_discard(int fd) {

@@ -32,6 +32,10 @@ extension Canned {
         )
     }
 
+    public static let forbidden = refusal(403, "You do not have permission to do that.")
+    public static let conflict = refusal(409, "The item has changed meanwhile.")
+    public static let tooLarge = refusal(413, "The request is too large.")
+
     /// - Parameter retryAfter: As the header is to say it: seconds, a date, something absurd, or
     ///   nothing at all.
     public static func tooManyRequests(retryAfter: String?) -> Canned {

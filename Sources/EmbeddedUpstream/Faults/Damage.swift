@@ -82,12 +82,14 @@ extension Reply {
 extension Response {
     /// No answer at all: the connection is cut.
     static var cut: Response {
-        Response(body: .stream(length: 1) { _ in throw ConnectionCut() })
+        Response(body: .cut(reset: false))
+    }
+
+    /// The same, only that a connection which is to be cut is reset instead of closed.
+    var abrupt: Response {
+        if case .cut = body { Response(body: .cut(reset: true)) } else { self }
     }
 }
-
-/// Thrown so that the server cuts a connection on purpose.
-struct ConnectionCut: Error {}
 
 extension Reshaping {
     fileprivate func apply(to edit: inout JSON.Edit, _ root: JSON.Value) {

@@ -21,14 +21,18 @@ public struct Fault: Sendable {
 
     /// What happens to a call that is hit.
     public indirect enum Effect: Sendable {
-        /// The connection is cut before anything is done.
+        /// The connection is cut before anything is done, and without a byte of an answer.
         case drop
-        /// All is done, and then the connection is cut.
+        /// All is done, and then the connection is cut instead of an answer.
         case loseAnswer
         /// The connection is cut at once, and all is done after that time.
         case commitLate(Duration)
         /// All is done and the answer held back for that long.
         case delayAnswer(Duration)
+        /// The same, only that a connection which is cut is reset instead of closed.
+        case abruptly(Effect)
+        /// All connections are cut, and for that long there is nobody at the address.
+        case goAway(Duration)
         /// Nothing is done for that long, then everything as usual.
         case delay(Duration)
         /// Nothing is ever answered.
@@ -41,6 +45,10 @@ public struct Fault: Sendable {
         case answer(Canned, isCarriedOut: Bool)
         /// Refused as if the client's copy were too old.
         case stale
+        /// Refused as if what the call is about were not there, or no longer for this user.
+        case missing
+        /// Refused as if the call's content broke a rule.
+        case invalid
         /// Refused as if the token were worth nothing.
         case unauthorized
         /// Refused as if the refresh token were worth nothing.

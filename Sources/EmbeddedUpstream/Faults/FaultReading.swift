@@ -38,20 +38,26 @@ extension Fault.Effect: JSON.Readable {
         } else {
             throw JSON.Mismatch("must be the name of an effect", at: ["kind"])
         }
+        if try json.read("reset", as: Bool?.self) == true { self = .abruptly(self) }
     }
 
     private static let simple: [String: Self] = [
         "drop": .drop, "loseAnswer": .loseAnswer, "hang": .hang, "twice": .twice, "stale": .stale,
-        "unauthorized": .unauthorized, "invalidGrant": .invalidGrant, "outdated": .outdated,
+        "missing": .missing, "invalid": .invalid, "unauthorized": .unauthorized,
+        "invalidGrant": .invalidGrant, "outdated": .outdated,
         "loseEvents": .loseEvents, "empty": .keepOnly(0),
         "captivePortal": .answer(.captivePortal, isCarriedOut: false),
         "ban": .answer(.ban, isCarriedOut: false),
         "badGateway": .answer(.badGateway, isCarriedOut: false),
+        "forbidden": .answer(.forbidden, isCarriedOut: false),
+        "conflict": .answer(.conflict, isCarriedOut: false),
+        "tooLarge": .answer(.tooLarge, isCarriedOut: false),
     ]
 
     private init?(_ kind: String, _ json: JSON.Value) throws(JSON.Mismatch) {
         switch kind {
         case "commitLate": self = .commitLate(try Self.duration(json))
+        case "goAway": self = .goAway(try Self.duration(json))
         case "delay": self = .delay(try Self.duration(json))
         case "delayAnswer": self = .delayAnswer(try Self.duration(json))
         case "overtaken": self = .overtaken(try Self.duration(json))
@@ -63,6 +69,9 @@ extension Fault.Effect: JSON.Readable {
         case "partial": self = .keepOnly(try json.read("items"))
         case "reshape": self = .reshape(try json.read("changes"))
         case "interlude": self = .interlude(try json.read("calls"))
+        case "throttled":
+            let wait = json["retryAfter"].flatMap { $0.string ?? $0.int.map(String.init) }
+            self = .answer(.tooManyRequests(retryAfter: wait), isCarriedOut: false)
         case "status":
             let isCarriedOut = try json.read("carriedOut", as: Bool?.self) ?? false
             self = .answer(try Canned(json: json), isCarriedOut: isCarriedOut)

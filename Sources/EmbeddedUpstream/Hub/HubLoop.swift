@@ -8,16 +8,22 @@ import System
 // @unchecked because all but the orders belongs to the loop's own thread, which alone reads and
 // changes it.
 final class HubLoop: @unchecked Sendable {
+    /// Resumed when the hub is through with a connection.
+    typealias Departure = CheckedContinuation<Void, Never>
+
     enum Order: Sendable {
+        case adopt(UpgradedConnection, Session, Departure)
         case tell([Announcement])
-        case admit(connection: UInt64, Session?)
         case cut(HubSession.Cutting)
         case hangUp
         case end
+
+        var isEnd: Bool { if case .end = self { true } else { false } }
     }
 
     private struct Connection {
         let descriptor: Int32
+        let departure: Departure
         var session: HubSession
         var outgoing: [UInt8] = []
         var isLeaving = false
@@ -25,63 +31,47 @@ final class HubLoop: @unchecked Sendable {
 
     /// More than that nobody is let to fall behind.
     private static let patience = 4_194_304
-    private static let listenerName: UInt64 = 0
-    private static let wakerName: UInt64 = 1
+    private static let wakerName: UInt64 = 0
     private static let beat = Duration.seconds(15)
 
-    private var listener: Int32
     private let set: Int32
     private let waker: Int32
     private let habits: HubHabits
     private let time: any Timekeeper
-    private let knock: @Sendable (UInt64, String) -> Void
-    private let orders = Lock<[Order]>([])
+    /// `nil` after the end.
+    private let orders = Lock<[Order]?>([])
 
     private var connections: [UInt64: Connection] = [:]
-    private var lastName: UInt64
+    private var lastName = wakerName
     private var cutting = HubSession.Cutting.whole
     private var nextBeat = Duration.zero
     private var beats = 0
 
-    /// - Parameters:
-    ///   - generation: Another for every loop, so that no two connections ever have one name.
-    ///   - knock: Told who wants to come in: the connection and its access token.
-    init(
-        _ address: SocketAddress,
-        generation: UInt64,
-        _ habits: HubHabits,
-        _ time: any Timekeeper,
-        knock: @escaping @Sendable (UInt64, String) -> Void
-    ) throws(SystemError) {
-        listener = try system("listen on \(address)") {
-            chub_listen(address.host, Int32(address.port))
-        }
-        set = chub_set()
-        waker = chub_waker()
-        lastName = generation << 32 | Self.wakerName
+    init(_ habits: HubHabits, _ time: any Timekeeper) throws(SystemError) {
+        set = try system("wait for the hub's connections") { chub_set() }
+        waker = try system("wake the hub") { chub_waker() }
         self.habits = habits
         self.time = time
-        self.knock = knock
-        _ = chub_watch(set, listener, Self.listenerName, 0)
-        _ = chub_watch(set, waker, Self.wakerName, 0)
+        _ = chub_watch(set, waker, Self.wakerName)
         nextBeat = time.elapsed + Self.beat
     }
 
     deinit {
-        for descriptor in [listener, set, waker] where descriptor >= 0 {
-            Glibc.close(descriptor)
+        for descriptor in [set, waker] { Glibc.close(descriptor) }
+    }
+
+    /// - Returns: Whether it will be carried out; not after the order to end.
+    @discardableResult
+    func post(_ order: Order) -> Bool {
+        let isHeard = orders.withLock { orders in
+            orders?.append(order)
+            return orders != nil
         }
+        if isHeard { chub_wake(waker) }
+        return isHeard
     }
 
-    /// Only before it runs.
-    var port: Int { Int(chub_port(listener)) }
-
-    func post(_ order: Order) {
-        orders.withLock { $0.append(order) }
-        chub_wake(waker)
-    }
-
-    /// Returns after the order to end, with nothing left open at the address.
+    /// Returns after the order to end.
     func run() {
         var events = [chub_event](repeating: chub_event(), count: 64)
         while true {
@@ -94,26 +84,25 @@ final class HubLoop: @unchecked Sendable {
     }
 
     private func handle(_ event: chub_event) {
-        switch event.name {
-        case Self.listenerName: acceptAll()
-        case Self.wakerName: chub_calm(waker)
-        default:
-            if event.writable != 0 { flush(event.name) }
-            if event.readable != 0 { read(event.name) }
-        }
+        if event.name == Self.wakerName { return chub_calm(waker) }
+        if event.writable != 0 { flush(event.name) }
+        if event.readable != 0 { read(event.name) }
     }
 
-    private func acceptAll() {
-        while true {
-            let descriptor = chub_accept(listener)
-            guard descriptor >= 0 else { return }
-            lastName += 1
-            connections[lastName] = Connection(
-                descriptor: descriptor,
-                session: HubSession(habits)
-            )
-            _ = chub_watch(set, descriptor, lastName, 0)
-        }
+    private func adopt(
+        _ adopted: UpgradedConnection,
+        _ session: Session,
+        _ departure: Departure
+    ) {
+        lastName += 1
+        connections[lastName] = Connection(
+            descriptor: adopted.descriptor,
+            departure: departure,
+            session: HubSession(habits, session)
+        )
+        chub_hurry(adopted.descriptor)
+        _ = chub_watch(set, adopted.descriptor, lastName)
+        act(connections[lastName]?.session.received(adopted.received) ?? [], lastName)
     }
 
     private func read(_ name: UInt64) {
@@ -133,7 +122,6 @@ final class HubLoop: @unchecked Sendable {
         for act in acts {
             switch act {
             case .send(let bytes): connections[name]?.outgoing += bytes
-            case .knock(let token): knock(name, token)
             case .close: connections[name]?.isLeaving = true
             }
         }
@@ -160,30 +148,30 @@ final class HubLoop: @unchecked Sendable {
 
     private func drop(_ name: UInt64) {
         guard let connection = connections.removeValue(forKey: name) else { return }
-        Glibc.close(connection.descriptor)
+        chub_forget(set, connection.descriptor)
+        connection.departure.resume()
     }
 
     /// - Returns: Whether that was the last one.
     private func carryOutOrders() -> Bool {
         let orders = orders.withLock { orders in
-            defer { orders = [] }
-            return orders
+            let taken = orders ?? []
+            orders = taken.contains(where: \.isEnd) ? nil : []
+            return taken
         }
         for order in orders {
             switch order {
+            case .adopt(let connection, let session, let departure):
+                adopt(connection, session, departure)
             case .tell(let announcements): tell(announcements)
-            case .admit(let name, let session):
-                act(connections[name]?.session.admitted(session) ?? [], name)
             case .cut(let cutting): self.cutting = cutting
             case .hangUp: dropAll()
-            case .end:
-                dropAll()
-                Glibc.close(listener)
-                listener = -1
-                return true
+            case .end: break
             }
         }
-        return false
+        guard orders.contains(where: \.isEnd) else { return false }
+        dropAll()
+        return true
     }
 
     private func dropAll() {
@@ -194,8 +182,8 @@ final class HubLoop: @unchecked Sendable {
         for announcement in announcements {
             let frame = HubMessage.event(announcement.event).frame(habits.timestamps)
             for (name, connection) in connections {
-                guard let session = connection.session.session,
-                    announcement.userIDs.contains(session.userID),
+                let session = connection.session.session
+                guard announcement.userIDs.contains(session.userID),
                     announcement.sparedDeviceID != session.deviceID
                 else { continue }
                 act(connections[name]?.session.told(frame, cutting) ?? [], name)

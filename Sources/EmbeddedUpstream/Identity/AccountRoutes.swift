@@ -43,7 +43,18 @@ extension Routes {
                 if let settings = wish.settings {
                     world.accounts[call.userID]?.settings = settings
                 }
-                world.renewStamp(call)
+                if operation == .changeKDF, world.sparesSessions {
+                    world.tellOfDerivation(call)
+                } else {
+                    world.renewStamp(call)
+                }
+                return Reply()
+            }
+        }
+        for (method, path) in [(Method.delete, ""), (.post, "/delete")] {
+            on(method, "/api/accounts" + path, .deleteAccount) { call, world throws(Refusal) in
+                try world.checkPassword(call)
+                world.deleteAccount(call)
                 return Reply()
             }
         }
@@ -99,6 +110,43 @@ extension World {
             call,
             sparing: call.session?.deviceID
         )
+    }
+}
+
+extension World {
+    /// Whether a change of the derivation leaves everybody logged in. One of the servers can be told to.
+    fileprivate var sparesSessions: Bool {
+        personality.hub.tellsReasons
+            && featureStates["pm-23995-no-logout-on-kdf-change"]?.bool == true
+    }
+
+    /// Whoever knows the reason need not log out, and hears that there are new settings.
+    fileprivate mutating func tellOfDerivation(_ call: Call) {
+        touch(call.userID, call)
+        announce(.loggedOut, to: call.userID, date: nil, call, reason: .derivationChanged)
+        announce(.settingsChanged, to: call.userID, date: nil, call, namesActor: false)
+    }
+
+    /// Everything that is the account's own goes with it.
+    fileprivate mutating func deleteAccount(_ call: Call) {
+        guard let account = accounts.removeValue(forKey: call.userID) else { return }
+        idsByEmail[Account.plain(account.email)] = nil
+        for device in account.devices.values { renewals[device.refreshToken] = nil }
+        for cipher in account.ciphers.values {
+            changes.insert(.cipher(owner: call.userID, cipher.id))
+            for file in cipher.files {
+                files[cipher.id + "/" + file.id] = nil
+                changes.insert(.file(cipher.id + "/" + file.id))
+            }
+        }
+        for id in account.organizationIDs {
+            organizations[id]?.members[call.userID] = nil
+            changes.insert(.organization(id))
+        }
+        changes.insert(.account(call.userID))
+        if personality.hub.tellsReasons {
+            announce(.loggedOut, to: call.userID, date: nil, call, namesActor: false)
+        }
     }
 }
 

@@ -7,14 +7,16 @@ extension Routes {
     /// Many items at once.
     mutating func addBulk() {
         on(.put, "/api/ciphers/delete", .trashCiphers) { call, world throws(Refusal) in
-            let ids = try call.read(IDsRequest.self).ids
-            _ = try world.forEach(ids) { world, id throws(Refusal) in try world.trash(id, call) }
+            let ids = try world.ids(call, to: .trash)
+            _ = try world.forEach(ids, call) { world, id throws(Refusal) in
+                try world.trash(id, call)
+            }
             world.tellOfMany(call)
             return Reply()
         }
         on(.put, "/api/ciphers/restore", .restoreCiphers) { call, world throws(Refusal) in
-            let ids = try call.read(IDsRequest.self).ids
-            let done = try world.forEach(ids) { world, id throws(Refusal) in
+            let ids = try world.ids(call, to: .restore)
+            let done = try world.forEach(ids, call) { world, id throws(Refusal) in
                 try world.restore(id, call)
             }
             world.tellOfMany(call)
@@ -22,8 +24,8 @@ extension Routes {
         }
         for (method, path) in [(Method.delete, "/api/ciphers"), (.post, "/api/ciphers/delete")] {
             on(method, path, .deleteCiphers) { call, world throws(Refusal) in
-                let ids = try call.read(IDsRequest.self).ids
-                _ = try world.forEach(ids) { world, id throws(Refusal) in
+                let ids = try world.ids(call, to: .delete)
+                _ = try world.forEach(ids, call) { world, id throws(Refusal) in
                     let cipher = try world.find(id, for: call.userID, to: .delete)
                     world.remove(cipher, of: call.userID)
                     return cipher
@@ -35,6 +37,7 @@ extension Routes {
         for method in [Method.put, .post] {
             on(method, "/api/ciphers/move", .moveCiphers) { call, world throws(Refusal) in
                 let wish: MoveRequest = try call.read()
+                try world.checkCount(wish.ids, to: .move)
                 try world.move(wish.ids, to: wish.folderID, call)
                 world.tellOfMove(wish, call)
                 return Reply()
@@ -65,26 +68,16 @@ extension Routes {
     private mutating func addImport() {
         on(.post, "/api/ciphers/import", .importCiphers) { call, world throws(Refusal) in
             let json = try call.json()
-            guard let ciphers = json[anyCase: "ciphers"]?.array else {
-                throw .badShape("ciphers are missing")
-            }
-            var folderIDs: [String] = []
-            for folder in json[anyCase: "folders"]?.array.map(Array.init) ?? [] {
-                guard let name = folder[anyCase: "name"]?.string else {
-                    throw .badShape("a folder has no name")
+            let before = world
+            do throws(Refusal) {
+                try world.importAll(json, call)
+            } catch {
+                if world.personality.bulkSkips {
+                    world = before
+                } else {
+                    world.touch(call.userID, call)
                 }
-                folderIDs.append(world.createFolder(name, call).id)
-            }
-            var ids: [String] = []
-            for cipher in ciphers {
-                ids.append(try world.createCipher(cipher, in: nil, [], call).id)
-            }
-            for pair in json[anyCase: "folderRelationships"]?.array.map(Array.init) ?? [] {
-                guard
-                    let item = pair[anyCase: "key"]?.int, ids.indices.contains(item),
-                    let folder = pair[anyCase: "value"]?.int, folderIDs.indices.contains(folder)
-                else { continue }
-                world.place(ids[item], of: call.userID) { $0.folderID = folderIDs[folder] }
+                throw error
             }
             world.touch(call.userID, call)
             world.announce(
@@ -100,6 +93,51 @@ extension Routes {
 }
 
 extension World {
+    fileprivate mutating func importAll(
+        _ json: JSON.Value,
+        _ call: borrowing Call
+    ) throws(Refusal) {
+        guard let ciphers = json[anyCase: "ciphers"]?.array else {
+            throw .badShape("ciphers are missing")
+        }
+        let folders = json[anyCase: "folders"]?.array.map(Array.init) ?? []
+        let relations = json[anyCase: "folderRelationships"]?.array.map(Array.init) ?? []
+        if let limit = personality.importLimit {
+            guard ciphers.count <= limit.items, relations.count <= limit.items,
+                folders.count <= limit.folders
+            else { throw .importTooLarge }
+        }
+        var folderIDs: [String] = []
+        for folder in folders {
+            guard let name = folder[anyCase: "name"]?.string else {
+                throw .badShape("a folder has no name")
+            }
+            folderIDs.append(createFolder(name, call).id)
+        }
+        var ids: [String] = []
+        for cipher in ciphers {
+            ids.append(try createCipher(cipher, in: nil, [], call).id)
+        }
+        for pair in relations {
+            guard
+                let item = pair[anyCase: "key"]?.int, ids.indices.contains(item),
+                let folder = pair[anyCase: "value"]?.int, folderIDs.indices.contains(folder)
+            else { continue }
+            place(ids[item], of: call.userID) { $0.folderID = folderIDs[folder] }
+        }
+    }
+
+    /// The ids that a bulk call names.
+    func ids(_ call: Call, to deed: Refusal.Deed) throws(Refusal) -> [String] {
+        let ids = try call.read(IDsRequest.self).ids
+        try checkCount(ids, to: deed)
+        return ids
+    }
+
+    fileprivate func checkCount(_ ids: [String], to deed: Refusal.Deed) throws(Refusal) {
+        if let limit = personality.bulkLimit, ids.count > limit { throw .tooMany(deed) }
+    }
+
     /// One of the servers tells of a single move as of a change of that item, with its old date.
     fileprivate mutating func tellOfMove(_ wish: MoveRequest, _ call: Call) {
         if wish.ids.count == 1, let id = wish.ids.first?.lowercased(), !personality.bulkSkips,

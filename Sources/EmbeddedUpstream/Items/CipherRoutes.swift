@@ -83,8 +83,8 @@ extension Routes {
                 return world.reply(cipher, call)
             }
             on(.put, "/api/ciphers/" + path, .archiveCipher) { call, world throws(Refusal) in
-                let ids = try call.read(IDsRequest.self).ids
-                let done = try world.forEach(ids) { world, id throws(Refusal) in
+                let ids = try world.ids(call, to: isArchived ? .archive : .unarchive)
+                let done = try world.forEach(ids, call) { world, id throws(Refusal) in
                     try world.archive(id, isArchived, call)
                 }
                 if done.isEmpty, world.personality.refusesSecondArchiving {

@@ -55,9 +55,10 @@ extension World {
     }
 
     /// Does something to each of many items. One of the servers passes over what it may not do; the
-    /// other stops there, keeps what it has done, and tells nobody.
+    /// other stops there, keeps what it has done, and tells nobody: only the account's revision does.
     mutating func forEach(
         _ ids: [String],
+        _ call: borrowing Call,
         _ deed: (inout World, String) throws(Refusal) -> StoredCipher?
     ) throws(Refusal) -> [StoredCipher] {
         var done: [StoredCipher] = []
@@ -65,7 +66,9 @@ extension World {
             do throws(Refusal) {
                 if let cipher = try deed(&self, id.lowercased()) { done.append(cipher) }
             } catch {
-                if !personality.bulkSkips { throw error }
+                if personality.bulkSkips { continue }
+                if !done.isEmpty { touch(call.userID, call) }
+                throw error
             }
         }
         return done
@@ -74,16 +77,13 @@ extension World {
     mutating func move(
         _ ids: [String],
         to folderID: String?,
-        _ call: borrowing Call
+        _ call: Call
     ) throws(Refusal) {
         try checkFolder(folderID, call)
-        for id in ids.map({ $0.lowercased() }) {
-            do throws(Refusal) {
-                _ = try find(id, for: call.userID)
-                place(id, of: call.userID) { $0.folderID = folderID }
-            } catch {
-                if !personality.bulkSkips { throw error }
-            }
+        _ = try forEach(ids, call) { world, id throws(Refusal) in
+            let cipher = try world.find(id, for: call.userID).cipher
+            world.place(id, of: call.userID) { $0.folderID = folderID }
+            return cipher
         }
     }
 }

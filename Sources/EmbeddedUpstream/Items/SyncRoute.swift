@@ -9,8 +9,9 @@ extension Routes {
             Reply(json: world.sync(call))
         }
         on(.get, "/api/accounts/revision-date", .revisionDate) { call, world throws(Refusal) in
-            let revised = world.accounts[call.userID]?.revised ?? Moment(ticks: 0)
-            return Reply(json: JSON.Raw(revised.milliseconds))
+            // Who is not there any more was last changed at the beginning of all time.
+            let milliseconds = world.accounts[call.userID]?.revised.milliseconds
+            return Reply(json: JSON.Raw(milliseconds ?? -62_135_596_800_000))
         }
         on(.get, "/api/accounts/profile", .profile) { call, world throws(Refusal) in
             Reply(json: .object { world.writeProfile(call.userID, to: &$0) })

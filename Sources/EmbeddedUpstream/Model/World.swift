@@ -19,8 +19,6 @@ struct World: Sendable {
     /// What lets a file be fetched without an access token.
     var fileTokens: [String: String] = [:]
     var featureStates: [String: JSON.Raw]
-    /// Where the hub is, if it is elsewhere.
-    var hubAddress: String?
     /// The last stamp that was given, for no two are alike.
     var lastStamp = Moment(ticks: 0)
     /// What the call under way has to tell connected devices.
@@ -31,6 +29,13 @@ struct World: Sendable {
     init(_ personality: Personality) {
         self.personality = personality
         featureStates = ["pm-19148-innovation-archive": true]
+    }
+}
+
+extension World {
+    /// Who holds the token. It need not be of the newest stamp, only not too old.
+    func session(ofToken token: String, at now: Moment) -> Session? {
+        sessions[token].flatMap { $0.expires > now ? $0 : nil }
     }
 }
 
@@ -98,11 +103,13 @@ extension World {
         date: Moment?,
         _ call: borrowing Call,
         namesActor: Bool = true,
+        reason: HubEvent.Reason? = nil,
         sparing deviceID: String? = nil
     ) {
         var event = HubEvent(kind, userID: userID)
         event.id = id
-        event.date = date
+        event.date = id == nil && personality.hub.tellsReasons ? nil : date
+        event.reason = reason
         event.contextID = namesActor ? call.deviceID : nil
         announcements.append(
             Announcement(event: event, userIDs: [userID], sparedDeviceID: deviceID)

@@ -34,15 +34,19 @@ extension Personality {
         archivingRevises: true,
         filesRevise: true,
         bulkSkips: true,
+        bulkLimit: 500,
+        importLimit: ImportLimit(items: 7_000, folders: 2_000),
         emptyListsAreNull: true,
         fileAddressIsRelative: false,
         checksEncryptedFor: true,
+        toldByNegativeRevision: true,
         hub: HubHabits(
             answersInText: true,
             sendsHubPings: true,
             echoesBinary: false,
             timestamps: .shortest,
-            sparesActorOfArchive: true
+            sparesActorOfArchive: true,
+            tellsReasons: true
         )
     )
 
@@ -72,15 +76,19 @@ extension Personality {
         archivingRevises: false,
         filesRevise: false,
         bulkSkips: false,
+        bulkLimit: nil,
+        importLimit: nil,
         emptyListsAreNull: false,
         fileAddressIsRelative: true,
         checksEncryptedFor: false,
+        toldByNegativeRevision: false,
         hub: HubHabits(
             answersInText: false,
             sendsHubPings: false,
             echoesBinary: true,
             timestamps: .eight,
-            sparesActorOfArchive: false
+            sparesActorOfArchive: false,
+            tellsReasons: false
         )
     )
 }

@@ -54,9 +54,15 @@ public struct Personality: Sendable {
     let filesRevise: Bool
     /// Whether a bulk call passes over ids that mean nothing, or stops at the first.
     let bulkSkips: Bool
+    /// How many ids a bulk call may name, and how many items and folders an import.
+    let bulkLimit: Int?
+    let importLimit: ImportLimit?
     let emptyListsAreNull: Bool
     let fileAddressIsRelative: Bool
     let checksEncryptedFor: Bool
+
+    /// Whether whoever still has a token of an account that is gone is told so by its revision.
+    let toldByNegativeRevision: Bool
 
     // Hub
     let hub: HubHabits
@@ -76,6 +82,13 @@ struct HubHabits: Sendable {
     let timestamps: MessagePack.TimestampForm
     /// Whether bulk changes and archiving leave the acting device out.
     let sparesActorOfArchive: Bool
+    /// Whether what concerns the whole account is told with a reason instead of a date.
+    let tellsReasons: Bool
+}
+
+struct ImportLimit: Sendable {
+    let items: Int
+    let folders: Int
 }
 
 /// When a copy that a client has edited is too old.

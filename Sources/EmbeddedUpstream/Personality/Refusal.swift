@@ -5,6 +5,9 @@ enum Refusal: Error, Hashable {
         case delete
         case trash
         case restore
+        case move
+        case archive
+        case unarchive
     }
 
     case missingCipher
@@ -18,6 +21,9 @@ enum Refusal: Error, Hashable {
     case forbidden(Deed)
     case stale
     case badDate
+    /// A bulk call names more items than it may.
+    case tooMany(Deed)
+    case importTooLarge
     case organizationMismatch
     case badType
     case noData
@@ -31,6 +37,8 @@ enum Refusal: Error, Hashable {
     case badShape(String)
     case badUUID
     case noRoute(isAPI: Bool)
+    /// At the hub's place, where nothing else is spoken.
+    case noWebSocket
     case wrongPassword
     case unauthorized
     case registrationRefused

@@ -13,6 +13,7 @@ struct Wording: Sendable {
             .foreignCipher, .badUUID:
             .bitwarden("Resource not found.", .notFound)
         case .noRoute: Reply(.notFound)
+        case .noWebSocket: .plain(.badRequest, "Connection ID required")
         case .unauthorized: Reply(.unauthorized)
         case .tooLong(let member, let limit):
             .model(
@@ -57,7 +58,7 @@ struct Wording: Sendable {
         switch refusal {
         case .unauthorized:
             .page(.unauthorized, "Unauthorized", "The request requires user authentication.")
-        case .badJSON:
+        case .badJSON, .noWebSocket:
             .page(
                 .badRequest,
                 "Bad Request",
@@ -90,10 +91,10 @@ private func bitwardenWords(_ refusal: Refusal) -> String {
         "The item cannot be saved because it is out of date. To edit this item, first sync your vault, or log out and back in."
     case .organizationMismatch:
         "Organization mismatch. Re-sync if you recently moved this item, then try again."
-    case .forbidden(.edit): "You do not have permissions to edit this."
-    case .forbidden(.delete): "You do not have permissions to delete this."
-    case .forbidden(.trash): "You do not have permissions to soft delete this."
-    case .forbidden(.restore): "You do not have permissions to restore this."
+    case .forbidden(let deed): "You do not have permissions to \(deed.bitwardenWord) this."
+    case .tooMany(let deed):
+        "You can only \(deed.bitwardenWord) up to 500 items at a time."
+    case .importTooLarge: "You cannot import this much data at once."
     case .unknownFolder: "Invalid folder."
     case .badType: "Unsupported cipher type."
     case .noData: "The item has no data."
@@ -111,6 +112,20 @@ private func bitwardenWords(_ refusal: Refusal) -> String {
     }
 }
 
+extension Refusal.Deed {
+    fileprivate var bitwardenWord: String {
+        switch self {
+        case .edit: "edit"
+        case .delete: "delete"
+        case .trash: "soft delete"
+        case .restore: "restore"
+        case .move: "move"
+        case .archive: "archive"
+        case .unarchive: "unarchive"
+        }
+    }
+}
+
 private func vaultwardenWords(_ refusal: Refusal) -> String {
     switch refusal {
     case .missingCipher: "Cipher doesn't exist"
@@ -122,9 +137,9 @@ private func vaultwardenWords(_ refusal: Refusal) -> String {
     case .stale: "The client copy of this cipher is out of date. Resync the client and try again."
     case .organizationMismatch:
         "Organization mismatch. Please resync the client before updating the cipher"
-    case .forbidden(.edit): "Cipher is not write accessible"
     case .forbidden(.delete), .forbidden(.trash): "Cipher can't be deleted by user"
     case .forbidden(.restore): "Cipher can't be restored by user"
+    case .forbidden: "Cipher is not write accessible"
     case .badType, .badGrant: "Invalid type"
     case .noData: "Data missing"
     case .tooLong(let member, let limit):

@@ -46,7 +46,7 @@ extension World {
                 vault: call.origin,
                 api: call.origin + "/api",
                 identity: call.origin + "/identity",
-                notifications: hubAddress ?? call.origin + "/notifications"
+                notifications: call.origin + "/notifications"
             )
         )
         configuration.featureStates = featureStates

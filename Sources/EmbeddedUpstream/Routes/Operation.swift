@@ -12,7 +12,7 @@ public enum Operation: String, Sendable, Hashable, CaseIterable {
     case sends
     case organizations
     case verifyPassword, apiKey, securityStamp, changePassword, changeKDF, rotateKeys, secondFactor,
-        devices
+        devices, deleteAccount
     case domains
     /// What clients look at and nobody here needs.
     case other

@@ -114,6 +114,12 @@ extension Reply {
         )
     }
 
+    static func plain(_ status: Status, _ text: String) -> Reply {
+        var reply = Reply.bytes(Array(text.utf8), type: "text/plain; charset=utf-8")
+        reply.status = status
+        return reply
+    }
+
     static func page(_ status: Status, _ reason: String, _ text: String) -> Reply {
         var reply = Reply(status)
         reply.headers["Content-Type"] = "text/html; charset=utf-8"

@@ -34,6 +34,7 @@ struct Routes: Sendable {
         addKeyRotation()
         addSecondFactor()
         addEmptyLists()
+        addHub()
     }
 
     /// A route for those who are logged in.

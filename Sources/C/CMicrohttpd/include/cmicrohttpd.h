@@ -7,6 +7,7 @@
 struct cm_daemon;
 struct cm_connection;
 struct cm_response;
+struct cm_line;
 
 /// What the library tells its owner. `server` is what was given to `cm_start`; `connection` and
 /// `exchange` are what `opened` and `targeted` returned. All of it happens inside `cm_run`,
@@ -24,6 +25,9 @@ struct cm_callbacks {
     /// The exchange is over, one way or the other (`delivered`: its answer was sent to the end); nothing
     /// of it may be used from now on.
     void (*completed)(void *server, void *exchange, int delivered);
+    /// The head of an upgrading answer is out, and the connection's descriptor is the owner's until
+    /// `cm_take_back`. The bytes were sent right behind the request and have been read already.
+    void (*upgraded)(void *server, void *exchange, const char *bytes, size_t count, struct cm_line *);
 };
 
 /// A daemon without a listening socket and without a thread: its owner accepts, waits and runs.
@@ -89,6 +93,10 @@ typedef int64_t (*cm_reader)(void *context, uint64_t position, char *buffer, siz
 /// `context` is given to `release` when the answer is gone.
 struct cm_response *cm_response_reader(
     int64_t size, size_t block, cm_reader reader, void *context, void (*release)(void *));
+/// An answer that ends HTTP on its connection. Its status is 101, and it needs an `Upgrade` header.
+struct cm_response *cm_response_upgrade(struct cm_daemon *);
+/// Returns an upgraded connection, which is then `completed` and `closed` like any other.
+void cm_take_back(struct cm_line *);
 /// 0 if the library finds a fault with the name or the value.
 int cm_response_header(struct cm_response *, const char *name, const char *value);
 /// Lets go of an answer that will not be sent.
@@ -100,6 +108,8 @@ int cm_answer(struct cm_connection *, int status, struct cm_response *);
 int cm_accept(int fd);
 /// Says one last thing to a client and closes the sending side.
 void cm_say(int fd, const void *bytes, size_t count);
+/// Ends a TCP connection at once and without its end in the stream, so that the other side sees it reset.
+void cm_reset(int fd);
 /// Forgets what can be read at this moment; 0 once the other end has closed.
 int cm_discard(int fd);
 /// How many bytes wait to be read, or -1.

@@ -11,7 +11,8 @@ enum Callbacks {
         closed: closed,
         targeted: targeted,
         called: called,
-        completed: completed
+        completed: completed,
+        upgraded: upgraded
     )
 
     private static let opened:
@@ -65,6 +66,17 @@ enum Callbacks {
             guard let loop = loop(server), let exchange else { return }
             let over = Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue()
             loop.completed(over, isDelivered: isDelivered != 0)
+        }
+
+    private static let upgraded:
+        @convention(c) (
+            UnsafeMutableRawPointer?, UnsafeMutableRawPointer?, UnsafePointer<CChar>?, Int,
+            OpaquePointer?
+        ) -> Void = { server, exchange, bytes, count, line in
+            guard let loop = loop(server), let exchange, let line else { return }
+            let received = Array(UnsafeRawBufferPointer(start: bytes, count: count))
+            let exchangeObject = Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue()
+            loop.upgraded(exchangeObject, line, received)
         }
 
     private static func loop(_ server: UnsafeMutableRawPointer?) -> ServerLoop? {

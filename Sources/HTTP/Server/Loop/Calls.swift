@@ -1,4 +1,5 @@
 import CMicrohttpd
+import Synchronization
 
 // MARK: What the library says, and when it may
 
@@ -11,6 +12,7 @@ extension ServerLoop {
             peer: arriving?.peer ?? .memory
         )
         connections[connection.identity] = connection
+        count()
         poll.watchDeparture(descriptor, as: connection.identity)
         connection.enter(.head, until: now + limits.headTime)
         look(at: connection)
@@ -20,8 +22,14 @@ extension ServerLoop {
     func closed(_ connection: Connection) {
         poll.forget(connection.descriptor)
         connections[connection.identity] = nil
+        count()
         halfClosed[connection.identity] = nil
         if connection.mustLinger { linger(cm_duplicate(connection.descriptor)) }
+    }
+
+    /// At once, and not at the end of a turn in which handlers may have been called already.
+    private func count() {
+        census.connections.store(connections.count, ordering: .relaxed)
     }
 
     func targeted(_ connection: Connection, _ target: [UInt8]) -> Exchange {
@@ -36,6 +44,10 @@ extension ServerLoop {
     func completed(_ exchange: Exchange, isDelivered: Bool) {
         let connection = exchange.connection
         exchange.completed(isDelivered: isDelivered)
+        if connection.upgraded != nil {
+            connection.upgraded = nil
+            return
+        }
         connection.exchange = nil
         census.exchangesEnded()
         connection.enter(.idle, until: now + limits.idleTime)

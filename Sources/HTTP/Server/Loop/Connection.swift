@@ -16,6 +16,8 @@ final class Connection {
         case waning
         /// Has been refused, and has a moment to read why.
         case dismissed
+        /// Speaks another protocol by now, with somebody else.
+        case upgraded
         /// Has been cut off and is about to go.
         case cut
     }
@@ -29,6 +31,8 @@ final class Connection {
     private(set) var phase = Phase.idle
     private(set) var deadline: Duration?
     var exchange: Exchange?
+    /// The last exchange of a connection that was upgraded by it.
+    var upgraded: Exchange?
     /// The last answer was given before the request was read to its end.
     var hasUnreadRequest = false
     /// The client has closed its sending side. Whether it has left altogether, only time can tell.
@@ -57,7 +61,7 @@ final class Connection {
     var isClientsTurn: Bool {
         switch phase {
         case .idle, .head, .body: true
-        case .handling, .waning, .answering, .dismissed, .cut: false
+        case .handling, .waning, .answering, .dismissed, .upgraded, .cut: false
         }
     }
 
@@ -66,6 +70,12 @@ final class Connection {
         phase = .cut
         deadline = nil
         shutdown(descriptor, Int32(SHUT_RDWR))
+    }
+
+    /// Ends it as if the machine had failed at that moment: nothing is said, nobody is waited for.
+    func vanish(isReset: Bool) {
+        if isReset { cm_reset(descriptor) }
+        cut()
     }
 
     /// Says one last thing, past the library. Only before an answer has begun.
@@ -95,14 +105,22 @@ extension Response {
 
     /// Whether a socket that has little room takes all of it in one piece.
     var isSaidAtOnce: Bool {
-        if case .stream = body { false } else { (length ?? .max) <= 16_384 }
+        (length ?? .max) <= 16_384 && isHere
+    }
+
+    /// Whether there is a body, and it lies in memory.
+    private var isHere: Bool {
+        switch body {
+        case .bytes, .fixed: true
+        case .stream, .upgrade, .cut: false
+        }
     }
 
     private var wholeBody: [UInt8] {
         switch body {
         case .bytes(let bytes): bytes
         case .fixed(let text): text.withUTF8Buffer { Array($0) }
-        case .stream: []
+        case .stream, .upgrade, .cut: []
         }
     }
 }

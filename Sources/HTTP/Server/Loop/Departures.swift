@@ -68,7 +68,7 @@ extension ServerLoop {
         case .idle, .answering, .dismissed:
             connection.exchange?.doom()
             connection.cut()
-        case .handling, .cut: break
+        case .handling, .upgraded, .cut: break
         }
     }
 }

@@ -36,8 +36,13 @@ extension ServerLoop {
         }
     }
 
-    /// A request that is on its way already is still answered.
+    /// A request that is on its way already is still answered. What was upgraded has no requests that
+    /// could be finished.
     func cutIfIdle(_ connection: Connection) {
+        if let exchange = connection.upgraded {
+            connection.cut()
+            return exchange.doom()
+        }
         guard connection.exchange == nil, cm_unread(connection.descriptor) <= 0 else { return }
         connection.cut()
     }

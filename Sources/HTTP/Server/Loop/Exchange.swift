@@ -29,6 +29,7 @@ final class Exchange: @unchecked Sendable {
     private var inlet: Inlet?
     private(set) var outlet: Outlet?
     private var response: Response?
+    private var handover: Handover?
     private var task: Task<Void, Never>?
     private var isParked = false
     private var isDoomed = false
@@ -68,6 +69,7 @@ extension Exchange {
         isParked = false
         inlet?.end(.failed(.clientLeft))
         outlet?.end(isDelivered ? .delivered : .clientLeft)
+        handover?.fail()
         if !isDelivered { task?.cancel() }
         task = nil
     }
@@ -146,6 +148,10 @@ extension Exchange {
 
     /// Answers in the middle of a body and ends the connection.
     private func breakOff(with response: Response?) -> Bool {
+        if case .cut(let isReset) = response?.body {
+            connection.vanish(isReset: isReset)
+            return false
+        }
         let answer = response.flatMap { $0.isSaidAtOnce ? $0 : nil }
         connection.say(answer ?? Refusal.bodyTooLarge.response)
         return false
@@ -216,9 +222,18 @@ extension Exchange {
 
     private func respond(to request: Request) async {
         let response = await loop.handler(request)
-        guard case .stream(_, let produce) = response.body, request.method != .head else {
-            return answer(response)
+        switch response.body {
+        case .stream(_, let produce) where request.method != .head:
+            await answer(response, producing: produce)
+        case .upgrade(let take): await answer(response, handingOverTo: take)
+        case .bytes, .fixed, .stream, .cut: answer(response)
         }
+    }
+
+    private func answer(
+        _ response: Response,
+        producing produce: @Sendable (BodyWriter) async throws -> Void
+    ) async {
         let outlet = Outlet(capacity: loop.patience) { [weak self] in
             if let self { loop.rouse(self) }
         }
@@ -231,6 +246,20 @@ extension Exchange {
         } catch {
             outlet.end(.broken)
         }
+    }
+
+    private func answer(
+        _ response: Response,
+        handingOverTo take: @Sendable (UpgradedConnection) async -> Void
+    ) async {
+        guard stage != .over else { return }
+        let handover = Handover()
+        self.handover = handover
+        answer(response)
+        guard let connection = await handover.connection() else { return }
+        await take(connection)
+        handover.takeBack()
+        loop.mustRun = true
     }
 
     private func answer(_ response: Response) {
@@ -247,13 +276,20 @@ extension Exchange {
         guard let handle else { return false }
         stage = .answered
         self.response = nil
+        if case .cut(let isReset) = response.body {
+            connection.vanish(isReset: isReset)
+            return false
+        }
+        if case .upgrade = response.body, head?.mayUpgrade != true {
+            return deliver(Refusal.notUpgradable.response)
+        }
         if head?.method == .head, response.length == nil {
             // The library would end a body without a length even where there is none, and the next
             // answer on the connection would begin with that.
             connection.say(response)
             return false
         }
-        let closes = loop.isDraining || head?.framing == .chunked || head == nil
+        let closes = closes(after: response)
         let answer = LibraryResponse(response, exchange: self, closes: closes)
         let size = response.length ?? 0
         connection.enter(
@@ -262,6 +298,20 @@ extension Exchange {
         )
         loop.look(at: connection)
         return answer.send(to: handle)
+    }
+
+    private func closes(after response: Response) -> Bool {
+        if case .upgrade = response.body { return false }
+        return loop.isDraining || head?.framing == .chunked || head == nil
+    }
+
+    /// The answer has gone out, and the connection speaks another protocol now.
+    func upgraded(_ line: OpaquePointer, _ received: [UInt8]) {
+        let connection = UpgradedConnection(
+            descriptor: connection.descriptor,
+            received: received
+        )
+        handover?.give(connection, line)
     }
 
     /// The library asks for more of a stream; what it had is with the client by now.

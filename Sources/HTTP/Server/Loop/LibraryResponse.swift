@@ -12,7 +12,7 @@ struct LibraryResponse {
     init(_ response: Response, exchange: Exchange, closes: Bool) {
         let made = Self.make(response, exchange)
         if let made, response.headers.areSendable, response.headers.fill(made),
-            (200...999).contains(response.status.rawValue)
+            response.hasFittingStatus
         {
             pointer = made
             status = Int32(response.status.rawValue)
@@ -55,7 +55,17 @@ struct LibraryResponse {
                 Unmanaged.passRetained(exchange).toOpaque(),
                 StreamReader.release
             )
+        case .upgrade: return exchange.loop.daemon.flatMap { cm_response_upgrade($0) }
+        case .cut: return nil
         }
+    }
+}
+
+extension Response {
+    /// What is less than 200 is no answer yet, but for the one that ends HTTP.
+    fileprivate var hasFittingStatus: Bool {
+        if case .upgrade = body { return status == .switchingProtocols }
+        return (200...999).contains(status.rawValue)
     }
 }
 

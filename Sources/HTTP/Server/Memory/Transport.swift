@@ -35,7 +35,8 @@ public struct Answer: Sendable, Equatable {
 }
 
 /// Hands requests to a handler in this process, under the rules that hold on a socket: what is
-/// refused there is refused here, lengths are told, `HEAD` has no body.
+/// refused there is refused here, lengths are told, `HEAD` has no body. Only that there is no
+/// connection which could be upgraded: there it ends with the head.
 public struct MemoryTransport: Transport {
     private let handler: Handler
     private let limits: Limits
@@ -102,6 +103,8 @@ extension Response {
             let writer = BodyWriter(sink: .memory { await collector.take($0) })
             try await produce(writer)
             return await collector.bytes
+        case .upgrade: return []
+        case .cut: throw ConnectionCut()
         }
     }
 }

@@ -16,6 +16,9 @@ package struct RequestHead {
     package let framing: Framing
     /// Whether the client waits for a word before it sends its body.
     package let expectsContinue: Bool
+    /// Whether HTTP may end with the answer. The older version knows nothing of that, and a body has
+    /// no place there.
+    let mayUpgrade: Bool
 
     package init(
         method: Method,
@@ -32,6 +35,7 @@ package struct RequestHead {
         self.headers = headers
         framing = try Self.framing(fields, minorVersion, limits)
         expectsContinue = try Self.expectsContinue(fields, minorVersion, framing)
+        mayUpgrade = minorVersion > 0 && method != .head && framing == .none
     }
 
     private static func host(
@@ -152,6 +156,7 @@ package enum Refusal: Error, Equatable {
     case unknownExpectation
     case tooSlow
     case tooManyConnections
+    case notUpgradable
     /// An answer of ours, in truth: a header of it would be more than one.
     case unsendable
 
@@ -165,6 +170,7 @@ package enum Refusal: Error, Equatable {
         case .unknownExpectation: .plain("Nothing is known of that.", .expectationFailed)
         case .tooSlow: .plain("That took too long.", .requestTimeout)
         case .tooManyConnections: Self.busy
+        case .notUpgradable: .plain("That request cannot leave HTTP/1.1.", .badRequest)
         case .unsendable: .plain("Internal Server Error", Status(rawValue: 500))
         }
     }
