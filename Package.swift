@@ -221,7 +221,7 @@ let package = Package(
             name: "benchmarks",
             dependencies: [
                 "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics",
-                "Logging", "Vault", "Records", "Sync", "Bitwarden", "Host",
+                "Logging", "Vault", "Records", "Sync", "Bitwarden", "Host", "EmbeddedUpstream",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

@@ -95,7 +95,7 @@ private actor Counter {
     }
 }
 
-private struct Load {
+struct Load {
     struct Result {
         let rate: Double
         let requests: Int
@@ -118,7 +118,7 @@ private struct Load {
     }
 }
 
-private enum Tool {
+enum Tool {
     static func find(_ name: String) -> String? {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         return (path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin"])
