@@ -63,10 +63,11 @@ crash: setup ## The store in the long run: 300 kills, 10,000 power cuts, 400,000
 crowd: setup ## The server among its clients: 10,000 that rest, 2,000 that leave at random.
 	HOLDFAST_LONG=1 swift test $(SWIFT_FLAGS) --filter ServerAbuseTests
 .PHONY: interop
-interop: setup ## Clients that nobody here wrote (Python's own crypto, rbw) against the embedded upstream.
+interop: setup ## Clients that nobody here wrote (Python's own crypto, rbw), and ours, at the embedded upstream.
 	@echo "== Building the host in release"
 	swift build $(RELEASE) --product holdfast
-	Tests/Interop/run.sh .build/release/holdfast .build/interop
+	swift build $(RELEASE) --product interop-client
+	Tests/Interop/run.sh .build/release/holdfast .build/release/interop-client .build/interop
 
 .PHONY: records
 records: setup ## Makes the C of the records anew from proto/.

@@ -203,6 +203,16 @@ let package = Package(
             swiftSettings: strict
         ),
 
+        // Our own client, for the tests with clients that nobody here wrote.
+        .executableTarget(
+            name: "interop-client",
+            dependencies: [
+                "Host", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Metrics", "System",
+            ],
+            path: "Tests/Interop/Client",
+            swiftSettings: strict
+        ),
+
         // What must hold for any input. The tests try it a little, `make fuzz` thoroughly.
         .target(
             name: "FuzzProperties",

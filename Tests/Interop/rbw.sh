@@ -48,6 +48,13 @@ printf 'second password\nits notes' | rbw edit "rbw item" "rbw user"
 rbw sync
 expect "its edit is there" "$(python read 'rbw item')" "rbw user/second password/its notes"
 expect "it lists both" "$(rbw list | sort | paste -sd,)" "python item,rbw item"
+python add "told item"
+for _ in $(seq 100); do
+	rbw list | grep -q "told item" && break
+	sleep 0.1
+done
+expect "it is told by the hub what the other client adds" "$(rbw get 'told item')" "python password"
+rbw remove "told item" "python user"
 rbw remove "rbw item" "rbw user"
 rbw sync
 expect "what it removes is gone" "$(rbw list)" "python item"

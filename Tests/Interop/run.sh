@@ -1,10 +1,12 @@
 #!/bin/bash
-# Clients that share no code with us, against `holdfast upstream`: run.sh HOLDFAST SCRATCH
+# Clients that share no code with us, and our own beside them, against `holdfast upstream`:
+# run.sh HOLDFAST INTEROP-CLIENT SCRATCH
 #
 # What cannot run on this machine says why, loudly, and is skipped; what fails, fails.
 set -euo pipefail
 holdfast=$(readlink -f "${1:?which program}")
-scratch=${2:?where to put things}
+client=$(readlink -f "${2:?which client}")
+scratch=${3:?where to put things}
 here=$(dirname "$(readlink -f "$0")")
 mkdir -p "$scratch"
 skipped=()
@@ -35,6 +37,8 @@ for profile in vaultwarden bitwarden; do
 	export UPSTREAM
 	echo "== Python, with its own crypto, as $profile"
 	PROFILE=$profile "$PYTHON" "$here/test_upstream.py"
+	echo "== Our own client and Python's, as $profile"
+	CLIENT=$client "$PYTHON" "$here/test_client.py"
 	if [ -x "$scratch/sid/usr/bin/rbw" ]; then
 		echo "== rbw as $profile"
 		"$here/rbw.sh" "$scratch/sid"

@@ -8,7 +8,6 @@ import struct
 import sys
 import time
 import unittest
-import urllib.request
 import uuid
 import base64
 
@@ -147,33 +146,10 @@ class Items(unittest.TestCase):
     def test_a_file(self):
         client = new_client()
         cipher = client.call("POST", "/api/ciphers", client.login("a", "b", "c"))
-        key = Key()
         content = os.urandom(100_000)
-        upload = client.call(
-            "POST",
-            f"/api/ciphers/{cipher['id']}/attachment/v2",
-            {
-                "key": client.user_key.seal(key.data),
-                "fileName": client.user_key.seal("photo.jpg"),
-                "fileSize": len(content),
-                "adminRequest": False,
-            },
-        )
-        url = upload["url"]
-        if url.startswith("/"):
-            url = URL + "/api" + url
-        boundary = uuid.uuid4().hex
-        head = f'--{boundary}\r\nContent-Disposition: form-data; name="data"; filename="f"\r\n\r\n'
-        body = head.encode() + content + f"\r\n--{boundary}--\r\n".encode()
-        request = urllib.request.Request(url, body, method="POST")
-        request.add_header("Authorization", f"Bearer {client.token}")
-        request.add_header("Content-Type", f"multipart/form-data; boundary={boundary}")
-        urllib.request.urlopen(request, timeout=10)
-        answer = client.call(
-            "GET", f"/api/ciphers/{cipher['id']}/attachment/{upload['attachmentId']}"
-        )
-        with urllib.request.urlopen(answer["url"], timeout=10) as file:
-            self.assertEqual(file.read(), content)
+        client.attach(cipher, "photo.jpg", content)
+        [synced] = client.call("GET", "/api/sync")["ciphers"]
+        self.assertEqual(client.files(synced), {"photo.jpg": content})
 
     def test_an_organization(self):
         client = new_client()
