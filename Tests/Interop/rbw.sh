@@ -35,6 +35,8 @@ expect() {
 
 python register
 rbw config set base_url "$UPSTREAM"
+# Of an address without TLS it does not make one for WebSockets by itself.
+rbw config set notifications_url "ws${UPSTREAM#http}/notifications"
 rbw config set email "$email"
 rbw config set pinentry "$home/pinentry"
 rbw login
