@@ -99,7 +99,8 @@ final class Inbox<Command: Sendable>: Sendable {
     }
 
     /// Whether nothing has come in so far.
-    var isEmpty: Bool { state.withLock(\.commands.isEmpty) }
+    // A closure: in generic code a key path is made anew each time, which costs more than the lock.
+    var isEmpty: Bool { state.withLock { $0.commands.isEmpty } }
 
     /// The loop has ended. Nobody hears of it before this.
     func end() {

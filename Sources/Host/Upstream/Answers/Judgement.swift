@@ -25,7 +25,11 @@ extension Judgement {
         let tongue =
             kind == .success
             ? Tongue(ofSuccess: body, type: type) : Tongue(ofError: body, type: type)
-        let rejection = Rejection(status: status, tongue: tongue, body: body)
+        // A success refuses nothing, so nothing of it is kept.
+        let rejection =
+            kind == .success
+            ? Rejection(status: status, message: "")
+            : Rejection(status: status, tongue: tongue, body: body)
         let verdict = Verdict(
             kind,
             tongue,

@@ -69,6 +69,11 @@ private enum MediaType: Equatable {
             self = .none
             return
         }
+        // Nearly all say this, and a search costs more than all the rest of the judgement.
+        if field.hasPrefix("application/json") {
+            self = .json
+            return
+        }
         let type = field.prefix { $0 != ";" }.lowercased()
         if type.contains("json") {
             self = .json

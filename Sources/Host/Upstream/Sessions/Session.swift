@@ -31,7 +31,7 @@ public final class Session: Sendable {
         renewal = renew
     }
 
-    public var tokens: Tokens { state.withLock(\.tokens) }
+    public var tokens: Tokens { state.withLock { $0.tokens } }
     public var isSignedOut: Bool { state.withLock(\.isSignedOut) }
 
     /// The user has signed in again. The tokens must be the same account's.
