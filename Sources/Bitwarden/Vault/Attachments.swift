@@ -82,6 +82,16 @@ public struct AttachmentUpload: Sendable, JSON.Readable, JSON.Writable {
     }
 }
 
+/// Where the bytes of a file that was announced are to go from now on, when the first address does not
+/// let in any more.
+public struct AttachmentAddress: Sendable, Hashable, JSON.Readable {
+    public let url: String
+
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        url = try json.read(anyCase: "url")
+    }
+}
+
 /// A file that there is, and where it can be fetched for a while, without the access token.
 public struct AttachmentAnswer: Sendable, Hashable, JSON.Readable, JSON.Writable {
     public let id: String

@@ -16,7 +16,7 @@ public final class Upstream: Sendable {
     let world: World
     private let turnstile: Turnstile
     private let metrics: UpstreamMetrics
-    private let offset = Lock<Int64?>(nil)
+    private let clock = Lock(ServerClock())
 
     public init(
         _ bases: Bases,
@@ -74,7 +74,24 @@ public final class Upstream: Sendable {
 
     /// How much the server's clock is ahead of ours, in ticks, as its last answer said; nil while
     /// none did. To half a second, and half of what the answer took.
-    public var clockOffset: Int64? { offset.withLock(\.self) }
+    public var clockOffset: Int64? { clock.withLock { $0.offset } }
+}
+
+/// What a server's answers tell of its clock.
+private struct ServerClock {
+    private(set) var offset: Int64?
+    /// Answers of the same second say the same, and reading it is not for nothing.
+    private var last: (field: String, seconds: Int64?) = ("", nil)
+
+    /// - Parameter elapsed: How long the answer took, from the request on.
+    mutating func hear(_ field: String, at now: Moment, after elapsed: Duration) {
+        if field != last.field { last = (field, httpDate(field)) }
+        guard let seconds = last.seconds else { return }
+        // The server cut off the fraction of its second, and its answer took half of the way here.
+        let sent = now.advanced(by: elapsed / -2)
+        let said = seconds * Moment.ticksPerSecond + Moment.ticksPerSecond / 2
+        offset = said - sent.ticks
+    }
 }
 
 /// Until when an upstream asked to be left alone.
@@ -157,7 +174,12 @@ extension Upstream {
         )
         let passed: (value: Outcome<Success>, notBefore: Moment?)
         do throws(RequestBudget.Refusal) {
-            passed = try await turnstile.pass(ask, exchange)
+            passed = try await turnstile.pass(ask) {
+                var passage = await exchange()
+                // A store of files is somebody else, whose troubles hold up no other calls.
+                if !bases.isServer(url(of: call)) { passage.result = .dropped }
+                return passage
+            }
         } catch {
             throw Setback(reason(of: error), operation: call.operation.words)
         }
@@ -165,7 +187,7 @@ extension Upstream {
         case .success(let answer): return answer
         case .setback(let setback): throw setback
         case .throttled(let mayHaveLanded):
-            let until = passed.notBefore ?? world.now
+            let until = passed.notBefore ?? world.now.advanced(by: RequestBudget.firstWait)
             throw Setback(
                 .throttled(until: until),
                 operation: call.operation.words,
@@ -220,7 +242,9 @@ extension Upstream {
         let elapsed = world.timekeeper.elapsed - start
         metrics.answered(call.operation, answer.status, after: elapsed)
         let now = world.now
-        noteClock(answer.headers, now, after: elapsed)
+        if elapsed < .seconds(5), let date = answer.headers["Date"] {
+            clock.withLock { $0.hear(date, at: now, after: elapsed) }
+        }
         return Judgement(
             status: answer.status,
             headers: answer.headers,
@@ -228,14 +252,6 @@ extension Upstream {
             of: call,
             now: now.ticks / Moment.ticksPerSecond
         )
-    }
-
-    private func noteClock(_ headers: Headers, _ now: Moment, after elapsed: Duration) {
-        guard elapsed < .seconds(5), let date = headers["Date"].flatMap(httpDate) else { return }
-        // The server cut off the fraction of its second, and its answer took half of the way here.
-        let sent = now.advanced(by: elapsed / -2)
-        let said = date * Moment.ticksPerSecond + Moment.ticksPerSecond / 2
-        offset.withLock { $0 = said - sent.ticks }
     }
 
     private func passage<Success>(

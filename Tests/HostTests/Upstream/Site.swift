@@ -112,6 +112,44 @@ struct Site: Sendable {
     }
 }
 
+/// An account at an upstream that is anywhere, with a client of its own while the story lasts.
+func withAccount(
+    at address: String,
+    tokens: Tokens = .unquestioned,
+    device: Device = Site.device,
+    _ configuration: Client.Configuration = Client.Configuration(),
+    _ socketConfiguration: WebSocketClient.Configuration = WebSocketClient.Configuration(),
+    story: (UpstreamAccount) async throws -> Void
+) async throws {
+    let client = try Client(configuration: configuration)
+    let sockets = try WebSocketClient(configuration: socketConfiguration)
+    let upstream = Upstream(
+        try Bases(address),
+        identity: ClientIdentity(device: device),
+        world: Upstream.World(
+            network: RealNetwork(client: client, sockets: sockets),
+            timekeeper: SystemTimekeeper(),
+            chance: SystemChance()
+        ),
+        metrics: UpstreamMetrics(Registry(timekeeper: SystemTimekeeper()))
+    )
+    let account = UpstreamAccount(upstream, upstream.session(tokens) { _ in })
+    let result = await Swift.Result { try await story(account) }
+    await client.close()
+    await sockets.close()
+    try result.get()
+}
+
+extension Tokens {
+    /// Those of an account at a server that asks for none.
+    static let unquestioned = Tokens(
+        userID: "u",
+        access: "token",
+        expires: Moment(ticks: .max / 2),
+        renewal: .none
+    )
+}
+
 struct Unexpected: Error, CustomStringConvertible {
     let description: String
     init(_ description: String) { self.description = description }

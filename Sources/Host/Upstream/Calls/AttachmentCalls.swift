@@ -19,25 +19,31 @@ extension UpstreamAccount {
     }
 
     /// Brings the bytes of a file that was announced, to the server or to the store that it names.
+    ///
+    /// To a store, what is larger than it takes at once goes in blocks.
     public func upload(_ file: FileSource, as upload: AttachmentUpload) async throws(Setback) {
-        let url = upstream.bases.resolve(upload.url)
+        try await self.upload(file, as: upload, cut: .usual)
+    }
+
+    func upload(
+        _ file: FileSource,
+        as upload: AttachmentUpload,
+        cut sizes: BlockSizes
+    ) async throws(Setback) {
         switch upload.way {
         case .direct:
+            let url = upstream.bases.resolve(upload.url)
             let form = MultipartForm(file, chance: upstream.world.chance)
             var call = uploadCall(.post, url, body: form.body)
             call.headers["Content-Type"] = form.contentType
             call.isSigned = upstream.bases.isAPI(url)
             try await send(upload: call)
         case .store:
-            var call = uploadCall(.put, url, body: file.body)
-            call.headers["Content-Type"] = "application/octet-stream"
-            call.headers["x-ms-blob-type"] = "BlockBlob"
-            call.isSigned = false
-            try await send(upload: call)
+            try await store(file, as: upload, sizes)
         }
     }
 
-    private func uploadCall(_ method: Method, _ url: String, body: Client.Body) -> Call {
+    func uploadCall(_ method: Method, _ url: String, body: Client.Body) -> Call {
         var call = Call(
             .uploadAttachment,
             method,

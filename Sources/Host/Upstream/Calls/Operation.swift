@@ -9,14 +9,21 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
 
     case listFolders, getFolder, createFolder, updateFolder, deleteFolder
 
-    case createAttachment, uploadAttachment, findAttachment, downloadAttachment, deleteAttachment
+    case createAttachment, uploadAttachment, renewUpload
+    case findAttachment, downloadAttachment, deleteAttachment
 
     case listSends, getSend, createSend, updateSend, deleteSend, removeSendPassword
 
     /// As it stands in a sentence.
-    var words: String {
-        rawValue.reduce(into: "") { words, letter in
-            words += letter.isUppercase ? " \(letter.lowercased())" : "\(letter)"
+    var words: String { Self.words[self] ?? rawValue }
+
+    /// Every request needs its own, so they are made once.
+    private static let words = Dictionary(
+        uniqueKeysWithValues: allCases.map { operation in
+            let words = operation.rawValue.reduce(into: "") { words, letter in
+                words += letter.isUppercase ? " \(letter.lowercased())" : "\(letter)"
+            }
+            return (operation, words)
         }
-    }
+    )
 }

@@ -25,7 +25,7 @@ extension Upstream {
         return request
     }
 
-    private func url(of call: Call) -> String {
+    func url(of call: Call) -> String {
         switch call.base {
         case .api: bases.api + call.path
         case .identity: bases.identity + call.path

@@ -51,6 +51,11 @@ public struct Bases: Hashable, Sendable {
         address.contains("://") ? address : api + (address.hasPrefix("/") ? "" : "/") + address
     }
 
+    /// Whether the address leads to the server itself, and not to a store of files that it names.
+    func isServer(_ address: String) -> Bool {
+        [server, api, identity].contains { address.hasPrefix($0 + "/") }
+    }
+
     /// Whether the address leads to the API, so that it may see the access token.
     func isAPI(_ address: String) -> Bool { address.hasPrefix(api + "/") }
 }
