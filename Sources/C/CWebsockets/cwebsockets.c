@@ -35,6 +35,7 @@ struct cw_context {
     struct lws_vhost *direct;
     struct route *routes;
     struct cw_callbacks callbacks;
+    unsigned patience_seconds;
     SSL_CTX *tls;
     lws_sorted_usec_list_t alarm;
 };
@@ -234,13 +235,16 @@ static struct lws_vhost *make_vhost(cw_context *context, const char *proxy, int 
     // Without one, even an empty one, the library takes it from the environment.
     info.http_proxy_address = proxy;
     info.http_proxy_port = (unsigned)proxy_port;
-    info.timeout_secs = 60;
+    info.timeout_secs = context->patience_seconds;
     return lws_create_vhost(context->lws, &info);
 }
 
-cw_context *cw_context_new(const char *authorities_path, const struct cw_callbacks *callbacks) {
+cw_context *cw_context_new(
+    const char *authorities_path, unsigned patience_seconds, const struct cw_callbacks *callbacks
+) {
     cw_context *context = calloc(1, sizeof *context);
     if (context == NULL) return NULL;
+    context->patience_seconds = patience_seconds;
     context->callbacks = *callbacks;
     lws_set_log_level(0, NULL);
     struct lws_context_creation_info info = {0};
@@ -250,7 +254,7 @@ cw_context *cw_context_new(const char *authorities_path, const struct cw_callbac
     info.max_http_header_data2 = BUFFER_SIZE - 1;
     // Otherwise a table for as many descriptors as the process may have.
     info.fd_limit_per_thread = DESCRIPTORS_MAX;
-    info.timeout_secs = 60;
+    info.timeout_secs = patience_seconds;
     context->tls = make_tls(authorities_path);
     if (context->tls != NULL) context->lws = lws_create_context(&info);
     if (context->lws != NULL) context->direct = make_vhost(context, "", 0);

@@ -43,12 +43,18 @@ final class WebSocketLoop {
         end()
     }
 
+    /// In seconds. The library's own timers are for what we forget.
+    private static let extraPatience: Int64 = 30
+
     private func makeContext() -> OpaquePointer? {
         var callbacks = WebSocketCallbacks.table()
+        let patience = UInt32(
+            clamping: configuration.connectDeadline.components.seconds + Self.extraPatience
+        )
         guard let path = configuration.extraAuthoritiesPath else {
-            return cw_context_new(nil, &callbacks)
+            return cw_context_new(nil, patience, &callbacks)
         }
-        return path.withCString { cw_context_new($0, &callbacks) }
+        return path.withCString { cw_context_new($0, patience, &callbacks) }
     }
 
     private func obey(_ command: WebSocketDriver.Command) {

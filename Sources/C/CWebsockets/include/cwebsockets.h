@@ -40,7 +40,12 @@ struct cw_callbacks {
 
 /// One thread makes, serves and frees a context; only waking it is for all threads. NULL if there is
 /// no memory, or if the file of extra authorities (NULL for none) holds no certificate.
-cw_context *cw_context_new(const char *authorities_path, const struct cw_callbacks *callbacks);
+///
+/// The library has a timer of its own for each step of opening and closing. Deadlines are the owner's,
+/// so `patience_seconds` has to be longer than any of those.
+cw_context *cw_context_new(
+    const char *authorities_path, unsigned patience_seconds, const struct cw_callbacks *callbacks
+);
 /// All sockets must have ended before.
 void cw_context_free(cw_context *context);
 /// How many sockets a context can have.
