@@ -139,7 +139,8 @@ let package = Package(
             exclude: ["Fixtures"]
         ),
         tests("SQLiteTests", of: ["SQLite", "CSQLite", "System"]),
-        tests("HTTPTests", of: ["HTTP", "System", "FuzzProperties"]),
+        .target(name: "SlowNames", path: "Tests/SlowNames"),
+        tests("HTTPTests", of: ["HTTP", "System", "FuzzProperties", "SlowNames"]),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),
