@@ -39,7 +39,8 @@ enum HTTPClientBenchmarks {
                 },
                 ceiling: {
                     try await cost.ceiling.rate(of: count) {
-                        guard ceiling_curl_loop(url, Int32(count), Int32(concurrency)) == 0 else {
+                        guard ceiling_curl_loop(url, "", Int32(count), Int32(concurrency)) == 0
+                        else {
                             throw UsageError(description: "The ceiling's requests failed.")
                         }
                     }
@@ -50,31 +51,14 @@ enum HTTPClientBenchmarks {
         }
     }
 
-    private struct Cost {
-        var ours = Side()
-        var ceiling = Side()
-
-        struct Side {
-            var microseconds: [Double] = []
-            var median: Int { Int(microseconds.median.rounded()) }
-
-            mutating func rate(of count: Int, _ body: () async throws -> Void) async throws
-                -> Double
-            {
-                let before = processMicroseconds()
-                let seconds = try await seconds(body)
-                microseconds.append((processMicroseconds() - before) / Double(count))
-                return Double(count) / seconds
-            }
-        }
-    }
-
     /// Where the tasks run that send the requests.
-    private enum Place: String, CaseIterable {
+    enum Place: String, CaseIterable {
         case pool = "from the pool"
         case thread = "on its thread"
 
-        func run(_ client: Client, _ url: String, _ count: Int, _ concurrency: Int) async throws {
+        fileprivate func run(_ client: Client, _ url: String, _ count: Int, _ concurrency: Int)
+            async throws
+        {
             let executor: (any TaskExecutor)? = self == .thread ? client.executor : nil
             try await withThrowingTaskGroup { tasks in
                 for worker in 0..<concurrency {
@@ -99,6 +83,26 @@ enum HTTPClientBenchmarks {
     }
 }
 
+/// What requests cost the processor, ours and the ceiling's.
+struct Cost {
+    var ours = Side()
+    var ceiling = Side()
+
+    struct Side {
+        var microseconds: [Double] = []
+        var median: Int { Int(microseconds.median.rounded()) }
+
+        mutating func rate(of count: Int, _ body: () async throws -> Void) async throws
+            -> Double
+        {
+            let before = processMicroseconds()
+            let seconds = try await seconds(body)
+            microseconds.append((processMicroseconds() - before) / Double(count))
+            return Double(count) / seconds
+        }
+    }
+}
+
 /// User and system time of this process.
 private func processMicroseconds() -> Double {
     var usage = rusage()
@@ -112,6 +116,9 @@ final class StaticServer {
     let url: String
     private let process: pid_t
     private let folder: String
+
+    /// The file that is answered at `/api/sync`.
+    var syncPath: String { folder + "/sync.json" }
 
     /// - Parameters:
     ///   - text: What is answered everywhere but at `/api/sync`, where a file is.

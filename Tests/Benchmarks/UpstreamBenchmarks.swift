@@ -1,7 +1,5 @@
 import Bitwarden
 import CCeilings
-import FoundationEssentials
-import Glibc
 import HTTP
 import Host
 import Metrics
@@ -21,13 +19,11 @@ enum UpstreamBenchmarks {
             try await calls(bench, nginx, concurrency)
         }
         withExtendedLifetime(nginx) {}
-        for count in bench.isQuick ? [100, 200] : [1_000, 10_000, 100_000] {
-            try await sync(bench, count)
-        }
+        try await UpstreamSyncBenchmarks.run(bench)
     }
 
     /// A client with all that belongs to it, for as long as the body lasts.
-    private static func withAccount(
+    static func withAccount(
         _ url: String,
         _ body: (UpstreamAccount, Client) async throws -> Void
     ) async throws {
@@ -61,97 +57,66 @@ enum UpstreamBenchmarks {
         _ nginx: StaticServer,
         _ concurrency: Int
     ) async throws {
-        let count = bench.count(concurrency == 1 ? 8_000 : 30_000, quick: 200)
-        try await withAccount(nginx.url) { account, client in
-            try await bench.compare(
-                "\(concurrency) at once; ceiling libcurl in C",
-                .rate("req/s"),
-                aim: concurrency == 1 ? nil : 0.7,
-                ours: {
-                    let time = try await seconds {
-                        try await ask(account, client, count, concurrency)
+        let count = Int32(bench.count(concurrency == 1 ? 8_000 : 30_000, quick: 200))
+        let url = nginx.url + "api/accounts/revision-date"
+        for place in HTTPClientBenchmarks.Place.allCases {
+            var cost = Cost()
+            try await withAccount(nginx.url) { account, client in
+                try await bench.compare(
+                    "\(concurrency) at once, \(place.rawValue); libcurl in C",
+                    .rate("req/s"),
+                    aim: concurrency == 1 ? nil : 0.7,
+                    ours: {
+                        try await cost.ours.rate(of: Int(count)) {
+                            let executor = place == .thread ? client.executor : nil
+                            try await ask(account, executor, Int(count), concurrency)
+                        }
+                    },
+                    ceiling: {
+                        try await cost.ceiling.rate(of: Int(count)) {
+                            let failures = ceiling_curl_loop(url, lines, count, Int32(concurrency))
+                            guard failures == 0 else {
+                                throw UsageError(description: "The ceiling's requests failed.")
+                            }
+                        }
                     }
-                    return Double(count) / time
-                },
-                ceiling: {
-                    let time = await seconds {
-                        _ = ceiling_curl_loop(nginx.url, Int32(count), Int32(concurrency))
-                    }
-                    return Double(count) / time
-                }
-            )
+                )
+            }
+            bench.note("  CPU", "\(cost.ours.median) / \(cost.ceiling.median) µs/req")
         }
     }
 
+    /// What the protocol wants to be said; the ceiling says the same.
+    private static let lines = """
+        Accept: application/json
+        Bitwarden-Client-Name: cli
+        Bitwarden-Client-Version: 2026.7.0
+        Device-Type: 25
+        Device-Identifier: bench
+        Cache-Control: no-store
+        Pragma: no-cache
+        Authorization: Bearer token
+        """
+
     private static func ask(
         _ account: UpstreamAccount,
-        _ client: Client,
+        _ executor: (any TaskExecutor)?,
         _ count: Int,
         _ concurrency: Int
     ) async throws {
         try await withThrowingTaskGroup { callers in
             for caller in 0..<concurrency {
                 let share = (count + caller) / concurrency
-                callers.addTask(executorPreference: client.executor) {
-                    for _ in 0..<share { _ = try await account.revision() }
+                callers.addTask(executorPreference: executor) {
+                    try await Self.ask(account, times: share)
                 }
             }
             try await callers.waitForAll()
         }
     }
 
-    /// From the request to an answer that has been read and can be stored.
-    private static func sync(_ bench: Bench, _ count: Int) async throws {
-        guard
-            let nginx = try StaticServer(
-                "null",
-                type: "application/json",
-                file: syncBody(ciphers: count)
-            )
-        else { return }
-        var peak = 0.0
-        try await withAccount(nginx.url) { account, _ in
-            try await bench.measure("sync of \(count) items", unit: "ms") {
-                forgetPeak()
-                let before = memory("VmRSS")
-                let time = try await seconds {
-                    let fetched = try await account.sync()
-                    precondition(fetched.picture.ciphers?.count == count)
-                }
-                peak = memory("VmHWM") - before
-                return time * 1_000
-            }
-        }
-        bench.note("  at most", "\(Int(peak)) MB more")
-        withExtendedLifetime(nginx) {}
-    }
-
-    /// Our usual body, with a profile that is whole.
-    private static func syncBody(ciphers count: Int) -> [UInt8] {
-        let text = "\"profile\":{"
-        var body = SyncBody.bytes(ciphers: count)
-        if let place = body.firstRange(of: Array(text.utf8)) {
-            body.insert(
-                contentsOf: Array("\"email\":\"a@example.com\",".utf8),
-                at: place.upperBound
-            )
-        }
-        return body
-    }
-
-    private static func forgetPeak() {
-        guard let file = try? File(path: "/proc/self/clear_refs", flags: O_WRONLY) else { return }
-        try? file.write([UInt8(ascii: "5")])
-    }
-
-    /// In megabytes.
-    private static func memory(_ name: String) -> Double {
-        let status = (try? Files.read("/proc/self/status")) ?? []
-        let line = String(decoding: status, as: UTF8.self).split(separator: "\n")
-            .first { $0.hasPrefix(name + ":") }
-        let kilobytes = line?.split(separator: " ").dropFirst().first
-            .flatMap { Double($0.filter(\.isNumber)) }
-        let fallback = line?.filter(\.isNumber).description
-        return (kilobytes ?? Double(fallback ?? "") ?? 0) / 1_024
+    @concurrent
+    private static func ask(_ account: UpstreamAccount, times: Int) async throws {
+        for _ in 0..<times { _ = try await account.revision() }
     }
 }

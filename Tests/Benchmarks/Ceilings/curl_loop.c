@@ -1,7 +1,9 @@
+#define _DEFAULT_SOURCE
 #include "ceilings.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
+#include <string.h>
 
 // The same multi loop as the client's, in one thread and with the same options, and nothing around it.
 
@@ -22,9 +24,10 @@ static size_t count_head(char *bytes, size_t size, size_t count, void *owner) {
     return size * count;
 }
 
-static CURL *prepare(const char *url, struct tally *tally) {
+static CURL *prepare(const char *url, struct curl_slist *headers, struct tally *tally) {
     CURL *curl = curl_easy_init();
     curl_easy_setopt(curl, CURLOPT_URL, url);
+    curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "holdfast");
@@ -62,15 +65,26 @@ static void finish(CURLM *multi, int *left_to_start, int *left_to_end, int *fail
     }
 }
 
-int ceiling_curl_loop(const char *url, int requests, int concurrency) {
+static struct curl_slist *split(const char *lines) {
+    struct curl_slist *headers = NULL;
+    char *copy = strdup(lines), *rest = copy, *line;
+    while ((line = strsep(&rest, "\n")) != NULL) {
+        if (line[0] != 0) headers = curl_slist_append(headers, line);
+    }
+    free(copy);
+    return headers;
+}
+
+int ceiling_curl_loop(const char *url, const char *header_lines, int requests, int concurrency) {
     struct tally tally = {0};
+    struct curl_slist *headers = split(header_lines);
     CURLM *multi = curl_multi_init();
     curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 64L);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 128L);
     CURL **easies = calloc((size_t)concurrency, sizeof *easies);
     int left_to_start = requests, left_to_end = requests, failed = 0, running;
     for (int i = 0; i < concurrency; i++) {
-        easies[i] = prepare(url, &tally);
+        easies[i] = prepare(url, headers, &tally);
         if (left_to_start == 0) continue;
         left_to_start--;
         curl_multi_add_handle(multi, easies[i]);
@@ -82,6 +96,7 @@ int ceiling_curl_loop(const char *url, int requests, int concurrency) {
     }
     for (int i = 0; i < concurrency; i++) curl_easy_cleanup(easies[i]);
     curl_multi_cleanup(multi);
+    curl_slist_free_all(headers);
     free(easies);
     return failed;
 }

@@ -24,7 +24,7 @@ double ceiling_sqlite_commits(const char *path, const int *batches, int count, c
 double ceiling_sqlite_reads(const char *path, int rows, int count);
 
 /// GETs the URL so often, so many at once, with libcurl's multi interface; returns how many failed.
-int ceiling_curl_loop(const char *url, int requests, int concurrency);
+int ceiling_curl_loop(const char *url, const char *header_lines, int requests, int concurrency);
 
 /// Records edits in a store's file, in batches of these sizes; the seconds they took.
 double ceiling_store_edits(const char *path, const int *batches, int count, const void *body, int size);
