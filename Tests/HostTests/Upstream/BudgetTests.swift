@@ -199,7 +199,7 @@ struct BudgetTests {
     // MARK: The breaker
 
     private mutating func breakOpen(at now: Duration = .zero) {
-        for _ in 0..<Breaker.patience {
+        for _ in 0..<5 {
             _ = end(ask(at: now).ticket, .failed(isBan: false), at: now, chance: 0)
         }
     }
@@ -218,6 +218,14 @@ struct BudgetTests {
         _ = end(probe.ticket, at: .seconds(1))
         #expect(budget.breaker.kind == .closed)
         #expect(ask(at: .seconds(1)).answer == .go)
+    }
+
+    @Test func `while one is under way to see, nobody is admitted who does not insist`() {
+        var breaker = Breaker()
+        for _ in 0..<5 { breaker.fail(isProbe: false, isBan: false, at: .zero, chance: 0) }
+        #expect(breaker.admit(isForced: false, at: .seconds(1)) == .probe)
+        #expect(breaker.admit(isForced: false, at: .seconds(9)) == .hold(until: .seconds(10)))
+        #expect(breaker.admit(isForced: true, at: .seconds(9)) == .probe)
     }
 
     @Test mutating func `the waits of the breaker grow to thirty seconds`() {
@@ -242,7 +250,7 @@ struct BudgetTests {
 
     @Test mutating func `failures between answers do not add up`() {
         for _ in 0..<20 {
-            for _ in 0..<(Breaker.patience - 1) {
+            for _ in 0..<4 {
                 _ = end(ask().ticket, .failed(isBan: false))
             }
             _ = end(ask().ticket)

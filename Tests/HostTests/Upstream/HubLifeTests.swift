@@ -45,6 +45,14 @@ struct HubLifeTests {
         #expect(life.take(frame(event)) == [.heard(event)])
     }
 
+    @Test mutating func `half a message of the old line is no part of the new one`() {
+        _ = life.take(HubHandshake.answer)
+        #expect(life.take(Array(frame(event).dropLast())).isEmpty)
+        life.begin()
+        #expect(life.take(HubHandshake.answer) == [.greeted])
+        #expect(life.take(frame(event)) == [.heard(event)])
+    }
+
     @Test mutating func `waits grow from a second to two minutes, half of each by chance`() {
         let waits = (0..<10).map { _ in life.wait(chance: 1) / .seconds(1) }
         #expect(waits == [1, 2, 4, 8, 16, 32, 64, 120, 120, 120])

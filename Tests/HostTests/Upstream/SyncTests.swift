@@ -120,4 +120,16 @@ import Vault
         #expect(until >= Moment(time.now).advanced(bySeconds: 900))
         #expect(network.requests.count == 1)
     }
+
+    /// A calendar that was wrong when it was kept, or is wrong now, is no reason to wait for years.
+    @Test func `T-43 a kept time is waited for, but for no longer than an hour`() throws {
+        let (account, _) = try Self.account([:])
+        let now = Moment(VirtualTimekeeper().now)
+        for (seconds, wait) in [(60, 60), (3_600, 3_600), (10 * 365 * 86_400, 3_600)] {
+            let kept = now.advanced(bySeconds: Int64(seconds))
+            account.upstream.standing = Standing(api: kept)
+            let ahead = account.upstream.standing.api?.since(now)
+            #expect(ahead == .seconds(wait))
+        }
+    }
 }

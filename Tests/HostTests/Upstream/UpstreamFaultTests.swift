@@ -147,7 +147,9 @@ import Vault
 
     @Test(arguments: cases)
     func `a write under a fault comes to what it is, in time`(_ one: Case) async throws {
-        try await Site.open(.vaultwarden) { site in
+        try await Site.open(.vaultwarden) {
+            $0.bodyLimit = 64 << 10
+        } story: { site in
             var account = try await site.account()
             account.manner.deadline = .milliseconds(600)
             await site.server.inject(Fault(one.effect, on: .createCipher))
@@ -204,6 +206,38 @@ import Vault
             let insistent = account.asking { $0.isForced = true }
             _ = try await insistent.revision()
             _ = try await account.revision()
+        }
+    }
+
+    /// Whoever refuses is there: were that a failure, one bad item would hold up all the others.
+    @Test(arguments: [Fault.Effect.answer(.refusal(400, "No."), isCarriedOut: false), .stale])
+    func `refusals do not open the breaker`(_ effect: Fault.Effect) async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            var fault = Fault(effect, on: .createCipher)
+            fault.times = nil
+            await site.server.inject(fault)
+            for seed in 0..<8 {
+                let setback = await setback { () async throws(Setback) in
+                    try await account.create(loginRequest(seed))
+                }
+                #expect(["rejected", "stale"].contains(setback?.reason.kind), "\(setback as Any)")
+            }
+            _ = try await account.revision()
+        }
+    }
+
+    @Test func `T-47 a read is not sent on, and the token with it`() async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            let elsewhere = Canned.redirect(302, to: "/api/now")
+            await site.server.inject(
+                Fault(.answer(elsewhere, isCarriedOut: false), on: .revisionDate)
+            )
+            let setback = await setback { () async throws(Setback) in
+                _ = try await account.revision()
+            }
+            #expect(setback?.reason == .foreign(.redirect(to: nil)))
         }
     }
 

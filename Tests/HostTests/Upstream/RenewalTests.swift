@@ -1,0 +1,61 @@
+import Bitwarden
+import Crypto
+import FoundationEssentials
+import HTTP
+import Metrics
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+
+/// What comes back when a token is renewed.
+@Suite struct RenewalTests {
+    private static func token(of user: String) -> String {
+        let claims = #"{"sub":"\#(user)","exp":4000000000,"client_id":"cli"}"#
+        let text = Base64.text(of: Array(claims.utf8)).filter { $0 != "=" }
+        return "e30.\(text).x"
+    }
+
+    private static func session(renewedFor user: String) throws -> Session {
+        let network = ScriptedNetwork { (_: Client.Request) in
+            let body = """
+                {"access_token":"\(token(of: user))","expires_in":3600,"token_type":"Bearer",\
+                "refresh_token":"new","scope":"api offline_access"}
+                """
+            let type: Headers = ["Content-Type": "application/json"]
+            return NetworkAnswer(status: 200, headers: type, body: Array(body.utf8))
+        }
+        let time = VirtualTimekeeper()
+        let upstream = Upstream(
+            try Bases("https://vault.example"),
+            identity: ClientIdentity(device: Site.device),
+            world: .init(network: network, timekeeper: time, chance: SeededChance(seed: 1)),
+            metrics: UpstreamMetrics(Registry(timekeeper: time))
+        )
+        let tokens = Tokens(
+            userID: "me",
+            access: "old",
+            expires: Moment(ticks: 0),
+            renewal: .refresh(token: "old", clientID: "cli")
+        )
+        return upstream.session(tokens) { _ in }
+    }
+
+    @Test func `a renewed token is used from then on, and so is the new right to renew`()
+        async throws
+    {
+        let session = try Self.session(renewedFor: "me")
+        let token = try await session.token()
+        #expect(token == Self.token(of: "me"))
+        #expect(session.tokens.renewal == .refresh(token: "new", clientID: "cli"))
+    }
+
+    @Test func `T-50 a token that is another account's is not taken`() async throws {
+        let session = try Self.session(renewedFor: "somebody else")
+        let setback = await setback { () async throws(Setback) in try await session.token() }
+        #expect(setback?.reason.kind == "malformed")
+        #expect(session.tokens.access == "old" && !session.isSignedOut)
+    }
+}
