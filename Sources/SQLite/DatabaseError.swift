@@ -86,7 +86,7 @@ extension DatabaseError {
     init(_ code: Int32, of handle: OpaquePointer?, during operation: String, sql: String? = nil) {
         let isFresh = handle.map { sqlite3_extended_errcode($0) & 0xff == code & 0xff } ?? false
         let text = isFresh ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
-        let systemError = isFresh ? sqlite3_system_errno(handle) : 0
+        let systemError = isFresh ? Self.systemError(of: handle) : 0
         let reason = systemError == 0 ? "" : " (\(String(cString: strerror(systemError))))"
         let result = ResultCode(rawValue: isFresh ? sqlite3_extended_errcode(handle) : code)
         self.init(
@@ -96,4 +96,16 @@ extension DatabaseError {
             message: (text.map { String(cString: $0) } ?? "code \(code)") + reason
         )
     }
+
+    /// What SQLite remembers is of another day where it was not the system that refused, and also
+    /// where a commit failed to be written.
+    private static func systemError(of handle: OpaquePointer?) -> Int32 {
+        let extended = sqlite3_extended_errcode(handle)
+        guard [SQLITE_IOERR, SQLITE_CANTOPEN].contains(extended & 0xff) else { return 0 }
+        let reason = failedChanges.contains(extended) ? csq_file_error(handle) : 0
+        return reason == 0 ? sqlite3_system_errno(handle) : reason
+    }
+
+    /// A write, a flush or a truncation that failed.
+    private static let failedChanges: [Int32] = [3, 4, 6].map { SQLITE_IOERR | $0 << 8 }
 }

@@ -38,6 +38,19 @@ int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int cou
     return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);
 }
 
+int csq_file_error(sqlite3 *database) {
+    static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        sqlite3_file *file = NULL;
+        int number = 0;
+        if (sqlite3_file_control(database, "main", files[i], &file) != SQLITE_OK) continue;
+        if (file == NULL || file->pMethods == NULL) continue;
+        int code = file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+        if (code == SQLITE_OK && number != 0) return number;
+    }
+    return 0;
+}
+
 int csq_deferred_violations(sqlite3 *database) {
     int current = 0, highest = 0;
     sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0);

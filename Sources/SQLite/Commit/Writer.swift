@@ -48,8 +48,10 @@ actor Writer {
             try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
         }
         if session.moveLog(.truncate, patience: patience) != nil { doubt = .foundLog }
-        try session.migrate(migrations, place) { () throws(DatabaseError) in
-            try self.settleDoubt(on: session)
+        if configuration.isMigratedAtOpen {
+            try session.migrate(migrations, place) { () throws(DatabaseError) in
+                try self.settleDoubt(on: session)
+            }
         }
         hasDeferredKeys = try session.hasDeferredKeys()
         session.needsTransaction = true

@@ -17,6 +17,8 @@ public struct Configuration: Sendable {
     public var readersKept = 4
     /// Whether the whole file is checked before anything else happens to it.
     public var isCheckedAtOpen = true
+    /// Whether an older schema is brought up to date. A newer one is refused in any case.
+    public var isMigratedAtOpen = true
     /// The tables of which that check holds every row to its CHECKs as well, if they are there.
     public var tablesCheckedByRow: [String] = []
     public var observer: Observer?

@@ -434,8 +434,11 @@ static int file_is_reserved(sqlite3_file *file, int *is_reserved) {
 }
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
-    (void)file, (void)operation, (void)argument;
-    return SQLITE_NOTFOUND;
+    if (operation != SQLITE_FCNTL_LAST_ERRNO) return SQLITE_NOTFOUND;
+    struct fv_disk *disk = ((struct handle *)file)->disk;
+    lock(disk);
+    *(int *)argument = disk->last_error;
+    return unlock(disk, SQLITE_OK);
 }
 
 static int file_sector_size(sqlite3_file *file) {

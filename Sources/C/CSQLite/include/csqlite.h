@@ -22,5 +22,9 @@ int csq_leave_log_alone(sqlite3 *database);
 int csq_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count);
 int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count);
 
+/// The system's reason for the last failure of the log or, if it has had none, of the database file;
+/// 0 for none. SQLite passes it on from a statement, but not from a commit.
+int csq_file_error(sqlite3 *database);
+
 /// How many deferred foreign keys the open transaction violates so far.
 int csq_deferred_violations(sqlite3 *database);
