@@ -93,7 +93,7 @@ let package = Package(
         room("Logging", above: ["System"]),
         room("Vault", above: ["Crypto", "JSON", "System"]),
         room("Records", above: ["CRecords", "Crypto", "Vault"]),
-        room("Sync", above: ["Vault", "Records", "SQLite", "Messaging", "System"]),
+        room("Sync", above: ["Vault", "Records", "SQLite", "Crypto", "Messaging", "System"]),
         room("Bitwarden", above: ["Vault", "Crypto", "JSON"]),
         room(
             "Host",
@@ -165,7 +165,7 @@ let package = Package(
             "SyncTests",
             of: [
                 "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "Crypto", "JSON",
-                "CrashStory", "store-writer",
+                "CrashStory", "FuzzProperties", "store-writer",
             ]
         ),
         tests(

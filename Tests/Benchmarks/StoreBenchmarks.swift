@@ -97,6 +97,9 @@ private struct Bed {
         directory = FileManager.default.temporaryDirectory.path + "/bench-" + UUID().uuidString
         path = directory + "/holdfast.db"
         store = try await Self.open(directory, committed)
+        for user in ["user"] + (0..<64).map({ "user-\($0)" }) {
+            try await store.put(StoredAccount(id: user, record: [1]))
+        }
     }
 
     private static func open(

@@ -4,8 +4,8 @@ import Sync
 import System
 import Vault
 
-/// Writes edits into a store until it is killed, and says of each on standard output when it was
-/// acknowledged.
+/// Tells its stories to a store until it is killed, and says of each step on standard output when it
+/// was acknowledged.
 ///
 /// `store-writer DIRECTORY ROUND WRITERS`
 @main
@@ -29,8 +29,9 @@ struct StoreWriter {
     }
 
     private static func write(as user: String, into store: Store) async throws {
+        var story = Story(of: user)
         for step in 0... {
-            try await Story.tell(step, of: user, in: store)
+            try await story.tell(step, in: store)
             let line = "\(user) \(step)\n"
             _ = line.withCString { Glibc.write(STDOUT_FILENO, $0, strlen($0)) }
         }

@@ -40,6 +40,22 @@ enum AccountTable {
             (row) throws(DatabaseError) in try row.int(0) == 1
         } ?? false
     }
+
+    /// Removes every row of the account, whatever the table.
+    static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
+        let user = Value.text(userID)
+        try db.execute("DELETE FROM pending_change WHERE user_id = ?", user)
+        try db.execute("DELETE FROM pending_tally WHERE user_id = ?", user)
+        try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
+        try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
+        try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
+        try BaseTable.keepClock(of: userID, db)
+        try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
+        try db.execute("DELETE FROM alias WHERE user_id = ?", user)
+        try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
+        try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
+        try db.execute("DELETE FROM account WHERE id = ?", user)
+    }
 }
 
 extension Store {
@@ -56,24 +72,26 @@ extension Store {
         }
     }
 
-    /// Erases everything of an account in one transaction, what is pending included, and then makes
-    /// the copy anew. Files that a salvage or a migration set aside go: they may have rows of it.
-    public func erase(_ userID: String) async throws(StoreError) {
-        try await eraseRows(of: userID)
-        try await eraseCopy()
+    /// Erases everything of an account in one transaction, what is pending included, then makes the
+    /// copy anew, and takes it out of the files that a salvage or a migration set aside.
+    ///
+    /// - Returns: Those of these files that may have rows of it all the same. They are damaged and may
+    ///   be all that is left of other accounts, so a person has to decide.
+    @discardableResult
+    public func erase(_ userID: String) async throws(StoreError) -> [String] {
+        try await write { (db) throws(DatabaseError) in try AccountTable.erase(userID, db) }
+        guard let directory else { return [] }
+        try await eraseCopy(directory)
+        var left: [String] = []
+        for file in try SetAside.all(beside: directory.file(Self.fileName)) {
+            if try await !file.erase(userID) { left.append(file.path) }
+        }
+        return left
     }
 
     /// A copy that was under way may have rows of the account, and so may the old one if no other can
     /// be made.
-    private func eraseCopy() async throws(StoreError) {
-        guard let directory else { return }
-        do throws(SystemError) {
-            for ending in [".damaged-", ".version-"] {
-                try StoreFile.removeAll(beginningWith: directory.file(Self.fileName) + ending)
-            }
-        } catch {
-            throw .system(error)
-        }
+    private func eraseCopy(_ directory: StateDirectory) async throws(StoreError) {
         let path = directory.file(Self.copyName)
         var isFresh = false
         while !isFresh {
@@ -86,23 +104,6 @@ extension Store {
                 StoreFile.remove(path)
                 throw error
             }
-        }
-    }
-
-    private func eraseRows(of userID: String) async throws(StoreError) {
-        try await write { (db) throws(DatabaseError) in
-            let user = Value.text(userID)
-            try db.execute("DELETE FROM pending_change WHERE user_id = ?", user)
-            try db.execute("DELETE FROM pending_tally WHERE user_id = ?", user)
-            try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
-            try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
-            try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
-            try BaseTable.keepClock(of: userID, db)
-            try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
-            try db.execute("DELETE FROM alias WHERE user_id = ?", user)
-            try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
-            try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
-            try db.execute("DELETE FROM account WHERE id = ?", user)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import Crypto
 internal import SQLite
 public import Vault
 
@@ -10,6 +11,9 @@ public struct BaseCipher: Hashable, Sendable {
     public let organizationID: String?
     /// Upstream's own text, byte for byte.
     public let json: [UInt8]
+    /// The disk gave back something else than was written: this is not upstream's word. It is neither
+    /// shown nor sent, and the next refresh puts the true one in its place.
+    public fileprivate(set) var isDamaged = false
 
     public init(
         lane: Lane,
@@ -42,6 +46,8 @@ public struct BaseSlice: Hashable, Sendable {
     /// Empty where there is only one of the kind.
     public let id: String
     public let json: [UInt8]
+    /// As with a cipher, ``BaseCipher/isDamaged``.
+    public fileprivate(set) var isDamaged = false
 
     public init(_ kind: Kind, id: String = "", json: [UInt8]) {
         self.kind = kind
@@ -79,11 +85,13 @@ enum BaseTable {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> [BaseSlice] {
         try db.all(
-            "SELECT id, json FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
+            "SELECT id, json, digest FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
             .text(userID),
             .text(kind.rawValue)
         ) { (row) throws(DatabaseError) in
-            BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
+            var slice = BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
+            slice.isDamaged = try row.bytes(2) != slice.digest(of: userID)
+            return slice
         }
     }
 
@@ -137,13 +145,13 @@ enum BaseTable {
         try db.execute(
             """
             INSERT INTO base_cipher (user_id, cipher_id, revision_text, revision_ticks,
-                is_trashed, is_archived, organization_id, written, json)
-            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+                is_trashed, is_archived, organization_id, written, json, digest)
+            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
             ON CONFLICT (user_id, cipher_id) DO UPDATE SET
                 revision_text = excluded.revision_text, revision_ticks = excluded.revision_ticks,
                 is_trashed = excluded.is_trashed, is_archived = excluded.is_archived,
                 organization_id = excluded.organization_id, written = excluded.written,
-                json = excluded.json
+                json = excluded.json, digest = excluded.digest
             """,
             .text(cipher.lane.userID),
             .text(cipher.lane.cipherID),
@@ -153,7 +161,8 @@ enum BaseTable {
             .int(cipher.isArchived ? 1 : 0),
             Value(cipher.organizationID),
             .int(written),
-            .blob(cipher.json)
+            .blob(cipher.json),
+            .blob(cipher.digest)
         )
     }
 
@@ -172,6 +181,42 @@ enum BaseTable {
         )
     }
 
+    /// Takes the rows that have no digest yet for what they say.
+    static func digestAll(_ db: borrowing Connection) throws(DatabaseError) {
+        let ciphers = try db.all("SELECT rowid FROM base_cipher") { (row) throws(DatabaseError) in
+            try row.int(0)
+        }
+        for number in ciphers {
+            let digest = try db.first("SELECT * FROM base_cipher WHERE rowid = ?", .int(number)) {
+                (row) throws(DatabaseError) in try BaseCipher(withoutDigest: row).digest
+            }
+            try db.execute(
+                "UPDATE base_cipher SET digest = ? WHERE rowid = ?",
+                Value(digest),
+                .int(number)
+            )
+        }
+        for (number, digest) in try sliceDigests(db) {
+            try db.execute(
+                "UPDATE base_slice SET digest = ? WHERE rowid = ?",
+                .blob(digest),
+                .int(number)
+            )
+        }
+    }
+
+    private static func sliceDigests(
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [(number: Int, digest: [UInt8])] {
+        try db.all("SELECT rowid, user_id, kind, id, json FROM base_slice") {
+            (row) throws(DatabaseError) in
+            // The table's CHECK lets no other word in.
+            let kind = BaseSlice.Kind(rawValue: try row.text(2)) ?? .policy
+            let slice = BaseSlice(kind, id: try row.text(3), json: try row.bytes(4))
+            return (try row.int(0), slice.digest(of: try row.text(1)))
+        }
+    }
+
     static func put(
         _ slice: BaseSlice,
         of userID: String,
@@ -179,13 +224,15 @@ enum BaseTable {
     ) throws(DatabaseError) {
         try db.execute(
             """
-            INSERT INTO base_slice (user_id, kind, id, json) VALUES (?, ?, ?, ?)
-            ON CONFLICT (user_id, kind, id) DO UPDATE SET json = excluded.json
+            INSERT INTO base_slice (user_id, kind, id, json, digest) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (user_id, kind, id) DO UPDATE SET
+                json = excluded.json, digest = excluded.digest
             """,
             .text(userID),
             .text(slice.kind.rawValue),
             .text(slice.id),
-            .blob(slice.json)
+            .blob(slice.json),
+            .blob(slice.digest(of: userID))
         )
     }
 }
@@ -193,6 +240,12 @@ enum BaseTable {
 extension BaseCipher {
     /// Reads a row of `base_cipher`, all columns.
     init(_ row: borrowing Row) throws(DatabaseError) {
+        try self.init(withoutDigest: row)
+        isDamaged = try row.bytes(9) != digest
+    }
+
+    /// Reads a row from before there were digests.
+    init(withoutDigest row: borrowing Row) throws(DatabaseError) {
         self.init(
             lane: Lane(userID: try row.text(0), cipherID: try row.text(1)),
             revision: Revision(
@@ -204,5 +257,36 @@ extension BaseCipher {
             organizationID: try row.text(orNil: 6),
             json: try row.bytes(8)
         )
+    }
+}
+
+extension BaseCipher {
+    /// What the row is known by. SQLite's pages have no checksum, and of the JSON only the encrypted
+    /// strings show that they were changed: a bit that turns elsewhere would pass for upstream's word.
+    var digest: [UInt8] {
+        var bytes = json
+        let texts = [lane.userID, lane.cipherID, revision.text, organizationID ?? ""]
+        bytes.end(with: texts)
+        bytes += [isTrashed, isArchived, organizationID != nil].map { $0 ? 1 : 0 }
+        withUnsafeBytes(of: revision.moment.ticks.littleEndian) { bytes += $0 }
+        return Digest.sha256(bytes)
+    }
+}
+
+extension BaseSlice {
+    func digest(of userID: String) -> [UInt8] {
+        var bytes = json
+        bytes.end(with: [userID, kind.rawValue, id])
+        return Digest.sha256(bytes)
+    }
+}
+
+extension [UInt8] {
+    /// Set apart by a byte that no text has.
+    fileprivate mutating func end(with texts: [String]) {
+        for text in texts {
+            append(0xff)
+            self += text.utf8
+        }
     }
 }

@@ -41,7 +41,7 @@ public final class PendingStore: Service {
         case copyPending(Answer<Void>)
         case put(StoredAccount, Answer<Void>)
         case set(String, to: String, Answer<Void>)
-        case erase(String, Answer<Void>)
+        case erase(String, Answer<[String]>)
     }
 
     public var address: Address<Message> { mailbox.address }

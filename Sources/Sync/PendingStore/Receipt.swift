@@ -4,7 +4,9 @@ public import Vault
 /// What an accepted edit is known by afterwards.
 public struct Receipt: Hashable, Sendable {
     public enum Status: String, CaseIterable, Hashable, Sendable {
-        case queued, sent, observed, merged, backedUp, superseded, restored, discarded, quarantined
+        case queued, sent, observed, merged, backedUp, superseded, restored, discarded
+        /// The change is set aside, or damage has left the change or the receipt itself unreadable.
+        case quarantined
     }
 
     public let id: String
@@ -92,7 +94,7 @@ extension StoreReader {
                 "SELECT * FROM receipt WHERE id = ? AND user_id = ?",
                 .text(id),
                 .text(userID)
-            ) { (row) throws(DatabaseError) in try Receipt(row) }
+            ) { (row) throws(DatabaseError) in try ReceiptRow(row) }?.receipt(id, of: userID, db)
         }
     }
 }
@@ -112,33 +114,18 @@ extension Store {
         }
     }
 
-    /// Forgets the receipts that were issued before the moment and have ended.
+    /// Forgets the receipts that were issued before the moment and have ended; those that cannot be
+    /// read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             try db.execute(
                 """
-                DELETE FROM receipt
-                WHERE queued_ticks < ? AND status NOT IN ('queued', 'quarantined')
+                DELETE FROM receipt WHERE queued_ticks < ?
+                AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                    'discarded')
                 """,
                 .int(Int(moment.ticks))
             )
         }
-    }
-}
-
-extension Receipt {
-    fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
-        id = try row.text(0)
-        userID = try row.text(1)
-        pendingID = try row.text(2)
-        cipherID = try row.text(3)
-        // The table's CHECK lets no other word in.
-        status = Status(rawValue: try row.text(4)) ?? .queued
-        resultCipherID = try row.text(orNil: 5)
-        backupCipherID = try row.text(orNil: 6)
-        queued = Moment(ticks: Int64(try row.int(7)))
-        sent = try row.int(orNil: 8).map { Moment(ticks: Int64($0)) }
-        observed = try row.int(orNil: 9).map { Moment(ticks: Int64($0)) }
-        ended = try row.int(orNil: 10).map { Moment(ticks: Int64($0)) }
     }
 }

@@ -31,8 +31,8 @@ public enum Recording: Sendable {
     case refused(Folding.Refusal)
     /// Something else was recorded since the caller looked: look again.
     case moved(to: Int64)
-    /// The record that is there cannot be read, or is of a type that this build does not know. It
-    /// stays as it is.
+    /// The record that is there cannot be read, or is of a type that this build does not know; or
+    /// there is none and base is damaged. It stays as it is.
     case unreadable
 }
 
@@ -46,7 +46,8 @@ public struct Recorded: Sendable {
 }
 
 extension Store {
-    /// Makes an edit durable, folding it into what is pending for its cipher.
+    /// Makes an edit durable, folding it into what is pending for its cipher. One that comes after its
+    /// account was erased is refused.
     ///
     /// - Parameter seen: What the caller has seen; without it, the edit folds into whatever is there.
     public func record(
@@ -65,6 +66,7 @@ extension Store {
         switch outcome {
         case .made(let recording): return recording
         case .full(let limit): throw .queueFull(limit: limit)
+        case .noAccount: throw .noAccount
         }
     }
 
@@ -129,6 +131,7 @@ private struct Entry: Sendable {
     enum Outcome: Sendable {
         case made(Recording)
         case full(limit: Int)
+        case noAccount
     }
 
     func make(
@@ -137,6 +140,8 @@ private struct Entry: Sendable {
     ) throws(DatabaseError) -> Outcome {
         let lane = try AliasTable.resolve(lane, db)
         let stored = try PendingTable.find(lane, db)
+        // Erasing takes the records along, so where there is one the account need not be looked up.
+        if stored == nil, try !AccountTable.contains(lane.userID, db) { return .noAccount }
         if let seen, seen != Seen(stored?.summary) {
             return .made(.moved(to: stored?.summary.version ?? 0))
         }
@@ -144,8 +149,10 @@ private struct Entry: Sendable {
         if let stored, stored.change?.foreignType != nil || stored.change == nil {
             return .made(.unreadable)
         }
-        let footing = try BaseTable.find(lane, db)?.footing
-        let folding = fold(into: stored?.change, lane, footing)
+        let base = try BaseTable.find(lane, db)
+        // Nothing begins on a ground that is not what upstream said.
+        if base?.isDamaged == true, stored == nil { return .made(.unreadable) }
+        let folding = fold(into: stored?.change, lane, base?.footing)
         let needsRoom = stored == nil && folding.change != nil && standing.waits
         if needsRoom, let limit = try Self.limitReached(limits, lane.userID, db) {
             return .full(limit: limit)

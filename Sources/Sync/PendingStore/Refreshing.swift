@@ -61,7 +61,11 @@ extension Store {
         var changed = 0
         for cipher in ciphers where !removed.contains(cipher.lane.cipherID) {
             let known = try known(cipher.lane, db)
-            if let known, known.written > mark.written || known.isSame(as: cipher) { continue }
+            if let known, !known.cipher.isDamaged,
+                known.written > mark.written || known.cipher == cipher
+            {
+                continue
+            }
             try BaseTable.put(cipher, written: written, db)
             changed += 1
         }
@@ -71,8 +75,6 @@ extension Store {
     private struct Known {
         let written: Int
         let cipher: BaseCipher
-
-        func isSame(as other: BaseCipher) -> Bool { cipher == other }
     }
 
     private static func known(
@@ -95,18 +97,27 @@ extension Store {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int {
         let absent = try db.all(
-            "SELECT cipher_id FROM base_cipher WHERE user_id = ? AND written <= ?",
-            .text(userID),
-            .int(mark.written)
-        ) { (row) throws(DatabaseError) in try row.text(0) }.filter { !kept.contains($0) }
-        for id in absent {
-            try db.execute(
-                "DELETE FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
-                .text(userID),
-                .text(id)
-            )
+            "SELECT rowid, cipher_id, written FROM base_cipher WHERE user_id = ?",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in
+            (number: try row.int(0), id: try row.text(1), written: try row.int(2))
+        }.filter { !kept.contains($0.id) }
+        var removed = 0
+        for row in absent {
+            if row.written > mark.written, try !isDamaged(row.number, db) { continue }
+            removed += try db.execute("DELETE FROM base_cipher WHERE rowid = ?", .int(row.number))
         }
-        return absent.count
+        return removed
+    }
+
+    /// Whether the row is one that nobody wrote so: when it was written cannot be told either.
+    private static func isDamaged(
+        _ number: Int,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        try db.first("SELECT * FROM base_cipher WHERE rowid = ?", .int(number)) {
+            (row) throws(DatabaseError) in try BaseCipher(row).isDamaged
+        } ?? false
     }
 
     private static func replace(

@@ -7,6 +7,8 @@ internal import Vault
 /// hourly copy may have them; a change that had been settled since then is pending once more, which
 /// costs a question to upstream and loses nothing.
 ///
+/// Receipts come along, for their owners ask for them, and so do accounts, settings and aliases.
+///
 /// Only what is damaged itself may be passed over. A disk that fails or is full passes, and what was
 /// left behind on its account would be gone for good: such an error ends the salvage, and the next
 /// start begins it anew.
@@ -28,6 +30,8 @@ struct Salvage {
         self.copy = copy
         var configuration = configuration
         configuration.isCheckedAtOpen = false
+        // A migration would stumble over the damage, and nothing would be carried over.
+        configuration.isMigratedAtOpen = false
         self.configuration = configuration
     }
 
@@ -46,6 +50,7 @@ struct Salvage {
         guard let source = try await open(path) else { return false }
         do throws(StoreError) {
             let isWhole = try await carryChanges(from: source, changed)
+            try await carryReceipts(from: source)
             try await carryRest(from: source)
             // The damaged file is kept as it is; that its log cannot be emptied is no news.
             try? await source.close()
@@ -86,6 +91,20 @@ struct Salvage {
         }
         return isWhole
     }
+
+    /// From either end, so that a damaged page hides no more than what lies on it.
+    private func carryReceipts(from source: Database) async throws(StoreError) {
+        for way in ReceiptRow.ways {
+            let rows = try ReceiptRow.all(by: way, in: source)
+            for start in stride(from: 0, to: rows.count, by: Self.receiptsPerStep) {
+                try await store.write { (db) throws(DatabaseError) in
+                    for row in rows[start...].prefix(Self.receiptsPerStep) { try row.insert(db) }
+                }
+            }
+        }
+    }
+
+    private static let receiptsPerStep = 500
 
     /// Accounts, settings and aliases: small, and asked for only as long as they answer.
     private func carryRest(from source: Database) async throws(StoreError) {

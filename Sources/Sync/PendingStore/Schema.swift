@@ -9,7 +9,11 @@ enum Schema {
             try db.execute(script: pending)
             try db.execute(script: tally)
             try db.execute(script: aftermath)
-        }
+        },
+        Migration("base rows that show when they are damaged") { (db) throws(DatabaseError) in
+            try db.execute(script: digests)
+            try BaseTable.digestAll(db)
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -183,5 +187,10 @@ enum Schema {
             resolved_ticks INTEGER NOT NULL
         ) STRICT;
         CREATE INDEX resolution_of_user ON resolution (user_id);
+        """
+
+    private static let digests: StaticString = """
+        ALTER TABLE base_cipher ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
+        ALTER TABLE base_slice ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
         """
 }

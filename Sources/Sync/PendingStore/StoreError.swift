@@ -10,6 +10,8 @@ public enum StoreError: Error, Equatable, Sendable {
     case held(directory: String, by: Int32?)
     /// So many changes, or so many bytes of them, are pending that no other is taken on.
     case queueFull(limit: Int)
+    /// An edit of an account that is not here, or not any more.
+    case noAccount
     /// What could not be kept is not accepted; the error is the one that began it.
     case notAccepting(since: DatabaseError)
 }
@@ -25,6 +27,8 @@ extension StoreError: CustomStringConvertible {
         case .queueFull(let limit):
             "The queue of unsent changes is full (\(limit)): nothing old is dropped; let the"
                 + " upstream catch up, or discard changes that are no longer wanted."
+        case .noAccount:
+            "The account is not on this host, or not any more: nothing was recorded; sign in first."
         case .notAccepting(let error):
             "Edits are refused because they could not be kept. \(error)"
         }

@@ -25,15 +25,15 @@ enum StoreFile {
         for ending in ["-wal", "-shm"] { unlink(path + ending) }
     }
 
-    /// Removes every file whose path begins like this.
-    static func removeAll(beginningWith prefix: String) throws(SystemError) {
+    /// Every file whose path begins like this.
+    static func all(beginningWith prefix: String) throws(SystemError) -> [String] {
         var found = glob_t()
         defer { globfree(&found) }
         let outcome = glob(escaped(prefix) + "*", GLOB_NOSORT, nil, &found)
-        guard outcome != GLOB_NOMATCH else { return }
+        guard outcome != GLOB_NOMATCH else { return [] }
         try system("list \(prefix)*") { outcome == 0 ? 0 : -1 }
-        for index in 0..<Int(found.gl_pathc) {
-            if let path = found.gl_pathv[index] { unlink(path) }
+        return (0..<Int(found.gl_pathc)).compactMap { index in
+            found.gl_pathv[index].map { String(cString: $0) }
         }
     }
 

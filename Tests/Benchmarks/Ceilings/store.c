@@ -38,7 +38,7 @@ static void text(sqlite3_stmt *statement, int index, const char *value) {
 }
 
 struct statements {
-    sqlite3_stmt *begin, *commit, *alias, *pending, *tally, *base, *upsert, *ended, *receipt;
+    sqlite3_stmt *begin, *commit, *alias, *pending, *account, *tally, *base, *upsert, *ended, *receipt;
 };
 
 static struct statements prepare_all(sqlite3 *database) {
@@ -49,6 +49,7 @@ static struct statements prepare_all(sqlite3 *database) {
         .pending = prepare(
             database, "SELECT * FROM pending_change WHERE user_id = ? AND cipher_id = ?"
         ),
+        .account = prepare(database, "SELECT 1 FROM account WHERE id = ?"),
         .tally = prepare(
             database,
             "SELECT ifnull(sum(count), 0), ifnull(sum(bytes), 0) FROM pending_tally WHERE user_id = ?"
@@ -95,6 +96,8 @@ static void edit(
     run(database, all->alias);
     text(all->pending, 1, user), text(all->pending, 2, cipher);
     run(database, all->pending);
+    text(all->account, 1, user);
+    run(database, all->account);
     text(all->tally, 1, user);
     run(database, all->tally);
     text(all->base, 1, user), text(all->base, 2, cipher);

@@ -11,8 +11,8 @@ import Vault
 
 /// A reference workload on a disk in memory: it opens the store, and some writers tell their story.
 struct Workload {
-    static let writers = 3
-    static let steps = 7
+    static let writers = 2
+    static let steps = Story.steps
 
     let disk: FaultyDisk
 
@@ -34,9 +34,10 @@ struct Workload {
     }
 
     private func write(_ writer: Int, _ round: Int, _ store: Store) async -> Int {
+        var story = Story(of: "\(round)-\(writer)")
         for step in 0..<Self.steps {
             do {
-                try await Story.tell(step, of: "\(round)-\(writer)", in: store)
+                try await story.tell(step, in: store)
             } catch {
                 return step - 1
             }
@@ -50,9 +51,8 @@ struct Workload {
         var losses: [String] = []
         for (writer, step) in acknowledged.enumerated() {
             let user = "\(round)-\(writer)"
-            if try !Story.isKept(acknowledged: step, of: user, in: shelf.store) {
-                losses.append("writer \(writer) after step \(step)")
-            }
+            let loss = try Story.loss(acknowledged: step, of: user, in: shelf.store)
+            if let loss { losses.append(loss) }
         }
         let findings = try await shelf.store.database.quickCheck()
         try await shelf.store.close()
@@ -71,10 +71,14 @@ struct Workload {
         return disk.calls
     }
 
+    @Test func `no step of the story could be lost without being missed`() {
+        #expect(Story.tellsEveryLoss)
+    }
+
     @Test func `a power cut at any moment loses nothing that was acknowledged`() async throws {
         let moments = await Self.calls(.changing)
         #expect(moments > 50)
-        for cut in 0..<Self.cuts {
+        try await Trials.run(1...Self.cuts) { cut in
             let disk = FaultyDisk(seed: UInt64(cut))
             let workload = Workload(disk: disk)
             disk.cut(at: 1 + cut % moments)
@@ -92,7 +96,7 @@ struct Workload {
         _ code: Int32
     ) async throws {
         let moments = await Self.calls(.changing)
-        for moment in 1...moments {
+        try await Trials.run(1...moments) { moment in
             let disk = FaultyDisk(seed: UInt64(moment))
             let workload = Workload(disk: disk)
             disk.fail(.changing, at: moment, times: moment % 2 == 0 ? 1 : nil, error: code)
@@ -136,7 +140,7 @@ struct Workload {
         try await shelf.store.close()
     }
 
-    @Test(arguments: [(ENOSPC, Trouble.diskFull), (EIO, .inputOutput)])
+    @Test(arguments: [(ENOSPC, Trouble.diskFull), (EIO, .inputOutput), (EROFS, .readOnly)])
     func `what a disk refuses is named, with what can be done about it`(
         _ code: Int32,
         _ trouble: Trouble

@@ -77,7 +77,7 @@ import Vault
         let (quiet, whole) = try await Self.day(failingAt: nil, times: nil)
         let reads = whole.calls
         #expect(quiet.errors.isEmpty && reads > 30, "\(reads) reads, \(quiet.errors)")
-        for index in 1...reads {
+        try await Trials.run(1...reads) { index in
             let (day, disk) = try await Self.day(failingAt: index, times: times)
             let place = "read \(index) of \(reads)"
             #expect(disk.failures > 0, "\(place)")

@@ -1,4 +1,3 @@
-import SQLite
 import Testing
 import Vault
 
@@ -74,27 +73,11 @@ import Vault
         let end = ReceiptEnd(.sent, at: Shelf.moment(5))
         let settlement = Settlement(upstream: .holds(Shelf.base("b")), receipts: end)
         _ = try await shelf.store.settle(change.id, in: change.lane, expecting: 1, settlement)
-        for table in try shelf.rowsOfTheUser() { #expect(table.rows == 0, "\(table.name)") }
+        for table in try shelf.rows(of: Shelf.user) { #expect(table.rows == 0, "\(table.name)") }
         #expect(try shelf.store.reader.refreshMark(of: Shelf.user).written >= mark.written)
     }
 }
 
 extension PendingChange {
     fileprivate var lane: Lane { Lane(userID: userID, cipherID: cipherID) }
-}
-
-extension Shelf {
-    fileprivate func rowsOfTheUser() throws -> [(name: String, rows: Int)] {
-        try store.database.read { (db) throws(DatabaseError) in
-            try db.all(
-                """
-                SELECT 'base_cipher', count(*) FROM base_cipher UNION ALL
-                SELECT 'base_slice', count(*) FROM base_slice UNION ALL
-                SELECT 'base_removed', count(*) FROM base_removed UNION ALL
-                SELECT 'base_clock', count(*) FROM base_clock UNION ALL
-                SELECT 'alias', count(*) FROM alias
-                """
-            ) { (row) throws(DatabaseError) in (try row.text(0), try row.int(1)) }
-        }
-    }
 }

@@ -49,12 +49,16 @@ struct Shelf {
             chance: SeededChance(seed: seed)
         )
         scratch = nil
-        do throws(DatabaseError) { try await signIn("user-1") } catch { throw .database(error) }
+        try await signIn("user-1")
     }
 
     /// An account that is there already stays as it is.
-    func signIn(_ user: String) async throws(DatabaseError) {
-        try await byHand("INSERT OR IGNORE INTO account VALUES (?, x'01')", .text(user))
+    func signIn(_ user: String) async throws(StoreError) {
+        do throws(DatabaseError) {
+            try await byHand("INSERT OR IGNORE INTO account VALUES (?, x'01')", .text(user))
+        } catch {
+            throw .database(error)
+        }
     }
 
     static func snapshot(_ text: String) -> Snapshot {
@@ -85,7 +89,8 @@ struct Shelf {
         as standing: Standing = .queued,
         expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
-        try await store.record(
+        if user != Self.user { try await signIn(user) }
+        return try await store.record(
             Edit(wish, at: Self.moment(number)),
             in: Self.lane(cipher, user: user),
             as: standing,

@@ -1,0 +1,145 @@
+import FoundationEssentials
+import Glibc
+import SQLite
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Sync
+
+/// What is left of an account that was erased: nothing, and everything of the others.
+@Suite struct ErasureTests {
+    private static let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
+
+    @Test(arguments: [Standing.queued, .inFlight(ErasureTests.attempt)])
+    func `an edit that comes after its account was erased is refused and leaves nothing`(
+        _ standing: Standing
+    ) async throws {
+        let shelf = try await Shelf()
+        let recorded = try await shelf.edit("a")
+        try await shelf.store.erase(Shelf.user)
+        let wishes: [Edit.Wish] = [
+            .add(Shelf.snapshot("b")), .update(Shelf.snapshot("b"), changesPassword: true), .trash,
+            .hardDelete, .favour(true),
+        ]
+        for wish in wishes {
+            await #expect(throws: StoreError.noAccount) {
+                try await shelf.record(wish, "a", as: standing)
+            }
+        }
+        #expect("\(StoreError.noAccount)".contains("sign in"))
+        // Whoever was under way when it was erased changes nothing any more either.
+        let id = recorded.change.id
+        #expect(try await !shelf.store.withdraw(recorded, expecting: 1))
+        let queued = try await shelf.store.queue(id, expecting: 1, at: Shelf.moment(4)) { _ in }
+        #expect(queued.receiptID == nil)
+        guard case .missing = try await shelf.store.update(id, expecting: 1, { _ in }) else {
+            Issue.record("Something was there.")
+            return
+        }
+        for table in try shelf.rows(of: Shelf.user) { #expect(table.rows == 0, "\(table.name)") }
+
+        try await shelf.store.put(StoredAccount(id: Shelf.user, record: [2]))
+        try await shelf.add("c")
+        #expect(try shelf.changes().map(\.cipherID) == ["c"])
+    }
+
+    /// A store's file with an edit and base of each of these accounts, closed.
+    private static func file(of users: [String]) async throws -> [UInt8] {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.byHand("DELETE FROM account")
+        for user in users {
+            try await shelf.signIn(user)
+            for number in 0..<8 {
+                let pad = String(repeating: "x", count: 3_000)
+                let json = Array("{\"id\":\"\(number)\",\"pad\":\"base of \(user) \(pad)\"}".utf8)
+                let lane = Shelf.lane("\(number)", user: user)
+                let revision = Shelf.base("\(number)").revision
+                try await shelf.store.putBase(
+                    BaseCipher(lane: lane, revision: revision, json: json)
+                )
+            }
+            try await shelf.edit("0", user: user)
+        }
+        try await shelf.store.close()
+        return try Files.read(scratch.file(Store.fileName))
+    }
+
+    /// The same with the page overwritten on which this stands.
+    private static func damaged(_ file: [UInt8], at text: String) throws -> [UInt8] {
+        let place = try #require(file.firstRange(of: Array(text.utf8))).lowerBound
+        var file = file
+        let start = place / 4_096 * 4_096
+        for index in start..<start + 4_096 { file[index] = 0xa5 }
+        return file
+    }
+
+    @Test func `files that were set aside lose the account's rows and nobody else's`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.edit("mine")
+        try await shelf.edit("theirs", user: "two")
+        let mixed = try await Self.file(of: ["one", "two"])
+        let alone = try await Self.file(of: ["two"])
+        let other = try await Self.file(of: ["one"])
+        // Of an item without an edit, which has no copy of its base.
+        func baseOnly(_ user: String) -> String { #"{"id":"7","pad":"base of \#(user)"# }
+        let files = [
+            "damaged-1": try Self.damaged(mixed, at: baseOnly("one")),
+            "damaged-2": try Self.damaged(alone, at: baseOnly("two")),
+            "damaged-3": try Self.damaged(other, at: baseOnly("one")),
+            "damaged-4": Array("this is no database at all".utf8),
+            "version-0": alone,
+            "version-1": mixed,
+        ]
+        func path(_ name: String) -> String { scratch.file("\(Store.fileName).\(name)") }
+        for (name, bytes) in files { try Files.replace(path(name), with: bytes) }
+
+        let left = try await shelf.store.erase("two")
+        #expect(left == ["damaged-1", "damaged-4"].map(path))
+        for name in ["damaged-2", "version-0"] { #expect(!StoreFile.exists(path(name)), "\(name)") }
+        for name in ["damaged-1", "damaged-3", "damaged-4"] {
+            #expect(try Files.read(path(name)) == files[name], "\(name)")
+        }
+        try await Self.expectOnly("one", in: try Files.read(path("version-1")))
+        #expect(try shelf.changes().map(\.cipherID) == ["mine"])
+        try await shelf.store.close()
+    }
+
+    private static func expectOnly(_ user: String, in file: [UInt8]) async throws {
+        let scratch = try Scratch()
+        try Files.replace(scratch.file(Store.fileName), with: file)
+        let shelf = try await Shelf(scratch)
+        #expect(try shelf.changes(user).count == 1)
+        #expect(try shelf.store.reader.layers(of: user).base.count == 8)
+        for table in try shelf.rows(of: "two") { #expect(table.rows == 0, "\(table.name)") }
+        try await shelf.store.close()
+    }
+}
+
+extension Shelf {
+    /// How many rows each table has of an account.
+    func rows(of user: String) throws -> [(name: String, rows: Int)] {
+        try store.database.read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT 'pending_change', count(*) FROM pending_change WHERE user_id = ?1 UNION ALL
+                SELECT 'pending_tally', count(*) FROM pending_tally WHERE user_id = ?1 UNION ALL
+                SELECT 'base_cipher', count(*) FROM base_cipher WHERE user_id = ?1 UNION ALL
+                SELECT 'base_slice', count(*) FROM base_slice WHERE user_id = ?1 UNION ALL
+                SELECT 'base_removed', count(*) FROM base_removed WHERE user_id = ?1 UNION ALL
+                SELECT 'base_clock', count(*) FROM base_clock WHERE user_id = ?1 UNION ALL
+                SELECT 'alias', count(*) FROM alias WHERE user_id = ?1 UNION ALL
+                SELECT 'receipt', count(*) FROM receipt WHERE user_id = ?1 UNION ALL
+                SELECT 'resolution', count(*) FROM resolution WHERE user_id = ?1 UNION ALL
+                SELECT 'account', count(*) FROM account WHERE id = ?1
+                """,
+                .text(user)
+            ) { (row) throws(DatabaseError) in (try row.text(0), try row.int(1)) }
+        }
+    }
+}
