@@ -136,8 +136,7 @@ final class Front: Sendable {
         try #require(made.status == 0, "openssl makes the certificates: \(made.complaint)")
         ports = try Self.freePorts()
         let file = scratch.file("nginx.conf")
-        let hub = (upstream.hubURL ?? "").replacing("ws://", with: "http://")
-        try Files.replace(file, with: Array(configuration(upstream.url, hub).utf8))
+        try Files.replace(file, with: Array(configuration(upstream.url).utf8))
         // It returns when it listens.
         let log = scratch.file("error.log")
         let program = try #require(Self.program, "nginx is there (make tools)")
@@ -186,7 +185,7 @@ final class Front: Sendable {
         certificate stranger IP:127.0.0.1 strangers 2
         """
 
-    private func configuration(_ upstream: String, _ hub: String) -> String {
+    private func configuration(_ upstream: String) -> String {
         let folder = scratch.path
         let servers = Kind.allCases.map { kind in
             let tls = """
@@ -198,7 +197,7 @@ final class Front: Sendable {
                   \(kind == .plain ? "" : tls)
                   location /vw/ { proxy_pass \(upstream)/; }
                   location = /vw/notifications/hub {
-                    proxy_pass \(hub);
+                    proxy_pass \(upstream)/notifications/hub;
                     proxy_set_header Upgrade $http_upgrade;
                     proxy_set_header Connection upgrade;
                   }
