@@ -15,6 +15,7 @@ import Vault
             "UPDATE base_cipher SET is_trashed = 1 - is_trashed",
             "UPDATE base_cipher SET is_archived = 1 - is_archived",
             "UPDATE base_cipher SET organization_id = 'somebody'",
+            "UPDATE base_cipher SET organization_id = NULL",
             "UPDATE base_cipher SET digest = x'00'",
         ] as [StaticString]
     )
@@ -25,6 +26,7 @@ import Vault
         let cipher = BaseCipher(
             lane: Shelf.lane("a"),
             revision: Shelf.base("a").revision,
+            organizationID: "somebody else",
             json: Array(#"{"id":"a","favorite":true}"#.utf8)
         )
         try await shelf.store.putBase(cipher)

@@ -81,7 +81,8 @@ struct Workload {
         try await Trials.run(1...Self.cuts) { cut in
             let disk = FaultyDisk(seed: UInt64(cut))
             let workload = Workload(disk: disk)
-            disk.cut(at: 1 + cut % moments)
+            // Over the whole story, however few they are.
+            disk.cut(at: 1 + (cut - 1) * moments / Self.cuts)
             let acknowledged = await workload.run()
             if !disk.isCut { disk.cut() }
             disk.powerOn()

@@ -17,7 +17,9 @@ import Vault
         _ standing: Standing
     ) async throws {
         let shelf = try await Shelf()
+        try await shelf.fillEveryTable()
         let recorded = try await shelf.edit("a")
+        for table in try shelf.rows(of: Shelf.user) { #expect(table.rows > 0, "\(table.name)") }
         try await shelf.store.erase(Shelf.user)
         let wishes: [Edit.Wish] = [
             .add(Shelf.snapshot("b")), .update(Shelf.snapshot("b"), changesPassword: true), .trash,
@@ -110,6 +112,37 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `a copy of an earlier version stays one when an account is taken out`() async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.file("\(Store.fileName).version-1")
+        try await VersionOne.write(to: path)
+        var configuration = Configuration()
+        configuration.isMigratedAtOpen = false
+        func owners(_ change: Bool) async throws -> [Int] {
+            let file = try await Database.open(
+                path,
+                migrations: Schema.migrations,
+                configuration: configuration
+            )
+            if change { try await file.execute("INSERT INTO account VALUES ('other', x'01')") }
+            let found = try file.read { (db) throws(DatabaseError) in
+                try db.all(
+                    """
+                    SELECT user_version FROM pragma_user_version
+                    UNION ALL SELECT count(*) FROM account
+                    UNION ALL SELECT count(*) FROM pending_change
+                    """
+                ) { (row) throws(DatabaseError) in try row.int(0) }
+            }
+            try await file.close()
+            return found
+        }
+        #expect(try await owners(true) == [1, 2, 1])
+        #expect(try await SetAside(path: path).erase(VersionOne.user))
+        #expect(try await owners(false) == [1, 1, 0])
+    }
+
     private static func expectOnly(_ user: String, in file: [UInt8]) async throws {
         let scratch = try Scratch()
         try Files.replace(scratch.file(Store.fileName), with: file)
@@ -122,6 +155,24 @@ import Vault
 }
 
 extension Shelf {
+    /// Leaves a row of the account wherever one can be.
+    fileprivate func fillEveryTable() async throws {
+        let mark = try store.reader.refreshMark(of: Self.user)
+        let slices = [BaseSlice(.profile, json: [1])]
+        _ = try await store.refresh(Self.user, ciphers: [], slices: slices, since: mark)
+        let change = try await add("made").change
+        _ = try await store.settle(
+            change.id,
+            in: Self.lane("made"),
+            expecting: change.version,
+            Settlement(
+                upstream: .holds(Self.base("kept")),
+                receipts: ReceiptEnd(.sent, at: Self.moment(1)),
+                resolution: ResolutionNote(.pushed, at: Self.moment(1))
+            )
+        )
+    }
+
     /// How many rows each table has of an account.
     func rows(of user: String) throws -> [(name: String, rows: Int)] {
         try store.database.read { (db) throws(DatabaseError) in
