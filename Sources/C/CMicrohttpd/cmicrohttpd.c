@@ -42,7 +42,7 @@ static void on_connection(
     struct cm_daemon *self = context;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
         int fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-        *owner = self->callbacks.opened(self->server, fd);
+        *owner = self->callbacks.opened(self->server, (struct cm_connection *)connection, fd);
     } else {
         self->callbacks.closed(self->server, *owner);
     }
@@ -163,6 +163,11 @@ int cm_add(struct cm_daemon *self, int fd) {
 
 void cm_suspend(struct cm_connection *connection) { MHD_suspend_connection(inner(connection)); }
 void cm_resume(struct cm_connection *connection) { MHD_resume_connection(inner(connection)); }
+
+void cm_look_again(struct cm_connection *connection) {
+    cm_suspend(connection);
+    cm_resume(connection);
+}
 
 struct harvest {
     struct cm_field *fields;

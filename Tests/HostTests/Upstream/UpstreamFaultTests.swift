@@ -1,5 +1,4 @@
 import EmbeddedUpstream
-import Glibc
 import HTTP
 import JSON
 import System
@@ -329,73 +328,4 @@ import Vault
             #expect(doubt.kind == .regression)
         }
     }
-
-    @Test(arguments: [0.0, 0.5, 1.0])
-    func `ten thousand faulty calls leave nothing behind`(_ share: Double) async throws {
-        let count = Int(HostTests.stormCalls)
-        try await Site.open(.vaultwarden) {
-            $0.deadlines.total = .seconds(2)
-        } story: { site in
-            let account = try await site.account()
-            for effect in Self.storm {
-                var fault = Fault(effect, on: .createCipher)
-                fault.times = nil
-                fault.probability = share / 6
-                await site.server.inject(fault)
-            }
-            let before = (memory: residentBytes(), descriptors: openDescriptors())
-            let ends = await withTaskGroup(of: String.self) { callers in
-                for caller in 0..<32 {
-                    callers.addTask { await calls(account, caller, count / 3 / 32) }
-                }
-                return await callers.reduce(into: Set()) { $0.insert($1) }
-            }
-            #expect(ends == ["done"])
-            let load = site.upstream.load
-            #expect(load.underWay == 0 && load.waiting == 0)
-            let client = await site.client.load()
-            #expect(client.underWay == 0 && client.waiting == 0)
-            #expect(openDescriptors() <= before.descriptors + 160, "Kept connections, and no more.")
-            // The server in the same process keeps what was created; the client keeps nothing.
-            #expect(residentBytes() - before.memory < 160 << 20)
-        }
-    }
-
-    private static let storm: [Fault.Effect] = [
-        .drop, .loseAnswer, .answer(.badGateway, isCarriedOut: false), .truncate(50),
-        .answer(.captivePortal, isCarriedOut: true), .wrongLength(7),
-    ]
-}
-
-private func calls(_ account: UpstreamAccount, _ caller: Int, _ count: Int) async -> String {
-    let insistent = account.asking {
-        $0.isForced = true
-        $0.patience = .seconds(30)
-    }
-    for seed in 0..<count {
-        do throws(Setback) {
-            _ = try await insistent.create(loginRequest(seed))
-        } catch {
-            switch error.reason {
-            case .unreachable(.tried), .unavailable, .malformed, .foreign: continue
-            default: return "\(error)"
-            }
-        }
-    }
-    return "done"
-}
-
-/// How many calls a storm has.
-private enum HostTests {
-    static let stormCalls = 10_000
-}
-
-private func residentBytes() -> Int {
-    let text = (try? Files.read("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
-    let pages = text?.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
-    return pages * 4_096
-}
-
-private func openDescriptors() -> Int {
-    (0..<8_192).count { fcntl(Int32($0), F_GETFD) >= 0 }
 }

@@ -14,7 +14,7 @@ struct cm_line;
 /// `cm_add` and `cm_stop`, on their thread.
 struct cm_callbacks {
     /// A connection was added. Returns the owner's name for it.
-    void *(*opened)(void *server, int fd);
+    void *(*opened)(void *server, struct cm_connection *connection, int fd);
     /// A connection is about to be closed; its descriptor is still open.
     void (*closed)(void *server, void *connection);
     /// The request line is there. Returns the owner's name for the exchange, never NULL.
@@ -46,6 +46,9 @@ int cm_add(struct cm_daemon *, int fd);
 /// Takes a connection out of the run until it is resumed.
 void cm_suspend(struct cm_connection *);
 void cm_resume(struct cm_connection *);
+/// Has the next run read from a connection and write to it, whatever was heard of its socket. Not
+/// for one that is suspended or upgraded.
+void cm_look_again(struct cm_connection *);
 
 /// The bytes of a header field; they live as long as the exchange.
 struct cm_field {

@@ -16,12 +16,11 @@ enum Callbacks {
     )
 
     private static let opened:
-        @convention(c) (UnsafeMutableRawPointer?, Int32) -> UnsafeMutableRawPointer? = {
-            server,
-            descriptor in
-            guard let loop = loop(server) else { return nil }
-            return Unmanaged.passRetained(loop.opened(descriptor)).toOpaque()
-        }
+        @convention(c) (UnsafeMutableRawPointer?, OpaquePointer?, Int32)
+            -> UnsafeMutableRawPointer? = { server, handle, descriptor in
+                guard let loop = loop(server), let handle else { return nil }
+                return Unmanaged.passRetained(loop.opened(handle, descriptor)).toOpaque()
+            }
 
     private static let closed:
         @convention(c) (UnsafeMutableRawPointer?, UnsafeMutableRawPointer?) -> Void = {

@@ -4,8 +4,9 @@ import Synchronization
 // MARK: What the library says, and when it may
 
 extension ServerLoop {
-    func opened(_ descriptor: Int32) -> Connection {
+    func opened(_ handle: OpaquePointer, _ descriptor: Int32) -> Connection {
         let connection = Connection(
+            handle: handle,
             identity: newIdentity(),
             descriptor: descriptor,
             door: arriving?.door ?? .memory,
@@ -50,6 +51,7 @@ extension ServerLoop {
         }
         connection.exchange = nil
         census.exchangesEnded()
+        guard connection.phase != .cut else { return leaving.append(connection) }
         connection.enter(.idle, until: now + limits.idleTime)
         look(at: connection)
         if isDraining { cutIfIdle(connection) }
@@ -87,7 +89,7 @@ extension ServerLoop {
         where connection.phase == .body && connection.lastCall < since {
             guard cm_unread(connection.descriptor) > 0 else { continue }
             connection.say(Refusal.malformed("The chunks cannot be told apart.").response)
-            connection.cut()
+            cut(connection)
         }
     }
 }

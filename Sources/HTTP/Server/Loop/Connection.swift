@@ -22,6 +22,8 @@ final class Connection {
         case cut
     }
 
+    /// The library's own; valid until it says that the connection is closed.
+    let handle: OpaquePointer
     let identity: UInt64
     let descriptor: Int32
     let door: Door
@@ -38,7 +40,14 @@ final class Connection {
     /// The client has closed its sending side. Whether it has left altogether, only time can tell.
     var isHalfClosed = false
 
-    init(identity: UInt64, descriptor: Int32, door: Door, peer: Peer) {
+    init(
+        handle: OpaquePointer,
+        identity: UInt64,
+        descriptor: Int32,
+        door: Door,
+        peer: Peer
+    ) {
+        self.handle = handle
         self.identity = identity
         self.descriptor = descriptor
         self.door = door
@@ -65,7 +74,7 @@ final class Connection {
         }
     }
 
-    /// Ends it, whatever it is doing. The library sees the end and lets go of it.
+    /// Ends it, whatever it is doing. The library lets go of it once it has seen the end.
     func cut() {
         phase = .cut
         deadline = nil

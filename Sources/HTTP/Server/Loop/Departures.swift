@@ -38,8 +38,27 @@ extension ServerLoop {
         guard !mustRun, patienceWithLibrary == 0 else { return }
         for connection in halfClosed.values
         where connection.isClientsTurn && cm_unread(connection.descriptor) <= 0 {
-            connection.cut()
+            cut(connection)
         }
+    }
+
+    func cut(_ connection: Connection) {
+        connection.cut()
+        leaving.append(connection)
+    }
+
+    /// Has the library look at the ends that were made. It hears of a socket's end once, and if that
+    /// was while it had no eyes for it (the client left while a handler was at work), shutting the
+    /// socket down is no news, and the connection would stay for ever.
+    func seeOff() {
+        for connection in leaving
+        where connections[connection.identity] != nil && connection.exchange == nil
+            && connection.upgraded == nil
+        {
+            cm_look_again(connection.handle)
+            mustRun = true
+        }
+        leaving.removeAll(keepingCapacity: true)
     }
 
     static let shortestRest = Duration.milliseconds(100)
@@ -60,14 +79,14 @@ extension ServerLoop {
     func expire(_ connection: Connection) {
         switch connection.phase {
         case .waning: connection.exchange?.doom()
-        case .head where connection.exchange == nil: connection.cut()
+        case .head where connection.exchange == nil: cut(connection)
         case .head, .body:
             connection.dismiss(with: Refusal.tooSlow.response, until: now + limits.lingerTime)
             look(at: connection)
             connection.exchange?.doom()
         case .idle, .answering, .dismissed:
             connection.exchange?.doom()
-            connection.cut()
+            cut(connection)
         case .handling, .upgraded, .cut: break
         }
     }

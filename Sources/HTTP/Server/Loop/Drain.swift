@@ -44,7 +44,7 @@ extension ServerLoop {
             return exchange.doom()
         }
         guard connection.exchange == nil, cm_unread(connection.descriptor) <= 0 else { return }
-        connection.cut()
+        cut(connection)
     }
 
     func goOnDraining() {
@@ -62,7 +62,7 @@ extension ServerLoop {
                 report.cut += 1
                 exchange.doom()
             }
-            connection.cut()
+            cut(connection)
         }
         drain = .cutting(until: now + .seconds(1))
         lookAgain(at: now + .seconds(1))

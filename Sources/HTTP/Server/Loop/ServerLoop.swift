@@ -33,6 +33,8 @@ final class ServerLoop: @unchecked Sendable {
     var halfClosed: [UInt64: Connection] = [:]
     /// Exchanges that have nothing to say in this run of the library's.
     var restless: [Exchange] = []
+    /// Connections that were cut, of which the library has to be told.
+    var leaving: [Connection] = []
     var lingering = Lingering()
     var nextIdentity: UInt64 = 1_000
     var nextLook: Duration?
@@ -124,6 +126,7 @@ extension ServerLoop {
         for event in events { take(event) }
         obeyOrders()
         lookAtDeadlines()
+        seeOff()
         runLibrary()
         partFromSilent()
         runJobs()
@@ -135,7 +138,7 @@ extension ServerLoop {
 
     /// Milliseconds the loop may sleep for.
     var wait: Int32 {
-        if mustRun || executor.hasJobs { return 0 }
+        if mustRun || !leaving.isEmpty || executor.hasJobs { return 0 }
         if patienceWithLibrary > 0 { return patienceWithLibrary < Self.hurry ? 0 : 1 }
         guard let nextLook else { return -1 }
         let left = nextLook - now
