@@ -149,8 +149,12 @@ private func descriptorLimit() throws -> Int {
 private func raiseDescriptorLimit() throws {
     var limit = rlimit()
     getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    // The clients' ends are in this process as well. Only root may ask for more than it has.
-    limit.rlim_max = max(limit.rlim_max, geteuid() == 0 ? 24_000 : 0)
-    limit.rlim_cur = limit.rlim_max
-    try system("setrlimit") { setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) }
+    // The clients' ends are in this process as well. Who may not ask for more than it has makes do
+    // with that; how many connections it came to is printed.
+    let permitted = limit.rlim_max
+    for wanted in [max(permitted, 24_000), permitted] {
+        (limit.rlim_cur, limit.rlim_max) = (wanted, wanted)
+        if setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 { return }
+    }
+    throw SystemError("setrlimit", code: errno)
 }
