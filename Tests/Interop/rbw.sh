@@ -8,7 +8,6 @@ here=$(dirname "$(readlink -f "$0")")
 email=rbw-$RANDOM$RANDOM@example.com
 home=/root/interop-$$
 mkdir -p "$root$home"
-trap 'chroot "$root" env HOME=$home rbw stop-agent > /dev/null 2>&1 || true; rm -rf "$root$home"' EXIT
 
 python() { "${PYTHON:-python3}" "$here/rbw_account.py" "$@" "$UPSTREAM" "$email"; }
 
@@ -27,6 +26,8 @@ rbw() {
 	chroot "$root" env -i HOME="$home" PATH=/usr/bin:/bin XDG_RUNTIME_DIR="$home" LANG=C.UTF-8 \
 		timeout 30 rbw "$@"
 }
+
+trap 'rbw stop-agent > /dev/null 2>&1 || true; rm -rf "$root$home"' EXIT
 
 expect() {
 	[ "$2" = "$3" ] || { echo "rbw: $1: '$2' instead of '$3'" >&2; exit 1; }
