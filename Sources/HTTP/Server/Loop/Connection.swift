@@ -74,7 +74,8 @@ final class Connection {
         }
     }
 
-    /// Ends it, whatever it is doing. The library lets go of it once it has seen the end.
+    /// Ends it, whatever it is doing. The library lets go of it once it has seen the end; so that it
+    /// looks, ``ServerLoop/cut(_:)`` is the way where no exchange is about to end with it.
     func cut() {
         phase = .cut
         deadline = nil
