@@ -93,13 +93,19 @@ let package = Package(
         room("Logging", above: ["System"]),
         room("Vault", above: ["Crypto", "JSON", "System"]),
         room("Records", above: ["CRecords", "Crypto", "Vault"]),
-        room("Sync", above: ["Vault", "Records", "SQLite", "Crypto", "Messaging", "System"]),
         room("Bitwarden", above: ["Vault", "Crypto", "JSON"]),
+        room(
+            "Sync",
+            above: [
+                "Vault", "Records", "SQLite", "Crypto", "JSON", "Messaging", "Metrics", "Logging",
+                "System",
+            ]
+        ),
         room(
             "Host",
             above: [
-                "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Messaging", "Metrics", "Logging",
-                "System",
+                "Sync", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Messaging", "Metrics",
+                "Logging", "System",
             ]
         ),
         room(

@@ -153,6 +153,11 @@ extension Store {
 }
 
 extension StoreReader {
+    /// The same lane under the id that the cipher has now.
+    public func resolve(_ lane: Lane) throws(StoreError) -> Lane {
+        try read { (db) throws(DatabaseError) in try AliasTable.resolve(lane, db) }
+    }
+
     public func base(_ lane: Lane) throws(StoreError) -> BaseCipher? {
         try read { (db) throws(DatabaseError) in
             try BaseTable.find(AliasTable.resolve(lane, db), db)

@@ -1,0 +1,237 @@
+public import Bitwarden
+public import Sync
+public import Vault
+
+/// Something that clients are told, with its place in the row of all that.
+public struct NumberedEvent: Sendable {
+    public let number: Int
+    public let event: MeshEvent
+
+    public init(_ number: Int, _ event: MeshEvent) {
+        self.number = number
+        self.event = event
+    }
+}
+
+/// The network as the host sees it.
+public struct NetworkStanding: Hashable, Sendable {
+    public var isDrill: Bool
+    public var state: NetworkState
+    public var since: Moment
+
+    public init(isDrill: Bool, state: NetworkState, since: Moment) {
+        self.isDrill = isDrill
+        self.state = state
+        self.since = since
+    }
+}
+
+/// How an account stands.
+public struct AccountStanding: Sendable {
+    public enum Status: String, CaseIterable, Hashable, Sendable {
+        case locked, unlocked, signedOut
+    }
+
+    public struct Pending: Hashable, Sendable {
+        public var total = 0
+        public var ready = 0
+        public var inFlight = 0
+        public var backingOff = 0
+        public var quarantined = 0
+        public var oldest: Moment?
+
+        public init() {}
+    }
+
+    public var id: String
+    public var email: String
+    /// The server's address as it was given.
+    public var server: String
+    public var status: Status
+    public var isDefault: Bool
+    public var lastSync: Moment?
+    public var lastReport: SyncReport?
+    public var network: NetworkState
+    public var pending: Pending
+    public var isPremium: Bool
+
+    public init(
+        id: String,
+        email: String,
+        server: String,
+        status: Status,
+        isDefault: Bool,
+        lastSync: Moment?,
+        lastReport: SyncReport?,
+        network: NetworkState,
+        pending: Pending,
+        isPremium: Bool
+    ) {
+        self.id = id
+        self.email = email
+        self.server = server
+        self.status = status
+        self.isDefault = isDefault
+        self.lastSync = lastSync
+        self.lastReport = lastReport
+        self.network = network
+        self.pending = pending
+        self.isPremium = isPremium
+    }
+}
+
+/// What signing in needs.
+public struct SignInRequest: Sendable {
+    public var email: String
+    public var password: String
+    /// Nil for the host's default server.
+    public var server: String?
+    public var apiKey: (clientID: String, clientSecret: String)?
+    public var twoFactorToken: String?
+    public var twoFactorProvider: Int?
+    public var isDefault: Bool?
+
+    public init(email: String, password: String) {
+        self.email = email
+        self.password = password
+    }
+}
+
+/// An item as the vault shows it: what upstream last said, and over it what the user wants.
+public struct ViewedItem: Sendable {
+    public let item: Item
+    public let mark: SyncMark
+
+    public init(_ item: Item, _ mark: SyncMark) {
+        self.item = item
+        self.mark = mark
+    }
+}
+
+public struct ViewedFolder: Hashable, Sendable {
+    public let id: String
+    public let name: String
+
+    public init(id: String, name: String) {
+        self.id = id
+        self.name = name
+    }
+}
+
+public struct ViewedCollection: Hashable, Sendable {
+    public let id: String
+    public let organizationID: String
+    public let name: String
+    public let externalID: String?
+
+    public init(id: String, organizationID: String, name: String, externalID: String?) {
+        self.id = id
+        self.organizationID = organizationID
+        self.name = name
+        self.externalID = externalID
+    }
+}
+
+/// A send, opened.
+public struct ViewedSend: Sendable {
+    public let answer: SendAnswer
+    /// The server's address of its page, with the key that opens it.
+    public let url: String
+    /// The key in URL-safe Base64, as clients show it.
+    public let key: String
+    public let name: String
+    public let notes: String?
+    public let text: String?
+    public let fileName: String?
+
+    public init(
+        _ answer: SendAnswer,
+        url: String,
+        key: String,
+        name: String,
+        notes: String?,
+        text: String?,
+        fileName: String?
+    ) {
+        self.answer = answer
+        self.url = url
+        self.key = key
+        self.name = name
+        self.notes = notes
+        self.text = text
+        self.fileName = fileName
+    }
+}
+
+/// What a client wants of a text send.
+public struct SendDraft: Hashable, Sendable {
+    public var name: String
+    public var notes: String?
+    public var text: String
+    public var isHidden = false
+    public var password: String?
+    public var maxAccessCount: Int?
+    public var deletion: Moment
+    public var expiration: Moment?
+    public var isDisabled = false
+    public var hidesEmail = false
+
+    public init(name: String, text: String, deletion: Moment) {
+        self.name = name
+        self.text = text
+        self.deletion = deletion
+    }
+}
+
+/// What an edit came to.
+public struct Written<Value: Sendable>: Sendable {
+    public enum Disposition: Hashable, Sendable {
+        /// Upstream has it, or there was nothing to send.
+        case saved
+        case queued(receiptID: String)
+    }
+
+    public let value: Value
+    public let disposition: Disposition
+
+    public init(_ value: Value, _ disposition: Disposition) {
+        self.value = value
+        self.disposition = disposition
+    }
+}
+
+/// Why the host does not do what it was asked for.
+public enum DeskRefusal: Error, Sendable {
+    case noAccount
+    case locked
+    case wrongPassword
+    case notFound
+    /// A rule of the API, in its own words.
+    case notAllowed(String)
+    /// What was sent makes no item.
+    case unfit(EditRefusal)
+    /// Upstream does not want it, or cannot be asked.
+    case upstream(Setback)
+    /// So much is pending that no more is taken on, or the disk is full.
+    case noRoom(String)
+    case store(StoreError)
+    /// It was asked for when the host was ending, or had too much to do.
+    case busy
+}
+
+extension DeskRefusal: CustomStringConvertible {
+    /// What a client is shown.
+    public var description: String {
+        switch self {
+        case .noAccount: "You are not logged in."
+        case .locked: "Vault is locked."
+        case .wrongPassword: "Invalid master password."
+        case .notFound: "Not found."
+        case .notAllowed(let words), .noRoom(let words): words
+        case .unfit(let refusal): refusal.description
+        case .upstream(let setback): setback.rejection?.message ?? setback.description
+        case .store(let error): error.description
+        case .busy: "The host has too much to do. Try again in a moment."
+        }
+    }
+}

@@ -1,0 +1,111 @@
+public import Messaging
+public import Vault
+
+/// Brings an account's pending changes upstream, one by one.
+///
+/// What is to be done about a change is decided by a table of values; this carries it out.
+public final class Resolver: Service {
+    public var address: Address<Message> { mailbox.address }
+
+    let userID: String
+    let store: Address<PendingStore.Message>
+    let reader: StoreReader
+    let upstream: any VaultUpstream
+    let keys: Keyholder
+    let lanes: Lanes
+    let surroundings: Surroundings
+    private let mailbox = Mailbox<Message>(name: "resolver")
+
+    /// - Parameter lanes: The account's, shared with whoever records its edits.
+    public init(
+        userID: String,
+        store: Address<PendingStore.Message>,
+        reader: StoreReader,
+        upstream: any VaultUpstream,
+        keys: Keyholder,
+        lanes: Lanes,
+        surroundings: Surroundings
+    ) {
+        self.userID = userID
+        self.store = store
+        self.reader = reader
+        self.upstream = upstream
+        self.keys = keys
+        self.lanes = lanes
+        self.surroundings = surroundings
+    }
+
+    public func close() { mailbox.close() }
+
+    public func run() async {
+        for await _ in mailbox {}
+    }
+}
+
+extension Resolver {
+    public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
+
+    public enum Message: Sendable {
+        /// Brings an edit upstream inside its caller's request. The caller has the cipher's lane and has
+        /// recorded the edit as in flight.
+        case attempt(Recorded, Answer<Attempted>)
+        /// Carries out a wish that was not recorded: with offline editing switched off, and for what
+        /// belongs to an organisation. The caller has the cipher's lane. Base takes the answer.
+        case carryOut(Edit.Wish, of: Lane, Answer<Carried>)
+        /// Tries what is pending, each in its own lane.
+        case run(Run, Answer<RunReport>)
+    }
+
+    /// What a run is to try.
+    public struct Run: Hashable, Sendable {
+        public enum Reach: Hashable, Sendable {
+            /// What is ready, and what has waited long enough.
+            case due
+            /// Everything that is not set aside, however long it is to wait still.
+            case all
+            /// One change.
+            case only(String)
+        }
+
+        public var reach: Reach
+        public var urgency: Urgency
+
+        public init(_ reach: Reach, _ urgency: Urgency) {
+            self.reach = reach
+            self.urgency = urgency
+        }
+    }
+}
+
+/// What came of an edit's first attempt.
+public enum Attempted: Sendable {
+    /// Upstream has it, under this id, and nothing of it is pending any more.
+    case saved(cipherID: String)
+    /// Upstream will not have it, and the caller is told so. The record is as it was, but for its
+    /// version.
+    case refused(Setback, version: Int64)
+    /// Nobody knows, or nobody could be asked: it has to wait. The record is as it was, but for its
+    /// version.
+    case unanswered(Setback, version: Int64)
+    /// Somebody else has settled, changed or removed the record meanwhile; whatever is pending now is
+    /// in the store.
+    case overtaken
+}
+
+/// What came of a wish that was not recorded.
+public enum Carried: Sendable {
+    /// Nil if the cipher is gone now.
+    case done(cipherID: String?)
+    case refused(Setback)
+}
+
+/// What came of a run.
+public struct RunReport: Hashable, Sendable {
+    /// How many changes were tried, and how many are pending no more.
+    public var tried = 0
+    public var settled = 0
+    /// What ended the run before everything was tried, if something did. It counts against no change.
+    public var stop: Setback?
+
+    public init() {}
+}

@@ -1,0 +1,56 @@
+public import Crypto
+public import Logging
+public import System
+public import Vault
+
+/// What every service of the mesh is given, besides the addresses of those it talks to: time, chance,
+/// and where to say what happens.
+public struct Surroundings: Sendable {
+    public var timekeeper: any Timekeeper
+    public var chance: any Chance
+    public var entropy: any Entropy
+    /// Names this boot of the machine, so that a clock that was set is noticed.
+    public var bootID: String
+    public var metrics: SyncMetrics
+    public var log: Logger
+    /// Hears what clients that listen are told. Must not wait.
+    public var announce: @Sendable (MeshEvent) -> Void
+
+    public init(
+        timekeeper: any Timekeeper,
+        chance: any Chance,
+        entropy: any Entropy = SystemEntropy(),
+        bootID: String,
+        metrics: SyncMetrics,
+        log: Logger,
+        announce: @escaping @Sendable (MeshEvent) -> Void = { _ in }
+    ) {
+        self.timekeeper = timekeeper
+        self.chance = chance
+        self.entropy = entropy
+        self.bootID = bootID
+        self.metrics = metrics
+        self.log = log
+        self.announce = announce
+    }
+
+    public var now: Moment { Moment(timekeeper.now) }
+
+    /// How far the clock can be trusted right now, to be kept with an edit.
+    public func clockNote(offset: Int64?) -> ClockNote {
+        let (seconds, attoseconds) = timekeeper.elapsed.components
+        let ticks = seconds * Moment.ticksPerSecond + attoseconds / 100_000_000_000
+        return ClockNote(offsetTicks: offset, bootID: bootID, elapsedTicks: ticks)
+    }
+}
+
+/// Something that clients may want to hear of at once.
+public enum MeshEvent: Sendable {
+    /// What is pending for a cipher has changed; nothing may be left of it.
+    case pending(Lane, changeID: String)
+    case resolution(Lane, changeID: String, ResolutionNote)
+    case sync(userID: String, SyncReport)
+    case network(upstream: String, NetworkState)
+    /// The account was signed in or out, locked or unlocked, added or erased.
+    case account(userID: String)
+}

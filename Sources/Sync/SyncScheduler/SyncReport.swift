@@ -1,0 +1,28 @@
+public import Vault
+
+/// What came of a sync.
+public struct SyncReport: Hashable, Sendable {
+    public enum Outcome: String, CaseIterable, Hashable, Sendable {
+        /// Everything that upstream holds was taken over.
+        case completed
+        /// Nothing was pending, and upstream has not changed since the last one.
+        case notNeeded
+        /// Changes are still pending, so nothing was taken over; nothing is lost either.
+        case deferred
+        case failed
+    }
+
+    public let outcome: Outcome
+    /// In words for people; nil where there is nothing to explain.
+    public let reason: String?
+    /// What stood in the way, if upstream or the network did.
+    public let setback: Setback?
+    public let ended: Moment
+
+    public init(_ outcome: Outcome, reason: String?, setback: Setback? = nil, ended: Moment) {
+        self.outcome = outcome
+        self.reason = reason
+        self.setback = setback
+        self.ended = ended
+    }
+}

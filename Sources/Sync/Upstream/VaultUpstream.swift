@@ -1,0 +1,64 @@
+public import Vault
+
+/// What the mesh needs of an upstream, as one account's user sees it there.
+///
+/// Every call ends in upstream's answer or in a typed ``Vault/Setback``; what was found out about the
+/// network on the way has been told to its monitor by whoever stands behind this.
+public protocol VaultUpstream: Sendable {
+    /// How much upstream's clock is ahead of ours, in ticks; nil while no answer told.
+    var clockOffset: Int64? { get }
+
+    func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
+    /// Upstream chooses the id. After an unknown outcome it has to be looked for.
+    func create(_ request: [UInt8], _ urgency: Urgency) async throws(Setback) -> Cipher
+    func update(
+        _ id: String,
+        _ request: [UInt8],
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher
+    /// Folder and favourite, which are the user's own.
+    func adjust(
+        _ id: String,
+        folderID: String?,
+        isFavourite: Bool,
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher
+    func trash(_ id: String, _ urgency: Urgency) async throws(Setback)
+    func restore(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
+    func delete(_ id: String, _ urgency: Urgency) async throws(Setback)
+    func archive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
+    func unarchive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
+
+    /// The number by which upstream tells that anything of the account has changed; nil if it has
+    /// none to tell.
+    func revision(_ urgency: Urgency) async throws(Setback) -> Int64?
+    /// All of the account.
+    func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched
+    /// The switches that upstream has set for its clients.
+    func switches(_ urgency: Urgency) async throws(Setback) -> Switches
+}
+
+/// How much somebody wants an answer.
+public enum Urgency: Hashable, Sendable {
+    /// A run of its own accord: waits for its turn, and takes the time it takes.
+    case patient
+    /// Somebody's request is open meanwhile: it is given up after 15 seconds.
+    case interactive
+    /// Somebody insists: also where the network seems to be gone. Never before the time that
+    /// upstream itself has set.
+    case insistent
+}
+
+/// Everything that upstream holds of an account, ready to be kept.
+public struct Fetched: Sendable {
+    /// What decides whether it is believed.
+    public let picture: SyncPicture
+    public let ciphers: [BaseCipher]
+    public let slices: [BaseSlice]
+
+    public init(picture: SyncPicture, ciphers: [BaseCipher], slices: [BaseSlice]) {
+        self.picture = picture
+        self.ciphers = ciphers
+        self.slices = slices
+    }
+}

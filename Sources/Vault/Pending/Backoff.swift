@@ -1,0 +1,20 @@
+/// How long to wait before the next try.
+public enum Backoff {
+    /// In seconds.
+    public static let shortest = 5.0
+    public static let longest = 900.0
+
+    /// Doubles with every failure up to a quarter of an hour. Half of it is fixed and half is chance, so
+    /// that those who failed together do not come back together.
+    ///
+    /// - Parameters:
+    ///   - failures: How many there were, this one counted.
+    ///   - chance: From 0 up to, but not including, 1.
+    public static func delay(after failures: Int64, chance: Double) -> Duration {
+        let doublings = Double(min(max(failures, 1), 32) - 1)
+        var whole = shortest
+        for _ in 0..<Int(doublings) where whole < longest { whole *= 2 }
+        whole = min(whole, longest)
+        return .milliseconds(Int64((whole * (0.5 + 0.5 * chance)) * 1_000))
+    }
+}
