@@ -97,16 +97,8 @@ public struct SignInRequest: Sendable {
     }
 }
 
-/// An item as the vault shows it: what upstream last said, and over it what the user wants.
-public struct ViewedItem: Sendable {
-    public let item: Item
-    public let mark: SyncMark
-
-    public init(_ item: Item, _ mark: SyncMark) {
-        self.item = item
-        self.mark = mark
-    }
-}
+public typealias ViewedItem = Sync.ViewedItem
+public typealias Written = Sync.Written
 
 public struct ViewedFolder: Hashable, Sendable {
     public let id: String
@@ -180,23 +172,6 @@ public struct SendDraft: Hashable, Sendable {
         self.name = name
         self.text = text
         self.deletion = deletion
-    }
-}
-
-/// What an edit came to.
-public struct Written<Value: Sendable>: Sendable {
-    public enum Disposition: Hashable, Sendable {
-        /// Upstream has it, or there was nothing to send.
-        case saved
-        case queued(receiptID: String)
-    }
-
-    public let value: Value
-    public let disposition: Disposition
-
-    public init(_ value: Value, _ disposition: Disposition) {
-        self.value = value
-        self.disposition = disposition
     }
 }
 

@@ -14,6 +14,9 @@ enum Schema {
             try db.execute(script: digests)
             try BaseTable.digestAll(db)
         },
+        Migration("what of upstream came from here") { (db) throws(DatabaseError) in
+            try db.execute(script: ownHistory)
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -192,5 +195,16 @@ enum Schema {
     private static let digests: StaticString = """
         ALTER TABLE base_cipher ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
         ALTER TABLE base_slice ADD COLUMN digest BLOB NOT NULL DEFAULT x'';
+        """
+
+    private static let ownHistory: StaticString = """
+        -- Since since_ticks nobody else has written the cipher, if upstream still holds this revision.
+        CREATE TABLE own_history (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            revision_text TEXT NOT NULL,
+            since_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, cipher_id)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -59,8 +59,10 @@ extension Store {
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
         try await write { (db) throws(DatabaseError) in
+            let stored = try PendingTable.find(id: id, db)
+            if let stored { try settlement.extendHistory(lane, stored.summary, db) }
             try settlement.writeBase(lane, db)
-            guard let stored = try PendingTable.find(id: id, db) else { return .missing }
+            guard let stored else { return .missing }
             guard stored.summary.version != version else {
                 _ = try PendingTable.remove(id: id, expecting: version, db)
                 try ReceiptTable.end(id, settlement.receipts, db)
@@ -134,6 +136,18 @@ extension Store {
 }
 
 extension Settlement {
+    /// A push that overwrote nobody else's.
+    fileprivate func extendHistory(
+        _ lane: Lane,
+        _ pushed: PendingSummary,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard case .holds(let cipher) = upstream, receipts.status == .sent,
+            resolution?.winner == nil, try AccountTable.contains(lane.userID, db)
+        else { return }
+        try OwnHistory.extend(by: cipher, from: lane, pushed, db)
+    }
+
     fileprivate func writeBase(
         _ lane: Lane,
         _ db: borrowing Connection

@@ -1,0 +1,81 @@
+internal import Crypto
+internal import Vault
+
+// What a person decides about a change that waits.
+
+extension Repository {
+    /// - Returns: Nil if there is no such change.
+    func saveCopy(of changeID: String) async throws(Refusal) -> Written<String>? {
+        let keys = try keys()
+        guard let stored = try change(changeID) else { return nil }
+        guard let change = stored.change, let snapshot = change.intent.snapshot,
+            let cipher = try? Cipher(snapshot.json)
+        else { throw .unreadable }
+        let copy: Cipher
+        do throws(Flaw) {
+            copy = try cipher.backup(
+                at: change.updated,
+                keys: keys,
+                entropy: surroundings.entropy
+            )
+        } catch {
+            throw .unfit(.unreadable(error))
+        }
+        let written = try await edit(.addCopy(copy))
+        _ = try await discard(changeID)
+        return written
+    }
+
+    /// - Returns: False if there is no such change.
+    func discard(_ changeID: String) async throws(Refusal) -> Bool {
+        while let stored = try change(changeID) {
+            let isDone: Bool = try await ask(neighbours.store) {
+                .discard(
+                    changeID,
+                    expecting: stored.summary.version,
+                    at: surroundings.now,
+                    $0
+                )
+            }
+            guard isDone else { continue }
+            let note = ResolutionNote(.discarded, at: surroundings.now)
+            surroundings.metrics.resolved(stored.summary.type, .discarded)
+            surroundings.announce(.resolution(stored.summary.lane, changeID: changeID, note))
+            surroundings.announce(.pending(stored.summary.lane, changeID: changeID))
+            return true
+        }
+        return false
+    }
+
+    /// - Returns: False if there is no such change.
+    func makeReady(_ changeID: String) async throws(Refusal) -> Bool {
+        while let stored = try change(changeID) {
+            let swap: Swap = try await ask(neighbours.store) {
+                .update(
+                    changeID,
+                    expecting: stored.summary.version,
+                    { change in
+                        change.state = .ready
+                        change.failures = 0
+                        change.lastFailure = nil
+                    },
+                    $0
+                )
+            }
+            switch swap {
+            case .done(let change):
+                announce(change)
+                return true
+            case .moved: continue
+            case .missing: return false
+            case .unreadable: throw .unreadable
+            }
+        }
+        return false
+    }
+
+    private func change(_ id: String) throws(Refusal) -> StoredChange? {
+        let stored = try read { () throws(StoreError) in try neighbours.reader.change(id) }
+        return stored?.summary.lane.userID == userID ? stored : nil
+    }
+}

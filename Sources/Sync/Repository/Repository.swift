@@ -1,0 +1,164 @@
+internal import Crypto
+public import Messaging
+internal import System
+internal import Vault
+
+/// An account's vault: shows it, and takes edits.
+///
+/// What is shown is base overlaid by what is pending. An edit is durable before the first byte of it
+/// goes upstream; then it is tried at once, unless the network is known to be down, and it waits if
+/// nobody takes it.
+public final class Repository: Service {
+    public typealias Answer<Value: Sendable> = Reply<Result<Value, Refusal>>
+
+    public enum Message: Sendable {
+        case edit(Wish, Answer<Written<String>>)
+        /// The item as it is seen now; nil if there is none.
+        case view(String, Answer<ViewedItem?>)
+        case list(Answer<[ViewedItem]>)
+        /// The content of a change becomes an item of its own, and the change goes.
+        case saveCopy(changeID: String, Answer<Written<String>?>)
+        /// The change goes, and the item is as upstream has it. False if there is no such change.
+        case discard(changeID: String, Answer<Bool>)
+        /// Nothing keeps the change from being tried any more. False if there is no such change.
+        case makeReady(changeID: String, Answer<Bool>)
+    }
+
+    /// Those that it talks to.
+    public struct Neighbours: Sendable {
+        public var store: Address<PendingStore.Message>
+        public var reader: StoreReader
+        public var resolver: Address<Resolver.Message>
+        public var scheduler: Address<SyncScheduler.Message>
+        public var monitor: NetworkMonitor
+
+        public init(
+            store: Address<PendingStore.Message>,
+            reader: StoreReader,
+            resolver: Address<Resolver.Message>,
+            scheduler: Address<SyncScheduler.Message>,
+            monitor: NetworkMonitor
+        ) {
+            self.store = store
+            self.reader = reader
+            self.resolver = resolver
+            self.scheduler = scheduler
+            self.monitor = monitor
+        }
+    }
+
+    public var address: Address<Message> { mailbox.address }
+
+    let userID: String
+    let neighbours: Neighbours
+    let keyholder: Keyholder
+    let lanes: Lanes
+    let switches: SwitchBoard
+    let clockOffset: @Sendable () -> Int64?
+    let surroundings: Surroundings
+    private let mailbox = Mailbox<Message>(name: "repository", capacity: 512)
+
+    private static let messagesAtOnce = 256
+
+    /// - Parameter clockOffset: How much upstream's clock is ahead of ours, if that is known.
+    public init(
+        userID: String,
+        neighbours: Neighbours,
+        keys: Keyholder,
+        lanes: Lanes,
+        switches: SwitchBoard,
+        clockOffset: @escaping @Sendable () -> Int64?,
+        surroundings: Surroundings
+    ) {
+        self.userID = userID
+        self.neighbours = neighbours
+        keyholder = keys
+        self.lanes = lanes
+        self.switches = switches
+        self.clockOffset = clockOffset
+        self.surroundings = surroundings
+    }
+
+    public func close() { mailbox.close() }
+
+    public func run() async {
+        await withTaskGroup(of: Void.self) { tasks in
+            var underWay = 0
+            for await message in mailbox {
+                if underWay == Self.messagesAtOnce {
+                    await tasks.next()
+                    underWay -= 1
+                }
+                tasks.addTask { await self.carryOut(message) }
+                underWay += 1
+            }
+        }
+    }
+
+    private func carryOut(_ message: Message) async {
+        switch message {
+        case .edit(let wish, let reply):
+            await reply.answer { () async throws(Refusal) in try await edit(wish) }
+        case .view(let id, let reply):
+            await reply.answer { () async throws(Refusal) in try view(id) }
+        case .list(let reply):
+            await reply.answer { () async throws(Refusal) in try list() }
+        case .saveCopy(let id, let reply):
+            await reply.answer { () async throws(Refusal) in try await saveCopy(of: id) }
+        case .discard(let id, let reply):
+            await reply.answer { () async throws(Refusal) in try await discard(id) }
+        case .makeReady(let id, let reply):
+            await reply.answer { () async throws(Refusal) in try await makeReady(id) }
+        }
+    }
+}
+
+// MARK: - The view
+
+extension Repository {
+    func keys() throws(Refusal) -> KeyRing {
+        guard let keys = keyholder.keys else { throw .locked }
+        return keys
+    }
+
+    func view(_ id: String) throws(Refusal) -> ViewedItem? {
+        let keys = try keys()
+        return try layers(of: Lane(userID: userID, cipherID: id)).viewed(keys)
+    }
+
+    func list() throws(Refusal) -> [ViewedItem] {
+        let keys = try keys()
+        let layers = try read { () throws(StoreError) in
+            try neighbours.reader.layers(of: userID)
+        }
+        var pending = Dictionary(layers.pending.map { ($0.summary.lane.cipherID, $0) }) { $1 }
+        var items: [ViewedItem] = []
+        items.reserveCapacity(layers.base.count + pending.count)
+        for base in layers.base {
+            let change = pending.removeValue(forKey: base.lane.cipherID)
+            if let item = Layers(base: base, pending: change).viewed(keys) { items.append(item) }
+        }
+        for change in layers.pending where pending[change.summary.lane.cipherID] != nil {
+            if let item = Layers(base: nil, pending: change).viewed(keys) { items.append(item) }
+        }
+        return items
+    }
+
+    func layers(of lane: Lane) throws(Refusal) -> Layers {
+        Layers(try read { () throws(StoreError) in try neighbours.reader.layers(of: lane) })
+    }
+
+    func read<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {
+        do throws(StoreError) { return try body() } catch { throw .store(error) }
+    }
+
+    /// Asks a neighbour; one that is gone means that the host is ending.
+    func ask<Value: Sendable, Message: Sendable>(
+        _ address: Address<Message>,
+        _ message: (Reply<Result<Value, StoreError>>) -> Message
+    ) async throws(Refusal) -> Value {
+        let answer: Result<Value, StoreError>
+        do throws(Undelivered) { answer = try await address.ask(message) } catch { throw .closing }
+        do throws(StoreError) { return try answer.get() } catch { throw .store(error) }
+    }
+}

@@ -1,0 +1,109 @@
+internal import Crypto
+public import Vault
+
+/// An item as the vault shows it: what upstream last said, and over it what the user wants.
+public struct ViewedItem: Sendable {
+    public let item: Item
+    public let mark: SyncMark
+
+    public init(_ item: Item, _ mark: SyncMark) {
+        self.item = item
+        self.mark = mark
+    }
+}
+
+/// What an edit came to.
+public struct Written<Value: Sendable>: Sendable {
+    public enum Disposition: Hashable, Sendable {
+        /// Upstream has it, or there was nothing to send.
+        case saved
+        case queued(receiptID: String)
+    }
+
+    public let value: Value
+    public let disposition: Disposition
+
+    public init(_ value: Value, _ disposition: Disposition) {
+        self.value = value
+        self.disposition = disposition
+    }
+}
+
+/// Both layers of a cipher.
+struct Layers: Sendable {
+    let base: BaseCipher?
+    let pending: StoredChange?
+
+    init(_ layers: (base: BaseCipher?, pending: StoredChange?)) {
+        self.init(base: layers.base, pending: layers.pending)
+    }
+
+    /// What the disk did not give back as it was written is neither shown nor sent.
+    init(base: BaseCipher?, pending: StoredChange?) {
+        self.base = base.flatMap { $0.isDamaged ? nil : $0 }
+        self.pending = pending
+    }
+
+    /// What upstream last said.
+    var foundation: Cipher? { base.flatMap { try? Cipher($0.json) } }
+
+    /// What the owner sees; nil if nothing is to be seen.
+    var cipher: Cipher? {
+        guard let change = pending?.change else { return foundation }
+        let adjustments = change.intent.adjustments
+        func laid(over cipher: Cipher?) -> Cipher? {
+            cipher?.overlaid(
+                id: change.cipherID,
+                trash: change.intent.trash,
+                adjustments,
+                at: change.updated
+            )
+        }
+        switch change.intent {
+        case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
+        case .update(let snapshot, let trash, _):
+            let content = laid(over: try? Cipher(snapshot.json))
+            return trash == nil ? content?.trashed(like: foundation) : content
+        case .softDelete(let snapshot?, _): return laid(over: try? Cipher(snapshot.json))
+        case .softDelete(nil, _), .other: return laid(over: ground(change))
+        case .hardDelete: return nil
+        }
+    }
+
+    /// What upstream holds, or held when it was last edited here: it may have been deleted there since.
+    private func ground(_ change: PendingChange) -> Cipher? {
+        foundation ?? change.baseCopy.flatMap { try? Cipher($0) }
+    }
+
+    var mark: SyncMark {
+        guard let pending else { return .clean }
+        let state: SyncMark.State =
+            pending.summary.state == .quarantined || pending.change == nil
+            ? .quarantined : .pending
+        return SyncMark(state, changes: changes(pending), since: pending.summary.created)
+    }
+
+    private func changes(_ pending: StoredChange) -> [ChangeType] {
+        guard let intent = pending.change?.intent else { return [pending.summary.type] }
+        let carriesContent = intent.snapshot != nil && pending.summary.type == .softDelete
+        return (carriesContent ? [.update] : []) + [pending.summary.type]
+    }
+
+    var seen: Seen {
+        pending.map { .record($0.summary.id, version: $0.summary.version) } ?? .nothing
+    }
+
+    func viewed(_ keys: KeyRing) -> ViewedItem? {
+        cipher.map { ViewedItem(Item($0, keys: keys), mark) }
+    }
+}
+
+extension Cipher {
+    /// Content that says nothing of the trash is where upstream has the item.
+    fileprivate func trashed(like other: Cipher?) -> Cipher {
+        guard let other, other.isInTrash != isInTrash, let id else { return self }
+        let date = other.deletedDate.flatMap { Revision($0) }?.moment
+        let wish: Intent.TrashWish = other.isInTrash ? .trashed : .restored
+        return overlaid(id: id, trash: wish, .none, at: date ?? Moment(ticks: 0))
+    }
+}

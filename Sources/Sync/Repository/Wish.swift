@@ -1,0 +1,76 @@
+public import Vault
+
+extension Repository {
+    /// What a client wants of the vault.
+    public enum Wish: Sendable {
+        case add(ItemBody)
+        /// Adds an item that is encrypted already.
+        case addCopy(Cipher)
+        case update(String, ItemBody)
+        case trash(String)
+        case restore(String)
+        case archive(String)
+        case unarchive(String)
+        case move(String, to: Adjustments.Folder)
+        case favour(String, Bool)
+        /// For good.
+        case delete(String)
+    }
+
+    /// Why an edit is not made. Nothing has changed then.
+    public enum Refusal: Error, Sendable {
+        case locked
+        /// There is no such item.
+        case notFound
+        /// What was sent makes no item, or would do harm.
+        case unfit(EditRefusal)
+        /// The copy that was edited is older than what upstream holds by now.
+        case outOfDate
+        /// There is something pending about it that this version cannot read.
+        case unreadable
+        /// Upstream does not want it, or it cannot be done without upstream.
+        case upstream(Setback)
+        case store(StoreError)
+        /// The host is ending.
+        case closing
+    }
+}
+
+extension Repository.Wish {
+    /// Nil for an item that has no id yet.
+    var cipherID: String? {
+        switch self {
+        case .add, .addCopy: nil
+        case .update(let id, _), .trash(let id), .restore(let id), .archive(let id),
+            .unarchive(let id), .move(let id, _), .favour(let id, _), .delete(let id):
+            id
+        }
+    }
+
+    var operation: SyncMetrics.Operation {
+        switch self {
+        case .add, .addCopy: .create
+        case .update: .update
+        case .trash: .softDelete
+        case .restore: .restore
+        case .delete: .hardDelete
+        case .archive, .unarchive, .move, .favour: .other
+        }
+    }
+}
+
+extension Edit.Wish {
+    /// What is sent first to bring it about.
+    var attemptKind: Attempt.Kind {
+        switch self {
+        case .add: .create
+        case .update: .update
+        case .trash: .trash
+        case .restore: .restore
+        case .archive: .archive
+        case .unarchive: .unarchive
+        case .move, .favour: .partial
+        case .hardDelete: .hardDelete
+        }
+    }
+}
