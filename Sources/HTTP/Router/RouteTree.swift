@@ -3,7 +3,7 @@
 /// Where a literal and a parameter could both follow, the literal is tried first and the parameter
 /// after it. So a path costs no more than its length times the few places at which a template has
 /// both, which is a matter of the routes and not of who asks.
-struct RouteTree: Sendable {
+package struct RouteTree<Entry: Sendable>: Sendable {
     private struct Node: Sendable {
         var literals: [String: Int] = [:]
         var parameter: Int?
@@ -12,31 +12,33 @@ struct RouteTree: Sendable {
     }
 
     /// All that can be done at one path.
-    struct Endpoint: Sendable {
-        var routes: [(method: Method, route: Route)] = []
+    package struct Endpoint: Sendable {
+        var routes: [(method: Method, route: Entry)] = []
 
-        subscript(method: Method) -> Route? { routes.first { $0.method == method }?.route }
+        subscript(method: Method) -> Entry? { routes.first { $0.method == method }?.route }
     }
 
-    struct Match {
-        let endpoint: Endpoint
-        let values: [String]
+    package struct Match {
+        package let endpoint: Endpoint
+        package let values: [String]
     }
 
     private var nodes = [Node()]
 
-    mutating func add(_ route: Route, for method: Method) {
+    package init() {}
+
+    package mutating func add(_ route: Entry, at template: Template, for method: Method) {
         var place = 0
-        for part in route.template.parts {
+        for part in template.parts {
             switch part {
             case .literal(let text): place = step(from: place, by: \.literals[text])
             case .parameter: place = step(from: place, by: \.parameter)
             case .rest:
-                insert(route, for: method, at: place, \.rest)
+                insert(route, template, for: method, at: place, \.rest)
                 return
             }
         }
-        insert(route, for: method, at: place, \.endpoint)
+        insert(route, template, for: method, at: place, \.endpoint)
     }
 
     private mutating func step(from place: Int, by path: WritableKeyPath<Node, Int?>) -> Int {
@@ -47,18 +49,19 @@ struct RouteTree: Sendable {
     }
 
     private mutating func insert(
-        _ route: Route,
+        _ route: Entry,
+        _ template: Template,
         for method: Method,
         at place: Int,
         _ path: WritableKeyPath<Node, Endpoint?>
     ) {
         var endpoint = nodes[place][keyPath: path] ?? Endpoint()
-        precondition(endpoint[method] == nil, "\(method) \(route.template) is there twice.")
+        precondition(endpoint[method] == nil, "\(method) \(template) is there twice.")
         endpoint.routes.append((method, route))
         nodes[place][keyPath: path] = endpoint
     }
 
-    func match(_ segments: [String]) -> Match? {
+    package func match(_ segments: [String]) -> Match? {
         var values: [String] = []
         guard let endpoint = find(segments[...], at: 0, &values) else { return nil }
         return Match(endpoint: endpoint, values: values)

@@ -18,7 +18,7 @@ public struct Router: Sendable {
 
     public typealias Observer = @Sendable (Observation) -> Void
 
-    private var tree = RouteTree()
+    private var tree = RouteTree<Route>()
     private var watch: (observer: Observer, timekeeper: any Timekeeper)?
     /// All routes, in the order in which they were added.
     public private(set) var routes: [(method: Method, template: Template)] = []
@@ -60,7 +60,7 @@ public struct Router: Sendable {
     }
 
     private mutating func add(_ method: Method, _ route: Route) {
-        tree.add(route, for: method)
+        tree.add(route, at: route.template, for: method)
         routes.append((method, route.template))
     }
 }
@@ -156,15 +156,17 @@ private struct SegmentReader {
     }
 }
 
-extension RouteTree.Endpoint {
+extension RouteTree<Route>.Endpoint {
     fileprivate var template: Template? { routes.first?.route.template }
+}
 
-    fileprivate func route(for method: Method) -> Route? {
+extension RouteTree.Endpoint {
+    package func route(for method: Method) -> Entry? {
         self[method] ?? (method == .head ? self[.get] : nil)
     }
 
     /// As `bw serve` says it, and with what would have been allowed.
-    fileprivate func refusal(of method: Method) -> Response {
+    package func refusal(of method: Method) -> Response {
         if method == .options { return .allowing(allowed) }
         let known: [Method] = [.get, .head, .post, .put, .patch, .delete]
         var response =

@@ -13,7 +13,7 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
     let parts: [Part]
     package let names: [String]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         precondition(text.hasPrefix("/"), "The template \(text) does not begin with a slash.")
         description = text
         parts = text.split(separator: "/").map(Part.init)
