@@ -117,6 +117,10 @@ static const EVP_MD *digest_of(enum cc_digest digest) {
     return digest == CC_SHA1 ? EVP_sha1() : digest == CC_SHA256 ? EVP_sha256() : EVP_sha512();
 }
 
+int cc_sha1(const void *bytes, size_t count, void *out) {
+    return SHA1(bytes, count, out) != NULL;
+}
+
 int cc_sha256(const void *bytes, size_t count, void *out) {
     return SHA256(bytes, count, out) != NULL;
 }

@@ -35,6 +35,8 @@ long cc_base64_decode(const void *text, size_t count, void *out);
 // Digests and key derivation ----------------------------------------------------------------------
 
 enum cc_digest { CC_SHA1 = 0, CC_SHA256 = 1, CC_SHA512 = 2 };
+/// For asking what others have counted by it, and for nothing else.
+int cc_sha1(const void *bytes, size_t count, void *out);
 int cc_sha256(const void *bytes, size_t count, void *out);
 /// `out` holds 64 bytes; the number of bytes written, or 0.
 size_t cc_hmac(enum cc_digest digest, const void *key, size_t key_count, const void *bytes,
