@@ -39,6 +39,7 @@ extension Item {
     public var notes: String? { contents["notes"].text }
     public var login: Login? { shown["login"].object.map(Login.init) }
     public var fields: [Field] { contents["fields"].list.map(Field.init) }
+    public var attachments: [Attachment] { contents["attachments"].list.map(Attachment.init) }
     public var passwordHistory: [HistoryEntry] {
         shown["passwordHistory"].list.map(HistoryEntry.init)
     }
@@ -87,6 +88,13 @@ extension Item {
         public var name: String? { contents["name"].text }
         public var value: String? { contents["value"].text }
         public var isHidden: Bool { contents["type"].int == 1 }
+    }
+
+    public struct Attachment: Sendable {
+        let contents: Contents
+
+        public var id: String? { contents["id"].text }
+        public var fileName: String? { contents["fileName"].text }
     }
 
     public struct HistoryEntry: Sendable {

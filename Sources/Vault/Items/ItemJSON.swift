@@ -4,11 +4,15 @@ public import JSON
 /// item's type left out.
 extension Item: JSON.Writable {
     public func write(to json: inout JSON.Writer) {
-        json.object { object in
-            object.add("object", "item")
-            shown.write(to: &object, isUnreadable: shown["name"].text == nil && !flaws.isEmpty) {
-                $0 == type?.member
-            }
+        json.object { writeMembers(to: &$0) }
+    }
+
+    /// For whoever has something to say beside them.
+    public func writeMembers(to object: inout JSON.ObjectWriter) {
+        let shown = shown
+        object.add("object", "item")
+        shown.write(to: &object, isUnreadable: shown["name"].text == nil && !flaws.isEmpty) {
+            $0 == type?.member
         }
     }
 }
