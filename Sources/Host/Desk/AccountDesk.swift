@@ -10,6 +10,10 @@ public import Vault
 public protocol AccountDesk: Sendable {
     var id: String { get }
     var standing: AccountStanding { get async throws(DeskRefusal) }
+    /// The same as the standing's, for the many who want to know no more than that.
+    var status: AccountStanding.Status { get async throws(DeskRefusal) }
+    /// Sites of one owner, whose logins are good for each other, as the account has them.
+    var equivalentDomains: [[String]] { get async throws(DeskRefusal) }
 
     // Keys.
 
@@ -82,6 +86,16 @@ public protocol AccountDesk: Sendable {
         since moment: Moment?,
         limit: Int
     ) async throws(DeskRefusal) -> [ResolutionEntry]
+}
+
+extension AccountDesk {
+    public var status: AccountStanding.Status {
+        get async throws(DeskRefusal) { try await standing.status }
+    }
+
+    public var equivalentDomains: [[String]] {
+        get async throws(DeskRefusal) { [] }
+    }
 }
 
 /// All accounts of this host.
