@@ -7,7 +7,9 @@ public import JSON
 /// bytes they came as; one that nobody can read does not harm the others.
 public struct SyncAnswer: Sendable {
     public let profile: Profile
-    /// With `id`, `revisionDate`, `organizationId` and `folderId` picked, as they are spelled today.
+    /// The profile's own text.
+    public let profileText: JSON.Raw
+    /// With the members of ``picks`` at hand, as they are spelled today.
     public let ciphers: JSON.Pieces
     public let folders: JSON.Pieces
     public let collections: [JSON.Piece]
@@ -16,7 +18,9 @@ public struct SyncAnswer: Sendable {
     /// Newer than what the log-in said, where the server says it.
     public let unlock: MasterPasswordUnlock?
 
-    public static let picks = ["id", "revisionDate", "organizationId", "folderId", "object"]
+    public static let picks = [
+        "id", "revisionDate", "organizationId", "folderId", "deletedDate", "archivedDate", "object",
+    ]
 
     public init(_ body: [UInt8]) throws(NotASync) {
         let split: JSON.Split
@@ -34,6 +38,7 @@ public struct SyncAnswer: Sendable {
         sends = Array(split[anyCase: "sends"]?.elements ?? nil)
         policies = Array(split[anyCase: "policies"]?.elements ?? nil)
         profile = try Self.read(split, "profile")
+        profileText = split[anyCase: "profile"]?.raw ?? .null
         let decryption: Decryption? = try? Self.read(split, "userDecryption")
         unlock = decryption?.unlock
     }

@@ -79,6 +79,20 @@ enum BaseTable {
         ) { (row) throws(DatabaseError) in try BaseCipher(row) }
     }
 
+    static func remove(
+        _ kind: BaseSlice.Kind,
+        id: String,
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            "DELETE FROM base_slice WHERE user_id = ? AND kind = ? AND id = ?",
+            .text(userID),
+            .text(kind.rawValue),
+            .text(id)
+        )
+    }
+
     static func slices(
         of userID: String,
         _ kind: BaseSlice.Kind,

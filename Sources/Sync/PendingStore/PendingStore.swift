@@ -36,6 +36,8 @@ public final class PendingStore: Service {
         )
         case putBase(BaseCipher, Answer<Void>)
         case removeBase(Lane, Answer<Void>)
+        case putSlice(BaseSlice, of: String, Answer<Void>)
+        case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
         case observe(String, at: Moment, Answer<Void>)
         case copyPending(Answer<Void>)
@@ -108,7 +110,8 @@ public final class PendingStore: Service {
                 try await store.clear(id, upTo: version)
             }
         case .update, .queue, .settle, .quarantineUnreadable: await carryOutSwap(message)
-        case .refresh, .putBase, .removeBase: await carryOutBase(message)
+        case .refresh, .putBase, .removeBase, .putSlice, .removeSlice:
+            await carryOutBase(message)
         case .observe, .copyPending, .put, .set, .erase: await carryOutRest(message)
         }
     }
@@ -145,6 +148,14 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }
         case .removeBase(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }
+        case .putSlice(let slice, let userID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.putSlice(slice, of: userID)
+            }
+        case .removeSlice(let kind, let id, let userID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.removeSlice(kind, id: id, of: userID)
+            }
         default: break
         }
     }

@@ -143,6 +143,24 @@ extension Store {
         }
     }
 
+    /// A folder, a send, as upstream says it is now.
+    public func putSlice(_ slice: BaseSlice, of userID: String) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return }
+            try BaseTable.put(slice, of: userID, db)
+        }
+    }
+
+    public func removeSlice(
+        _ kind: BaseSlice.Kind,
+        id: String,
+        of userID: String
+    ) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try BaseTable.remove(kind, id: id, of: userID, db)
+        }
+    }
+
     /// Upstream no longer has it.
     public func removeBase(_ lane: Lane) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in

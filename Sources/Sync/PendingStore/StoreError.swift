@@ -36,6 +36,16 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
+    /// Whether an edit is refused only because there is no room for it now.
+    public var isForWantOfRoom: Bool {
+        switch self {
+        case .queueFull, .notAccepting: true
+        case .database(let error): error.trouble == .diskFull
+        case .system(let error): error.code == ENOSPC || error.code == EDQUOT
+        case .held, .noAccount: false
+        }
+    }
+
     private static func hint(for code: Int32) -> String {
         switch code {
         case ENOSPC, EDQUOT: Trouble.diskFull.hint

@@ -43,6 +43,8 @@ public final class SyncScheduler: Service {
         self.surroundings = surroundings
     }
 
+    public var standing: Standing { Standing() }
+
     public func close() { mailbox.close() }
 
     public func run() async {

@@ -76,6 +76,33 @@ extension Cipher {
         return Cipher(edit)
     }
 
+    /// The same as an item of an organisation, files included: under the organisation's key, or with
+    /// its own key wrapped by that.
+    public func shared(
+        with organizationID: String,
+        keys: KeyRing,
+        entropy: any Entropy
+    ) throws(Flaw) -> Cipher {
+        guard let organization = keys.owner(organizationID: organizationID) else {
+            throw Flaw(.noOrganizationKey, at: ["organizationId"])
+        }
+        var edit: JSON.Edit
+        if let key {
+            edit = JSON.Edit(document)
+            do throws(CryptoError) {
+                let owner = try keys.user.unwrapKey(key)
+                edit.put(JSON.Raw(try organization.wrap(owner)), at: "key")
+            } catch {
+                throw Flaw(.key(error), at: ["key"])
+            }
+        } else {
+            let reseal = Reseal(from: keys.user, to: organization)
+            edit = JSON.Edit(Cipher(try reseal.object(document.root, .item)).document)
+        }
+        edit.put(JSON.Raw(organizationID), at: "organizationId")
+        return Cipher(edit)
+    }
+
     private var withoutFiles: Cipher {
         var edit = JSON.Edit(document)
         edit.remove(["attachments"])

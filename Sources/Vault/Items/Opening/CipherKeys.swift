@@ -28,7 +28,7 @@ extension Cipher {
     }
 
     /// What opens and seals the cipher's strings.
-    func sealer(
+    public func sealer(
         in keys: KeyRing,
         entropy: any Entropy = SystemEntropy()
     ) throws(Flaw) -> Sealer {

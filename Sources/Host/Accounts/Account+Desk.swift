@@ -1,0 +1,324 @@
+import Bitwarden
+import Crypto
+import JSON
+import Messaging
+import Sync
+import System
+import Vault
+
+extension Account: AccountDesk {
+    var standing: AccountStanding {
+        get async throws(DeskRefusal) {
+            let record = record
+            let sync = scheduler.standing
+            return AccountStanding(
+                id: id,
+                email: record.email,
+                server: record.server,
+                status: try await status,
+                isDefault: record.isDefault,
+                lastSync: sync.lastSync,
+                lastReport: sync.lastReport,
+                network: link.monitor.standing.state,
+                pending: try pendingCounts(),
+                isPremium: record.isPremium
+            )
+        }
+    }
+
+    var status: AccountStanding.Status {
+        get async throws(DeskRefusal) {
+            if isSignedOut { return .signedOut }
+            return keyholder.isLocked ? .locked : .unlocked
+        }
+    }
+
+    /// What is here stays, sealed, until the user signs in again.
+    private var isSignedOut: Bool {
+        guard session.isSignedOut || record.isSignedOut else { return false }
+        if !keyholder.isLocked { lockKeys() }
+        return true
+    }
+
+    private func pendingCounts() throws(DeskRefusal) -> AccountStanding.Pending {
+        var pending = AccountStanding.Pending()
+        let (tally, oldest) = try office.read { reader throws(StoreError) in
+            (try reader.tally(of: id), try reader.oldest(of: id))
+        }
+        for row in tally {
+            pending.total += row.count
+            switch row.state {
+            case "inFlight": pending.inFlight += row.count
+            case "backingOff": pending.backingOff += row.count
+            case "quarantined": pending.quarantined += row.count
+            default: pending.ready += row.count
+            }
+        }
+        pending.oldest = oldest?.created
+        return pending
+    }
+
+    // MARK: Keys
+
+    func unlock(_ password: consuming Secret) async throws(DeskRefusal) {
+        if isSignedOut { throw .noAccount }
+        guard let unlock = record.unlock else { throw .notAllowed(Self.noPassword) }
+        let key = try await userKey(unlock, email: record.email, password)
+        try await open(key)
+    }
+
+    private static let noPassword =
+        "The account has no master password that this host knows of. Sign in again."
+
+    private func userKey(
+        _ unlock: MasterPasswordUnlock,
+        email: String,
+        _ password: consuming Secret
+    ) async throws(DeskRefusal) -> SymmetricKey {
+        do throws(CryptoError) {
+            let master = try await MasterKey.derived(
+                from: password,
+                salt: KeyDerivation.salt(server: unlock.salt, email: email),
+                by: KeyDerivation(unlock.settings),
+                in: office.workshop
+            )
+            return try master.unwrapUserKey(unlock.wrappedUserKey)
+        } catch {
+            switch error {
+            case .unsupported, .outOfBounds, .unknownDerivation:
+                throw .notAllowed(error.description)
+            default: throw .wrongPassword
+            }
+        }
+    }
+
+    func lock() async { lockKeys() }
+
+    func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport {
+        if isSignedOut { throw .noAccount }
+        do throws(Undelivered) {
+            return try await scheduler.address.ask { .sync(isFull: isForced, $0) }
+        } catch {
+            throw .busy
+        }
+    }
+
+    func fingerprint() async throws(DeskRefusal) -> String {
+        let keys = try keys()
+        let publicKey = try crypto { () throws(CryptoError) in try keys.publicKey() }
+        guard let publicKey else { throw .notAllowed("The account has no key pair.") }
+        return try crypto { () throws(CryptoError) in
+            try FingerprintPhrase(publicKey: publicKey, userID: id).description
+        }
+    }
+
+    func keys() throws(DeskRefusal) -> KeyRing {
+        if isSignedOut { throw .noAccount }
+        guard let keys = keyholder.keys else { throw .locked }
+        return keys
+    }
+
+    // MARK: The vault
+
+    func items() async throws(DeskRefusal) -> [ViewedItem] {
+        _ = try keys()
+        return try await ask { .list($0) }
+    }
+
+    func item(_ id: String) async throws(DeskRefusal) -> ViewedItem? {
+        _ = try keys()
+        return try await ask { .view(id, $0) }
+    }
+
+    func folders() async throws(DeskRefusal) -> [ViewedFolder] {
+        let keys = try keys()
+        return try slices(.folder).compactMap { json in
+            guard let folder = try? FolderAnswer(json: json) else { return nil }
+            return folder.viewed(keys)
+        }
+    }
+
+    func collections() async throws(DeskRefusal) -> [ViewedCollection] {
+        let keys = try keys()
+        return try slices(.collection).compactMap { json in
+            guard let answer = try? CollectionAnswer(json: json) else { return nil }
+            let sealer = keys.owner(organizationID: answer.organizationID)
+            return ViewedCollection(
+                id: answer.id,
+                organizationID: answer.organizationID,
+                name: sealer.flatMap { try? $0.open(answer.name) } ?? Item.unreadableName,
+                externalID: json[anyCase: "externalId"]?.string
+            )
+        }
+    }
+
+    func organizations() async throws(DeskRefusal) -> [Membership] {
+        _ = try keys()
+        return try memberships()
+    }
+
+    func slices(_ kind: BaseSlice.Kind) throws(DeskRefusal) -> [JSON.Value] {
+        try office.read { reader throws(StoreError) in try reader.slices(of: id, kind) }
+            .filter { !$0.isDamaged }
+            .compactMap { try? JSON.Document($0.json).root }
+    }
+
+    func ask<Value: Sendable>(
+        _ message: (Reply<Result<Value, Repository.Refusal>>) -> Repository.Message
+    ) async throws(DeskRefusal) -> Value {
+        let answer: Result<Value, Repository.Refusal>
+        do throws(Undelivered) {
+            answer = try await repository.address.ask(message)
+        } catch {
+            throw .busy
+        }
+        do throws(Repository.Refusal) {
+            return try answer.get()
+        } catch {
+            throw DeskRefusal(error)
+        }
+    }
+}
+
+extension FolderAnswer {
+    func viewed(_ keys: KeyRing) -> ViewedFolder {
+        ViewedFolder(id: id, name: (try? keys.user.open(name)) ?? Item.unreadableName)
+    }
+}
+
+extension KeyDerivation {
+    init(_ settings: DerivationSettings) throws(CryptoError) {
+        try self.init(
+            kdf: settings.kind,
+            iterations: settings.iterations,
+            memory: settings.memory,
+            parallelism: settings.parallelism
+        )
+    }
+}
+
+// MARK: - Edits
+
+extension Account {
+    func add(_ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
+        try await viewed(try await edit(.add(body)))
+    }
+
+    func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
+        let item = try await existing(id)
+        guard !item.cipher.isInTrash else { throw .notAllowed(Self.deletedItem) }
+        return try await viewed(try await edit(.update(id, body)))
+    }
+
+    private static let deletedItem =
+        "You may not edit a deleted item. Use the restore command first."
+
+    func trash(_ id: String) async throws(DeskRefusal) -> Written<Void> {
+        _ = try await existing(id)
+        return try await edit(.trash(id)).done
+    }
+
+    func delete(_ id: String) async throws(DeskRefusal) -> Written<Void> {
+        _ = try await existing(id)
+        return try await edit(.delete(id)).done
+    }
+
+    func restore(_ id: String) async throws(DeskRefusal) -> Written<Void> {
+        let item = try await existing(id)
+        if item.cipher.isInTrash { return try await edit(.restore(id)).done }
+        guard item.cipher.archivedDate != nil else {
+            throw .notAllowed("Cipher is not in trash.")
+        }
+        return try await edit(.unarchive(id)).done
+    }
+
+    func archive(_ id: String) async throws(DeskRefusal) -> Written<Void> {
+        let item = try await existing(id)
+        guard record.isPremium else {
+            throw .notAllowed("Premium status is required to use this feature.")
+        }
+        guard !item.cipher.isInTrash else { throw .notAllowed(Self.trashedItem) }
+        guard item.cipher.archivedDate == nil else {
+            throw .notAllowed("Item is already archived.")
+        }
+        return try await edit(.archive(id)).done
+    }
+
+    private static let trashedItem =
+        "Item is in the trash, the item must be restored before archiving."
+
+    private func existing(_ id: String) async throws(DeskRefusal) -> Item {
+        guard let viewed = try await item(id) else { throw .notFound }
+        return viewed.item
+    }
+
+    private func edit(_ wish: Repository.Wish) async throws(DeskRefusal) -> Written<String> {
+        _ = try keys()
+        return try await ask { .edit(wish, $0) }
+    }
+
+    func viewed(_ written: Written<String>) async throws(DeskRefusal) -> Written<ViewedItem> {
+        guard let item = try await item(written.value) else { throw .notFound }
+        return switch written.disposition {
+        case .saved: Written<ViewedItem>(item, .saved)
+        case .queued(let receiptID): Written<ViewedItem>(item, .queued(receiptID: receiptID))
+        }
+    }
+}
+
+extension Written {
+    fileprivate var done: Written<Void> {
+        switch disposition {
+        case .saved: Written<Void>((), .saved)
+        case .queued(let receiptID): Written<Void>((), .queued(receiptID: receiptID))
+        }
+    }
+}
+
+// MARK: - The queue
+
+extension Account {
+    func pending() async throws(DeskRefusal) -> [StoredChange] {
+        try office.read { reader throws(StoreError) in try reader.changes(of: id) }
+    }
+
+    func pendingChange(_ changeID: String) async throws(DeskRefusal) -> StoredChange? {
+        let stored = try office.read { reader throws(StoreError) in try reader.change(changeID) }
+        return stored?.summary.lane.userID == id ? stored : nil
+    }
+
+    func retry(_ changeID: String) async throws(DeskRefusal) -> StoredChange? {
+        guard try await ask({ .makeReady(changeID: changeID, $0) }) else { throw .notFound }
+        do throws(Undelivered) {
+            _ = try await scheduler.address.ask { .retry(changeID: changeID, $0) }
+        } catch {
+            throw .busy
+        }
+        return try await pendingChange(changeID)
+    }
+
+    func saveCopy(_ changeID: String) async throws(DeskRefusal) -> Written<ViewedItem> {
+        _ = try keys()
+        guard let written = try await ask({ .saveCopy(changeID: changeID, $0) }) else {
+            throw .notFound
+        }
+        return try await viewed(written)
+    }
+
+    func discard(_ changeID: String) async throws(DeskRefusal) {
+        guard try await ask({ .discard(changeID: changeID, $0) }) else { throw .notFound }
+    }
+
+    func receipt(_ receiptID: String) async throws(DeskRefusal) -> Receipt? {
+        try office.read { reader throws(StoreError) in try reader.receipt(receiptID, of: id) }
+    }
+
+    func resolutions(
+        since moment: Moment?,
+        limit: Int
+    ) async throws(DeskRefusal) -> [ResolutionEntry] {
+        try office.read { reader throws(StoreError) in
+            try reader.resolutions(of: id, since: moment ?? Moment(ticks: .min), limit: limit)
+        }
+    }
+}

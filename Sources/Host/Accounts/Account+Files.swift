@@ -1,0 +1,159 @@
+import Bitwarden
+import Crypto
+import Glibc
+import JSON
+import Logging
+import Sync
+import System
+import Vault
+
+// Files of items. They are encrypted before they leave the host, and what was fetched once is kept
+// as it came, so that it opens without a network too.
+
+extension Account {
+    func attach(
+        _ file: [UInt8],
+        named name: String,
+        to itemID: String
+    ) async throws(DeskRefusal) -> ViewedItem {
+        let keys = try keys()
+        let (cipherID, item) = try await owned(itemID)
+        let sealer = try sealer(of: item.cipher, keys)
+        let (request, sealed) = try crypto { () throws(CryptoError) in
+            let key = SymmetricKey(from: office.surroundings.entropy)
+            let wrapped = try sealer.wrap(key)
+            let sealed = try Sealer(key, entropy: office.surroundings.entropy).seal(buffer: file)
+            let request = AttachmentRequest(
+                key: wrapped,
+                fileName: try sealer.seal(name),
+                size: sealed.count,
+                lastKnownRevisionDate: item.cipher.revisionDate
+            )
+            return (request, sealed)
+        }
+        let changed = try await online { account throws(Setback) in
+            let upload = try await account.announceAttachment(request, to: cipherID)
+            do throws(Setback) {
+                try await account.upload(FileSource(sealed), as: upload)
+            } catch {
+                // Nobody could open what is announced and not there.
+                try? await account.deleteAttachment(upload.attachmentID, of: cipherID)
+                throw error
+            }
+            return try await account.cipher(cipherID)
+        }
+        return try await take(changed)
+    }
+
+    func attachment(
+        _ attachmentID: String,
+        of itemID: String
+    ) async throws(DeskRefusal) -> [UInt8] {
+        let keys = try keys()
+        let (cipherID, item) = try await owned(itemID)
+        guard let attachment = item.cipher.attachment(attachmentID) else { throw .notFound }
+        let file = try await sealedFile(attachmentID, of: cipherID)
+        let sealer = try sealer(of: item.cipher, keys)
+        return try crypto { () throws(CryptoError) in
+            // Files from before 2018 have no key of their own.
+            guard let wrapped = attachment[anyCase: "key"]?.string else {
+                return try sealer.open(buffer: file).revealedBytes()
+            }
+            return try Sealer(sealer.unwrapKey(wrapped)).open(buffer: file).revealedBytes()
+        }
+    }
+
+    func deleteAttachment(
+        _ attachmentID: String,
+        of itemID: String
+    ) async throws(DeskRefusal) {
+        let (cipherID, item) = try await owned(itemID)
+        guard item.cipher.attachment(attachmentID) != nil else { throw .notFound }
+        let changed = try await online { account throws(Setback) in
+            try await account.deleteAttachment(attachmentID, of: cipherID)
+            return try await account.cipher(cipherID)
+        }
+        unlink(cachePath(attachmentID))
+        _ = try await take(changed)
+    }
+
+    private func sealer(of cipher: Cipher, _ keys: KeyRing) throws(DeskRefusal) -> Sealer {
+        do throws(Flaw) {
+            return try cipher.sealer(in: keys, entropy: office.surroundings.entropy)
+        } catch {
+            throw .unfit(.unreadable(error))
+        }
+    }
+
+    // MARK: The cache
+
+    private func sealedFile(
+        _ attachmentID: String,
+        of cipherID: String
+    ) async throws(DeskRefusal) -> [UInt8] {
+        let path = cachePath(attachmentID)
+        if let kept = try? Files.read(path) { return kept }
+        let file = try await online { account throws(Setback) in
+            let answer = try await account.attachment(attachmentID, of: cipherID)
+            var bytes: [UInt8] = []
+            for try await piece in try await account.download(answer) { bytes += piece }
+            return bytes
+        }
+        keepFile(file, at: path)
+        return file
+    }
+
+    /// A cache that cannot be written is only a cache that is empty.
+    private func keepFile(_ file: [UInt8], at path: String) {
+        do throws(SystemError) {
+            try Files.makePrivateDirectory("\(office.cacheDirectory)/\(id)")
+            try Files.replace(path, with: file)
+        } catch {
+            office.surroundings.log.warning("A file was not kept for later.", because: error)
+        }
+    }
+
+    /// The id is upstream's, so nothing of it may lead elsewhere.
+    private func cachePath(_ attachmentID: String) -> String {
+        let name = Digest.sha256(Array(attachmentID.utf8)).prefix(16)
+        let text = name.map { byte in
+            let digits = String(byte, radix: 16)
+            return digits.count == 1 ? "0" + digits : digits
+        }.joined()
+        return "\(office.cacheDirectory)/\(id)/\(text)"
+    }
+
+    /// What was kept of an account that goes.
+    func emptyCache() {
+        let directory = "\(office.cacheDirectory)/\(id)"
+        guard let stream = opendir(directory) else { return }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { unlink("\(directory)/\(name)") }
+        }
+        rmdir(directory)
+    }
+}
+
+extension Cipher {
+    fileprivate func attachment(_ id: String) -> JSON.Value? {
+        document.root[anyCase: "attachments"]?.array?.first { $0[anyCase: "id"]?.string == id }
+    }
+}
+
+extension FileSource {
+    fileprivate init(_ bytes: [UInt8]) {
+        let pieces = Lock(bytes[...])
+        self.init(length: bytes.count) {
+            pieces.withLock { rest in
+                guard !rest.isEmpty else { return nil }
+                let piece = Array(rest.prefix(1 << 18))
+                rest = rest.dropFirst(piece.count)
+                return piece
+            }
+        }
+    }
+}

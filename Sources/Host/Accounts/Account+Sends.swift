@@ -1,0 +1,153 @@
+import Bitwarden
+import Crypto
+import JSON
+import Sync
+import System
+import Vault
+
+// Texts for strangers. They live upstream, since their links lead there.
+
+extension Account {
+    func sends() async throws(DeskRefusal) -> [ViewedSend] {
+        let keys = try keys()
+        let server = record.webAddress
+        return try slices(.send).compactMap { json in
+            guard let answer = try? SendAnswer(json: json) else { return nil }
+            return ViewedSend(opening: answer, keys, at: server)
+        }
+    }
+
+    func addSend(_ draft: SendDraft) async throws(DeskRefusal) -> ViewedSend {
+        let keys = try keys()
+        let key = SendKey(from: office.surroundings.entropy)
+        let request = try crypto { () throws(CryptoError) in
+            try draft.request(key, keys, office.surroundings.entropy)
+        }
+        return try await take(
+            try await online { account throws(Setback) in try await account.createSend(request) }
+        )
+    }
+
+    func updateSend(
+        _ sendID: String,
+        _ draft: SendDraft
+    ) async throws(DeskRefusal) -> ViewedSend {
+        let keys = try keys()
+        let old = try await send(sendID)
+        guard old.answer.type == SendAnswer.text else {
+            throw .notAllowed("Cannot change a Send's type")
+        }
+        let wrapped = (try? JSON.Document(old.answer.raw))?.root[anyCase: "key"]?.string ?? ""
+        let request = try crypto { () throws(CryptoError) in
+            let key = try SendKey(try keys.user.openSecret(wrapped))
+            return try draft.request(key, keys, office.surroundings.entropy)
+        }
+        return try await take(
+            try await online { account throws(Setback) in
+                try await account.updateSend(sendID, request)
+            }
+        )
+    }
+
+    func removeSendPassword(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
+        _ = try await send(sendID)
+        return try await take(
+            try await online { account throws(Setback) in
+                try await account.removePassword(ofSend: sendID)
+            }
+        )
+    }
+
+    func deleteSend(_ sendID: String) async throws(DeskRefusal) {
+        _ = try await send(sendID)
+        try await online { account throws(Setback) in try await account.deleteSend(sendID) }
+        let _: Void = try await office.ask { .removeSlice(.send, id: sendID, of: id, $0) }
+    }
+
+    private func send(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
+        guard let send = try await sends().first(where: { $0.answer.id == sendID }) else {
+            throw .notFound
+        }
+        return send
+    }
+
+    private func take(_ answer: SendAnswer) async throws(DeskRefusal) -> ViewedSend {
+        let keys = try keys()
+        let slice = BaseSlice(.send, id: answer.id, json: Array(answer.raw.bytes))
+        let _: Void = try await office.ask { .putSlice(slice, of: id, $0) }
+        guard let send = ViewedSend(opening: answer, keys, at: record.webAddress) else {
+            throw .notAllowed("Upstream answered with a Send that cannot be opened.")
+        }
+        return send
+    }
+}
+
+extension AccountRecord {
+    /// Where the pages of sends are.
+    fileprivate var webAddress: String {
+        guard let bases = try? Bases(server) else { return server }
+        switch bases.server {
+        case "https://bitwarden.com": return "https://vault.bitwarden.com"
+        case "https://bitwarden.eu": return "https://vault.bitwarden.eu"
+        default: return bases.server
+        }
+    }
+}
+
+extension ViewedSend {
+    fileprivate init?(opening answer: SendAnswer, _ keys: KeyRing, at server: String) {
+        guard let json = (try? JSON.Document(answer.raw))?.root,
+            let wrapped = json[anyCase: "key"]?.string,
+            let secret = try? keys.user.openSecret(wrapped),
+            let key = try? SendKey(secret),
+            let sealer = try? Sealer(key.key())
+        else { return nil }
+        func open(_ value: JSON.Value?) -> String? {
+            value?.string.flatMap { try? sealer.open($0) }
+        }
+        let keyText = Base64.urlText(of: key.revealedBytes())
+        self.init(
+            answer,
+            url: "\(server)/#/send/\(answer.accessID ?? "")/\(keyText)",
+            key: keyText,
+            name: open(json[anyCase: "name"]) ?? Item.unreadableName,
+            notes: open(json[anyCase: "notes"]),
+            text: open(json[anyCase: "text"]?[anyCase: "text"]),
+            fileName: open(json[anyCase: "file"]?[anyCase: "fileName"])
+        )
+    }
+}
+
+extension SendDraft {
+    fileprivate func request(
+        _ key: borrowing SendKey,
+        _ keys: KeyRing,
+        _ entropy: any Entropy
+    ) throws(CryptoError) -> JSON.Raw {
+        let sealer = Sealer(try key.key(), entropy: entropy)
+        let (name, text) = (try sealer.seal(name), try sealer.seal(text))
+        let notes: String? = if let notes { try sealer.seal(notes) } else { nil }
+        let wrapped = try key.wrapped(by: keys.user)
+        let hash: String? =
+            if let password { try key.passwordHash(Secret(utf8: password)) } else { nil }
+        return .object(capacity: 1_024) { send in
+            send.add("type", SendAnswer.text)
+            send.add("key", wrapped)
+            send.add("name", name)
+            send.add("notes", notes)
+            send.object("text") {
+                $0.add("text", text)
+                $0.add("hidden", isHidden)
+            }
+            send.add("password", hash)
+            send.add("maxAccessCount", maxAccessCount)
+            send.add("deletionDate", Stamp.text(deletion, digits: 3, padded: true))
+            send.add(
+                "expirationDate",
+                expiration.map { Stamp.text($0, digits: 3, padded: true) }
+            )
+            send.add("disabled", isDisabled)
+            send.add("hideEmail", hidesEmail)
+        }
+    }
+}

@@ -1,0 +1,292 @@
+import Bitwarden
+import Crypto
+import FoundationEssentials
+import JSON
+import Logging
+import Messaging
+import Sync
+import System
+import Vault
+
+/// One account of the host: its services, its keys, and what is remembered of it.
+final class Account: Sendable {
+    let id: String
+    let office: Office
+    let link: ServerLink
+    let session: Session
+    let keyholder = Keyholder()
+    let switches: SwitchBoard
+    let repository: Repository
+    let resolver: Resolver
+    let scheduler: SyncScheduler
+    let upstream: AccountUpstream
+    private let services: ServiceGroup
+    private let memory: Lock<Memory>
+
+    /// What changes about an account.
+    private struct Memory {
+        var record: AccountRecord
+        var keyCase: KeyCase?
+    }
+
+    var record: AccountRecord { memory.withLock { $0.record } }
+
+    init(_ record: AccountRecord, tokens: Tokens, link: ServerLink, office: Office) {
+        id = record.id
+        self.office = office
+        self.link = link
+        let notebook = Notebook()
+        session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
+        let asking = UpstreamAccount(link.upstream, session)
+        upstream = AccountUpstream(account: asking, monitor: link.monitor.address) {
+            await notebook.account?.learn($0)
+        }
+        switches = office.switchBoard()
+        let lanes = Lanes()
+        resolver = Resolver(
+            userID: id,
+            store: office.store.address,
+            reader: office.store.reader,
+            upstream: upstream,
+            keys: keyholder,
+            lanes: lanes,
+            surroundings: office.surroundings
+        )
+        scheduler = SyncScheduler(
+            userID: id,
+            store: office.store.address,
+            reader: office.store.reader,
+            resolver: resolver.address,
+            upstream: upstream,
+            keys: keyholder,
+            switches: switches,
+            monitor: link.monitor,
+            policy: office.policy,
+            surroundings: office.surroundings
+        )
+        repository = Repository(
+            userID: id,
+            neighbours: Repository.Neighbours(
+                store: office.store.address,
+                reader: office.store.reader,
+                resolver: resolver.address,
+                scheduler: scheduler.address,
+                monitor: link.monitor
+            ),
+            keys: keyholder,
+            lanes: lanes,
+            switches: switches,
+            clockOffset: { [upstream] in upstream.clockOffset },
+            surroundings: office.surroundings
+        )
+        let hub = HubListener(Hub(asking), session, scheduler.address)
+        services = ServiceGroup(
+            [resolver, scheduler, repository, hub],
+            patience: .seconds(8),
+            time: office.surroundings.timekeeper
+        )
+        memory = Lock(Memory(record: record))
+        notebook.account = self
+    }
+
+    /// Where what is heard of the account is written down, once it is there.
+    private final class Notebook: Sendable {
+        private let held = Lock(Held())
+
+        private struct Held {
+            weak var account: Account?
+        }
+
+        var account: Account? {
+            get { held.withLock { $0.account } }
+            set { held.withLock { $0.account = newValue } }
+        }
+    }
+}
+
+extension Account: Service {
+    func run() async throws { try await services.run() }
+    func close() { services.close() }
+}
+
+/// Keeps the account's line to upstream, and passes on what is heard there.
+private final class HubListener: Service {
+    private let hub: Hub
+    private let session: Session
+    private let scheduler: Address<SyncScheduler.Message>
+    private let closing = Mailbox<Never>(name: "hub", capacity: 1)
+
+    init(_ hub: Hub, _ session: Session, _ scheduler: Address<SyncScheduler.Message>) {
+        self.hub = hub
+        self.session = session
+        self.scheduler = scheduler
+    }
+
+    func close() { closing.close() }
+
+    func run() async {
+        await withDiscardingTaskGroup { parts in
+            parts.addTask { await self.listen() }
+            for await _ in closing {}
+            parts.cancelAll()
+        }
+    }
+
+    /// A scheduler that has too much to do looks at upstream anyway.
+    private func listen() async {
+        await hub.run { news in
+            switch news {
+            case .connected, .event(_, isOwn: false):
+                try? self.scheduler.tryTell(.trigger(.upstreamChanged))
+            case .event(_, isOwn: true), .lost, .signedOut: break
+            }
+        }
+    }
+}
+
+// MARK: - What is remembered
+
+extension Account {
+    /// Changes the record, and keeps it.
+    func change(_ body: @Sendable (inout AccountRecord) -> Void) async throws(DeskRefusal) {
+        let record = memory.withLock { memory in
+            body(&memory.record)
+            return memory.record
+        }
+        try await office.put(record)
+    }
+
+    fileprivate func keep(_ tokens: Tokens) async {
+        await note { record, office in record.sealedTokens = try? office.key.seal(tokens) }
+    }
+
+    /// What a sync says of the account itself.
+    fileprivate func learn(_ answer: SyncAnswer) async {
+        let isPremium = answer.isPremium
+        await note { record, _ in
+            record.isSignedOut = false
+            record.isPremium = isPremium
+            record.email = answer.profile.email
+            record.hasSecurityState = answer.profile.hasSecurityState
+            if let key = answer.profile.wrappedPrivateKey { record.wrappedPrivateKey = key }
+            if let unlock = answer.unlock { record.unlock = unlock }
+        }
+        await renewRing(answer.profile)
+    }
+
+    private func note(
+        _ body: @Sendable (inout AccountRecord, Office) -> Void
+    ) async {
+        let (old, new) = memory.withLock { memory in
+            let old = memory.record
+            body(&memory.record, office)
+            return (old, memory.record)
+        }
+        guard old.stored != new.stored else { return }
+        do {
+            try await office.put(new)
+        } catch {
+            office.surroundings.log.error("What is new of an account was not kept.", because: error)
+        }
+    }
+
+    /// Organisations come and go while the vault is open.
+    private func renewRing(_ profile: Profile) async {
+        guard let keyCase = memory.withLock({ $0.keyCase }) else { return }
+        do {
+            let wrapped = WrappedKeys(profile.memberships, record)
+            let ring = try await KeyRing.opened(
+                user: try keyCase.key(),
+                account: wrapped,
+                entropy: office.surroundings.entropy,
+                in: office.workshop
+            )
+            // Locked meanwhile: it stays so.
+            memory.withLock { memory in if memory.keyCase != nil { keyholder.unlock(ring) } }
+        } catch {
+            office.surroundings.log.error(
+                "The keys of an account cannot be opened.",
+                because: error
+            )
+        }
+    }
+}
+
+extension SyncAnswer {
+    fileprivate var isPremium: Bool {
+        guard let profile = try? JSON.Document(profileText).root else { return false }
+        return profile[anyCase: "premium"]?.bool ?? false
+            || profile[anyCase: "premiumFromOrganization"]?.bool ?? false
+    }
+}
+
+extension WrappedKeys {
+    init(_ memberships: [Membership], _ record: AccountRecord) {
+        let open = memberships.filter(\.opens)
+        self.init(
+            privateKey: record.wrappedPrivateKey,
+            organizations: Dictionary(
+                open.compactMap { member in
+                    member.wrappedKey.map { (member.organizationID, $0) }
+                }
+            ) { first, _ in first },
+            hasSecurityState: record.hasSecurityState
+        )
+    }
+}
+
+// MARK: - Keys
+
+extension Account {
+    /// Opens the vault with the user's key.
+    func open(_ key: consuming SymmetricKey) async throws(DeskRefusal) {
+        let record = record
+        let memberships = try memberships()
+        do throws(CryptoError) {
+            let keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
+            let ring = try await KeyRing.opened(
+                user: key,
+                account: WrappedKeys(memberships, record),
+                entropy: office.surroundings.entropy,
+                in: office.workshop
+            )
+            memory.withLock { memory in
+                memory.keyCase = keyCase
+                keyholder.unlock(ring)
+            }
+        } catch {
+            throw .notAllowed("The account's keys cannot be opened. \(error)")
+        }
+        office.announce(.account(userID: id))
+        try? scheduler.address.tryTell(.trigger(.unlocked))
+    }
+
+    /// The same account on another server.
+    func takeKeys(from other: Account) {
+        guard let keys = other.keyholder.keys else { return }
+        let keyCase = other.memory.withLock { $0.keyCase }
+        memory.withLock { memory in
+            memory.keyCase = keyCase
+            keyholder.unlock(keys)
+        }
+    }
+
+    func lockKeys() {
+        memory.withLock { memory in
+            memory.keyCase = nil
+            keyholder.lock()
+        }
+        office.announce(.account(userID: id))
+    }
+
+    func memberships() throws(DeskRefusal) -> [Membership] {
+        try office.read { reader throws(StoreError) in
+            try reader.slices(of: id, .organization)
+        }
+        .filter { !$0.isDamaged }
+        .compactMap { slice in
+            guard let document = try? JSON.Document(slice.json) else { return nil }
+            return try? Membership(json: document.root)
+        }
+    }
+}

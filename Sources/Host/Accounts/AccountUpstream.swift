@@ -1,0 +1,189 @@
+import Bitwarden
+import JSON
+import Messaging
+import Sync
+import System
+import Vault
+
+extension Evidence {
+    /// What a setback shows of the network; nil if it shows nothing.
+    init?(_ setback: Setback) {
+        switch setback.reason {
+        case .rejected, .stale, .missing, .unauthorised: self = .answered
+        case .throttled, .unavailable: self = .troubled
+        case .unreachable(.tried), .foreign, .malformed: self = .unreachable
+        case .signedOut, .unreachable(.held), .cancelled: return nil
+        }
+    }
+}
+
+/// The upstream as the mesh asks for it: each call in the manner that its urgency wants, and each end
+/// of one told to the network's monitor.
+struct AccountUpstream: VaultUpstream {
+    let account: UpstreamAccount
+    let monitor: Address<NetworkMonitor.Message>
+    /// Takes note of what a sync says of the account itself.
+    let learn: @Sendable (SyncAnswer) async -> Void
+
+    var clockOffset: Int64? { account.upstream.clockOffset }
+
+    func ask<Value: Sendable>(
+        _ urgency: Urgency,
+        _ body: (UpstreamAccount) async throws(Setback) -> Value
+    ) async throws(Setback) -> Value {
+        do throws(Setback) {
+            let value = try await body(account.asking { $0.take(urgency) })
+            tell(.answered)
+            return value
+        } catch {
+            if let evidence = Evidence(error) { tell(evidence) }
+            throw error
+        }
+    }
+
+    /// A monitor that has too much to do has heard enough.
+    private func tell(_ evidence: Evidence) { try? monitor.tryTell(.heard(evidence)) }
+
+    func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in try await account.cipher(id) }
+    }
+
+    func create(_ request: [UInt8], _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in try await account.create(request) }
+    }
+
+    func update(
+        _ id: String,
+        _ request: [UInt8],
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in
+            try await account.update(id, request)
+        }
+    }
+
+    func adjust(
+        _ id: String,
+        folderID: String?,
+        isFavourite: Bool,
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in
+            let request = PartialRequest(folderID: folderID, isFavorite: isFavourite)
+            return try await account.update(id, request)
+        }
+    }
+
+    func trash(_ id: String, _ urgency: Urgency) async throws(Setback) {
+        try await ask(urgency) { account throws(Setback) in try await account.trash(id) }
+    }
+
+    func restore(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in try await account.restore(id) }
+    }
+
+    func delete(_ id: String, _ urgency: Urgency) async throws(Setback) {
+        try await ask(urgency) { account throws(Setback) in try await account.delete(id) }
+    }
+
+    func archive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in try await account.archive(id) }
+    }
+
+    func unarchive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in try await account.unarchive(id) }
+    }
+
+    func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
+        try await ask(urgency) { account throws(Setback) in try await account.revision().number }
+    }
+
+    func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
+        let fetched = try await ask(urgency) { account throws(Setback) in
+            try await account.sync()
+        }
+        if fetched.answer.profile.id == account.session.userID { await learn(fetched.answer) }
+        return await Fetched(fetched, of: account.session.userID)
+    }
+
+    func switches(_ urgency: Urgency) async throws(Setback) -> Switches {
+        let manner = account.asking { $0.take(urgency) }.manner
+        let configuration = try await account.upstream.configuration(manner)
+        return Switches(
+            offlineChanges: configuration.isOn("offline-sync-enable-offline-changes"),
+            resolution: configuration.isOn("offline-sync-enable-resolution")
+        )
+    }
+}
+
+extension Manner {
+    mutating func take(_ urgency: Urgency) {
+        switch urgency {
+        case .patient: break
+        case .interactive:
+            patience = .seconds(5)
+            deadline = .seconds(15)
+        case .insistent:
+            isForced = true
+        }
+    }
+}
+
+extension Fetched {
+    /// Large vaults take a while, so it is not done where the caller is at home.
+    @concurrent
+    fileprivate init(_ fetched: SyncFetched, of userID: String) async {
+        let answer = fetched.answer
+        self.init(
+            picture: fetched.picture,
+            ciphers: answer.ciphers.compactMap { BaseCipher($0, of: userID) },
+            slices: [BaseSlice(.profile, json: Array(answer.profileText.bytes))]
+                + answer.profile.memberships.map {
+                    BaseSlice(.organization, id: $0.organizationID, json: Array($0.raw.bytes))
+                }
+                + answer.folders.slices(.folder)
+                + answer.collections.slices(.collection)
+                + answer.sends.slices(.send)
+                + answer.policies.slices(.policy)
+        )
+    }
+}
+
+extension Sequence<JSON.Piece> {
+    fileprivate func slices(_ kind: BaseSlice.Kind) -> [BaseSlice] {
+        compactMap { piece in
+            piece["id"]?.string.map { BaseSlice(kind, id: $0, json: Array(piece.raw.bytes)) }
+        }
+    }
+}
+
+extension BaseCipher {
+    /// Nil for what has no id or no stamp: nothing could be made of it.
+    fileprivate init?(_ piece: JSON.Piece, of userID: String) {
+        guard let id = piece["id"]?.string,
+            let revision = piece["revisionDate"]?.string.flatMap({ Revision($0) })
+        else { return nil }
+        self.init(
+            lane: Lane(userID: userID, cipherID: id),
+            revision: revision,
+            isTrashed: piece["deletedDate"]?.string != nil,
+            isArchived: piece["archivedDate"]?.string != nil,
+            organizationID: piece["organizationId"]?.string,
+            json: Array(piece.raw.bytes)
+        )
+    }
+
+    /// What upstream answered about one cipher.
+    init?(_ cipher: Cipher, of userID: String) {
+        guard let id = cipher.id, let revision = cipher.revisionDate.flatMap({ Revision($0) })
+        else { return nil }
+        self.init(
+            lane: Lane(userID: userID, cipherID: id),
+            revision: revision,
+            isTrashed: cipher.isInTrash,
+            isArchived: cipher.archivedDate != nil,
+            organizationID: cipher.organizationID,
+            json: cipher.bytes
+        )
+    }
+}

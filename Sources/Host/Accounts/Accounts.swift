@@ -1,0 +1,277 @@
+import Bitwarden
+public import Crypto
+import FoundationEssentials
+import HTTP
+import Logging
+public import Messaging
+public import Metrics
+public import Sync
+import System
+import Vault
+
+/// All accounts of this host, and the servers that they are on.
+public final class Accounts: Service {
+    /// What the host is told about its accounts.
+    public struct Options: Sendable {
+        /// For accounts that name none.
+        public var defaultServer: String?
+        public var policy = SyncPolicy()
+        public var offlineChanges = SwitchBoard.Setting.on
+        public var resolution = SwitchBoard.Setting.on
+        public var cacheDirectory: String
+
+        public init(cacheDirectory: String) {
+            self.cacheDirectory = cacheDirectory
+        }
+    }
+
+    let options: Options
+    let office: Office
+    let identity: ClientIdentity
+    let drill: DrillNetwork
+    let began: Moment
+    let board: EventBoard
+    private let metrics: UpstreamMetrics
+    private let state = Lock(State())
+    /// What is to run.
+    private let arrivals = Mailbox<any Service>(name: "accounts", capacity: 1_024)
+
+    struct State {
+        var accounts: [String: Account] = [:]
+        var links: [String: ServerLink] = [:]
+        var drillSince: Moment?
+    }
+
+    public init(
+        _ options: Options,
+        store: PendingStore,
+        key: HostKey,
+        workshop: Workshop,
+        identity: ClientIdentity,
+        network: DrillNetwork,
+        board: EventBoard,
+        registry: Registry,
+        surroundings: Surroundings
+    ) {
+        self.options = options
+        self.identity = identity
+        drill = network
+        began = surroundings.now
+        self.board = board
+        metrics = UpstreamMetrics(registry)
+        office = Office(
+            store: store,
+            key: key,
+            workshop: workshop,
+            policy: options.policy,
+            offlineChanges: options.offlineChanges,
+            resolution: options.resolution,
+            cacheDirectory: options.cacheDirectory,
+            surroundings: surroundings
+        )
+    }
+
+    // MARK: Running
+
+    /// Brings up the accounts that are in the store, before anybody is let in.
+    public func bringUp() throws(DeskRefusal) {
+        let stored = try office.read { reader throws(StoreError) in try reader.accounts() }
+        for account in stored {
+            do {
+                let record = try AccountRecord(account)
+                try bringUp(record, tokens: tokens(of: record))
+            } catch {
+                office.surroundings.log.error("An account cannot be brought up.", because: error)
+            }
+        }
+    }
+
+    private func tokens(of record: AccountRecord) -> Tokens {
+        let kept = record.sealedTokens.flatMap(office.key.openTokens)
+        return kept
+            ?? Tokens(
+                userID: record.id,
+                access: "",
+                expires: Moment(ticks: 0),
+                renewal: .none
+            )
+    }
+
+    @discardableResult
+    func bringUp(
+        _ record: AccountRecord,
+        tokens: Tokens
+    ) throws(DeskRefusal) -> Account {
+        let link = try link(to: record.server)
+        let account = Account(record, tokens: tokens, link: link, office: office)
+        state.withLock { $0.accounts[record.id] = account }
+        start(account)
+        return account
+    }
+
+    func link(to address: String) throws(DeskRefusal) -> ServerLink {
+        let bases: Bases
+        do throws(Bases.Flaw) {
+            bases = try Bases(address)
+        } catch {
+            throw .notAllowed(error.description)
+        }
+        let (link, isNew) = state.withLock { state in
+            if let link = state.links[bases.server] { return (link, false) }
+            let link = ServerLink(upstream(bases), surroundings: office.surroundings)
+            state.links[bases.server] = link
+            return (link, true)
+        }
+        if isNew {
+            start(link)
+            if drill.isDrill { try? link.monitor.address.tryTell(.drill(true)) }
+        }
+        return link
+    }
+
+    private func upstream(_ bases: Bases) -> Upstream {
+        Upstream(
+            bases,
+            identity: identity,
+            world: Upstream.World(
+                network: drill,
+                timekeeper: office.surroundings.timekeeper,
+                chance: office.surroundings.chance
+            ),
+            metrics: metrics
+        )
+    }
+
+    private func start(_ service: any Service) {
+        do throws(Undelivered) {
+            try arrivals.address.tryTell(service)
+        } catch {
+            service.close()
+        }
+    }
+
+    public func run() async {
+        await withDiscardingTaskGroup { services in
+            for await service in arrivals {
+                services.addTask { await self.run(service) }
+            }
+            for account in everybody { account.close() }
+            for link in links { link.close() }
+        }
+    }
+
+    private func run(_ service: any Service) async {
+        do {
+            try await service.run()
+        } catch {
+            office.surroundings.log.error("A service has failed.", because: error)
+        }
+    }
+
+    public func close() { arrivals.close() }
+
+    // MARK: Who is there
+
+    var everybody: [Account] {
+        state.withLock { Array($0.accounts.values) }.sorted { $0.record.number < $1.record.number }
+    }
+
+    private var links: [ServerLink] { state.withLock { Array($0.links.values) } }
+
+    func account(_ id: String) -> Account? { state.withLock { $0.accounts[id] } }
+
+    func forget(_ account: Account) {
+        state.withLock { $0.accounts[account.id] = nil }
+        account.close()
+    }
+}
+
+// MARK: - The household
+
+extension Accounts: Household {
+    public var desks: [any AccountDesk] { everybody }
+
+    public func desk(_ id: String) -> (any AccountDesk)? { account(id) }
+
+    public var defaultDesk: (any AccountDesk)? { chosen }
+
+    private var chosen: Account? {
+        let everybody = everybody
+        if everybody.count == 1 { return everybody.first }
+        return everybody.first { $0.record.isDefault }
+    }
+
+    public func makeDefault(_ id: String) async throws(DeskRefusal) {
+        guard account(id) != nil else { throw .notFound }
+        for other in everybody where other.record.isDefault != (other.id == id) {
+            try await other.change { $0.isDefault = $0.id == id }
+        }
+    }
+
+    public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
+        guard let account = account(id) else { throw .notFound }
+        _ = try link(to: address)
+        try await account.change { $0.server = address }
+        let (record, tokens) = (account.record, account.session.tokens)
+        forget(account)
+        let moved = try bringUp(record, tokens: tokens)
+        moved.takeKeys(from: account)
+    }
+
+    public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {
+        guard let account = account(id) else { throw .notFound }
+        let count = try office.read { reader throws(StoreError) in try reader.count(of: id) }
+        guard count == 0 || discardingPending else {
+            throw .notAllowed(
+                "\(count) pending change\(count == 1 ? "" : "s") would be lost."
+                    + " Add ?discardPending=true to erase them too."
+            )
+        }
+        account.session.signOut()
+        account.lockKeys()
+        forget(account)
+        let left: [String] = try await office.ask { .erase(id, $0) }
+        for path in left {
+            office.surroundings.log.warning(
+                "A file that was set aside may still have rows of the account.",
+                ["path": path]
+            )
+        }
+        account.emptyCache()
+        office.announce(.account(userID: id))
+    }
+
+    public var network: NetworkStanding { standing }
+
+    private var standing: NetworkStanding {
+        let (links, drillSince) = state.withLock { (Array($0.links.values), $0.drillSince) }
+        if let drillSince {
+            return NetworkStanding(isDrill: true, state: .offline, since: drillSince)
+        }
+        // The worst of them: one server that is away is what somebody wants to know.
+        let order: [NetworkState] = [.offline, .degraded, .online]
+        let standings = links.map(\.monitor.standing)
+        for wanted in order {
+            if let since = standings.filter({ $0.state == wanted }).map(\.since).min() {
+                return NetworkStanding(isDrill: false, state: wanted, since: since)
+            }
+        }
+        return NetworkStanding(isDrill: false, state: .online, since: began)
+    }
+
+    public func setDrill(_ isOn: Bool) async {
+        drill.isDrill = isOn
+        let now = office.surroundings.now
+        state.withLock { state in
+            state.drillSince = isOn ? state.drillSince ?? now : nil
+        }
+        for link in links {
+            if !isOn { link.upstream.networkChanged() }
+            try? await link.monitor.address.tell(.drill(isOn))
+        }
+    }
+
+    public func events(after number: Int?) -> AsyncStream<NumberedEvent> {
+        board.events(after: number)
+    }
+}

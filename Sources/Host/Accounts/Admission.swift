@@ -1,0 +1,270 @@
+import Bitwarden
+import Crypto
+import Messaging
+import Sync
+import System
+import Vault
+
+extension Accounts {
+    public func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
+        guard
+            let server = request.server ?? known(request.email)?.record.server
+                ?? options.defaultServer
+        else { throw .notAllowed("Say which server the account is on.") }
+        let link = try link(to: server)
+        let entry = Entry(request, server: server, link: link, office: office)
+        let admitted = try await entry.admit(knowing: known(request.email)?.record)
+        let account = try await welcome(admitted, request)
+        if let isDefault = request.isDefault {
+            if isDefault { try await makeDefault(account.id) }
+        }
+        office.announce(.account(userID: account.id))
+        return account
+    }
+
+    private func known(_ email: String) -> Account? {
+        everybody.first { $0.record.email.lowercased() == email.lowercased() }
+    }
+
+    /// An account that was here takes up where it was; a new one is only there once all of it has been
+    /// fetched.
+    private func welcome(
+        _ admitted: Admitted,
+        _ request: SignInRequest
+    ) async throws(DeskRefusal) -> Account {
+        let id = admitted.tokens.userID
+        if let account = account(id) {
+            if account.record.server != admitted.server {
+                try await setServer(admitted.server, of: id)
+            }
+            return try await takeUp(account, admitted)
+        }
+        var record = AccountRecord(
+            id: id,
+            email: request.email,
+            server: admitted.server,
+            number: (everybody.last?.record.number ?? 0) + 1
+        )
+        record.take(admitted, office.key)
+        try await office.put(record)
+        let account = try bringUp(record, tokens: admitted.tokens)
+        do throws(DeskRefusal) {
+            try await account.open(try admitted.key())
+            try await fetchFirst(account)
+        } catch {
+            account.session.signOut()
+            forget(account)
+            let _: [String] = try await office.ask { .erase(id, $0) }
+            throw error
+        }
+        return account
+    }
+
+    private func takeUp(
+        _ known: Account,
+        _ admitted: Admitted
+    ) async throws(DeskRefusal) -> Account {
+        let account = account(known.id) ?? known
+        account.session.signIn(admitted.tokens)
+        let key = office.key
+        try await account.change { $0.take(admitted, key) }
+        try await account.open(try admitted.key())
+        try? account.scheduler.address.tryTell(.trigger(.signedIn))
+        _ = try? await account.sync(isForced: false)
+        return account
+    }
+
+    private func fetchFirst(_ account: Account) async throws(DeskRefusal) {
+        let report = try await account.sync(isForced: true)
+        switch report.outcome {
+        case .completed, .notNeeded: return
+        case .deferred, .failed:
+            if let setback = report.setback { throw .upstream(setback) }
+            throw .notAllowed(report.reason ?? "The account could not be fetched.")
+        }
+    }
+}
+
+/// Somebody whom upstream has let in, with what opens the vault.
+struct Admitted: Sendable {
+    let server: String
+    let tokens: Tokens
+    let unlock: MasterPasswordUnlock
+    let wrappedPrivateKey: String?
+    let hasSecurityState: Bool
+    let secondFactorToken: String?
+    private let keyCase: KeyCase
+
+    init(
+        server: String,
+        tokens: Tokens,
+        unlock: MasterPasswordUnlock,
+        wrappedPrivateKey: String?,
+        hasSecurityState: Bool,
+        secondFactorToken: String?,
+        key: KeyCase
+    ) {
+        self.server = server
+        self.tokens = tokens
+        self.unlock = unlock
+        self.wrappedPrivateKey = wrappedPrivateKey
+        self.hasSecurityState = hasSecurityState
+        self.secondFactorToken = secondFactorToken
+        keyCase = key
+    }
+
+    func key() throws(DeskRefusal) -> SymmetricKey {
+        do throws(CryptoError) { return try keyCase.key() } catch { throw .wrongPassword }
+    }
+}
+
+extension AccountRecord {
+    mutating func take(_ admitted: Admitted, _ key: HostKey) {
+        server = admitted.server
+        unlock = admitted.unlock
+        wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
+        hasSecurityState = admitted.hasSecurityState
+        isSignedOut = false
+        sealedTokens = try? key.seal(admitted.tokens)
+        if let token = admitted.secondFactorToken {
+            sealedSecondFactor = try? key.sealer.seal(token)
+        }
+    }
+}
+
+/// One attempt to sign in.
+private struct Entry {
+    let request: SignInRequest
+    let server: String
+    let link: ServerLink
+    let office: Office
+
+    init(_ request: SignInRequest, server: String, link: ServerLink, office: Office) {
+        self.request = request
+        self.server = server
+        self.link = link
+        self.office = office
+    }
+
+    private var manner: Manner {
+        var manner = Manner()
+        manner.take(.insistent)
+        return manner
+    }
+
+    func admit(knowing known: AccountRecord?) async throws(DeskRefusal) -> Admitted {
+        let prelogin = try await upstream { () async throws(Setback) in
+            try await link.upstream.prelogin(email: request.email, manner)
+        }
+        let master = try await master(prelogin)
+        let signedIn = try await signIn(master, known)
+        return try await admitted(signedIn, master, prelogin)
+    }
+
+    private func master(_ prelogin: PreloginAnswer) async throws(DeskRefusal) -> MasterKey {
+        do throws(CryptoError) {
+            return try await MasterKey.derived(
+                from: Secret(utf8: request.password),
+                salt: KeyDerivation.salt(server: prelogin.salt, email: request.email),
+                by: KeyDerivation(prelogin.settings),
+                in: office.workshop
+            )
+        } catch {
+            throw .notAllowed(error.description)
+        }
+    }
+
+    private func signIn(
+        _ master: borrowing MasterKey,
+        _ known: AccountRecord?
+    ) async throws(DeskRefusal) -> SignedIn {
+        let outcome: SignIn
+        if let (clientID, secret) = request.apiKey {
+            outcome = try await upstream { () async throws(Setback) in
+                try await link.upstream.signIn(clientID: clientID, secret: secret, manner)
+            }
+        } else {
+            let grant = grant(master.serverHash, known)
+            outcome = try await upstream { () async throws(Setback) in
+                try await link.upstream.signIn(grant, manner)
+            }
+        }
+        switch outcome {
+        case .signedIn(let signedIn): return signedIn
+        case .needsSecondFactor: throw .notAllowed(Self.secondFactor)
+        case .needsNewDeviceCode(let words), .refused(let words):
+            throw .upstream(Setback(.rejected(words), operation: "sign in"))
+        }
+    }
+
+    private static let secondFactor =
+        "Two-factor authentication is on for this account: send twoFactorToken, and"
+        + " twoFactorProvider if it is not 0 (an authenticator)."
+
+    private func grant(_ hash: String, _ known: AccountRecord?) -> PasswordGrant {
+        var grant = PasswordGrant(email: request.email, masterPasswordHash: hash)
+        if let token = request.twoFactorToken {
+            let provider = SecondFactorProvider(rawValue: request.twoFactorProvider ?? 0)
+            grant.secondFactor = SecondFactor(provider, token: token, isRemembered: true)
+        } else if let sealed = known?.sealedSecondFactor,
+            let token = try? office.key.sealer.open(sealed)
+        {
+            grant.secondFactor = SecondFactor(.remembered, token: token, isRemembered: false)
+        }
+        return grant
+    }
+
+    private func admitted(
+        _ signedIn: SignedIn,
+        _ master: borrowing MasterKey,
+        _ prelogin: PreloginAnswer
+    ) async throws(DeskRefusal) -> Admitted {
+        let login = signedIn.login
+        var unlock = login?.unlock
+        var privateKey = login?.keys?.wrappedPrivateKey ?? login?.wrappedPrivateKey
+        var hasSecurityState = login?.keys?.hasSecurityState ?? false
+        if unlock == nil || privateKey == nil {
+            let profile = try await profile(signedIn.tokens)
+            unlock =
+                unlock
+                ?? profile.wrappedUserKey.map {
+                    MasterPasswordUnlock(
+                        settings: prelogin.settings,
+                        salt: prelogin.salt,
+                        wrappedUserKey: $0
+                    )
+                }
+            privateKey = privateKey ?? profile.wrappedPrivateKey
+            hasSecurityState = hasSecurityState || profile.hasSecurityState
+        }
+        guard let unlock else { throw .notAllowed("The account has no master password.") }
+        let keyCase: KeyCase
+        do throws(CryptoError) {
+            let key = try master.unwrapUserKey(unlock.wrappedUserKey)
+            keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
+        } catch {
+            throw .wrongPassword
+        }
+        return Admitted(
+            server: server,
+            tokens: signedIn.tokens,
+            unlock: unlock,
+            wrappedPrivateKey: privateKey,
+            hasSecurityState: hasSecurityState,
+            secondFactorToken: signedIn.secondFactorToken,
+            key: keyCase
+        )
+    }
+
+    private func profile(_ tokens: Tokens) async throws(DeskRefusal) -> Profile {
+        let session = link.upstream.session(tokens) { _ in }
+        let account = UpstreamAccount(link.upstream, session)
+        return try await upstream { () async throws(Setback) in try await account.profile() }
+    }
+
+    private func upstream<Value: Sendable>(
+        _ body: () async throws(Setback) -> Value
+    ) async throws(DeskRefusal) -> Value {
+        do throws(Setback) { return try await body() } catch { throw .upstream(error) }
+    }
+}

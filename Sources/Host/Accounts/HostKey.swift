@@ -1,0 +1,32 @@
+public import Crypto
+import Glibc
+import System
+
+/// Seals what the host must know while vaults are locked: the tokens that let it ask upstream.
+///
+/// It lies beside the store, readable by the host alone. So it keeps secrets out of copies of the
+/// database, and not from whoever can read all that the host can.
+public struct HostKey: Sendable {
+    let sealer: Sealer
+
+    /// Reads the key, or makes it at the first start.
+    public init(at path: String, entropy: any Entropy = SystemEntropy()) throws {
+        if let text = try Self.read(path) {
+            sealer = Sealer(try SymmetricKey(base64: text), entropy: entropy)
+            return
+        }
+        let bytes = Secret(random: SymmetricKey.count, from: entropy)
+        let text = bytes.withUnsafeBytes { Base64.text(of: Array($0)) }
+        try Files.replace(path, with: Array(text.utf8))
+        sealer = Sealer(try SymmetricKey(bytes), entropy: entropy)
+    }
+
+    private static func read(_ path: String) throws -> String? {
+        do throws(SystemError) {
+            return String(decoding: try Files.read(path), as: UTF8.self)
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return nil
+        }
+    }
+}

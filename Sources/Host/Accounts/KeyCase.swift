@@ -1,0 +1,18 @@
+import Crypto
+import System
+
+/// The user's key while the vault is open, so that a new ring can be made when an organisation comes or
+/// goes, without asking for the password.
+///
+/// It lies wrapped under a key that only this value has.
+struct KeyCase: Sendable {
+    private let wrapper: Sealer
+    private let wrapped: String
+
+    init(_ key: borrowing SymmetricKey, entropy: any Entropy) throws(CryptoError) {
+        wrapper = Sealer(SymmetricKey(from: entropy), entropy: entropy)
+        wrapped = try wrapper.wrap(key)
+    }
+
+    func key() throws(CryptoError) -> SymmetricKey { try wrapper.unwrapKey(wrapped) }
+}

@@ -1,0 +1,76 @@
+import Crypto
+import Logging
+import Messaging
+import Sync
+import System
+import Vault
+
+/// What all accounts of a host share.
+struct Office: Sendable {
+    let store: PendingStore
+    let key: HostKey
+    let workshop: Workshop
+    let policy: SyncPolicy
+    let offlineChanges: SwitchBoard.Setting
+    let resolution: SwitchBoard.Setting
+    /// Where encrypted files are kept that were fetched once.
+    let cacheDirectory: String
+    let surroundings: Surroundings
+
+    func announce(_ event: MeshEvent) { surroundings.announce(event) }
+
+    func switchBoard() -> SwitchBoard {
+        SwitchBoard(offlineChanges: offlineChanges, resolution: resolution)
+    }
+
+    func read<Value>(
+        _ body: (StoreReader) throws(StoreError) -> Value
+    ) throws(DeskRefusal) -> Value {
+        do throws(StoreError) { return try body(store.reader) } catch { throw DeskRefusal(error) }
+    }
+
+    func ask<Value: Sendable>(
+        _ message: (Reply<Result<Value, StoreError>>) -> PendingStore.Message
+    ) async throws(DeskRefusal) -> Value {
+        let answer: Result<Value, StoreError>
+        do throws(Undelivered) {
+            answer = try await store.address.ask(message)
+        } catch {
+            throw .busy
+        }
+        do throws(StoreError) { return try answer.get() } catch { throw DeskRefusal(error) }
+    }
+
+    func put(_ record: AccountRecord) async throws(DeskRefusal) {
+        let _: Void = try await ask { .put(record.stored, $0) }
+    }
+}
+
+extension DeskRefusal {
+    init(_ error: StoreError) {
+        if error == .noAccount {
+            self = .noAccount
+        } else {
+            self = error.isForWantOfRoom ? .noRoom(error.description) : .store(error)
+        }
+    }
+
+    init(_ refusal: Repository.Refusal) {
+        switch refusal {
+        case .locked: self = .locked
+        case .notFound: self = .notFound
+        case .unfit(let refusal): self = .unfit(refusal)
+        case .outOfDate: self = .notAllowed(Self.outOfDate)
+        case .unreadable: self = .notAllowed(Self.unreadable)
+        case .upstream(let setback): self = .upstream(setback)
+        case .store(let error): self = DeskRefusal(error)
+        case .closing: self = .busy
+        }
+    }
+
+    static let outOfDate =
+        "The cipher you are updating is out of date. Please save your work, sync your vault, and"
+        + " try again."
+    static let unreadable =
+        "Something about this item waits that this version cannot read. Look at the pending changes."
+}
