@@ -117,7 +117,10 @@ let package = Package(
         ),
         .executableTarget(
             name: "holdfast",
-            dependencies: ["EmbeddedUpstream", "HTTP", "JSON", "System"],
+            dependencies: [
+                "Host", "EmbeddedUpstream", "Sync", "Vault", "HTTP", "JSON", "SQLite", "Metrics",
+                "Logging", "System",
+            ],
             swiftSettings: strict
         ),
 
@@ -194,11 +197,11 @@ let package = Package(
         tests(
             "HostTests",
             of: [
-                "Host", "EmbeddedUpstream", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
-                "Messaging", "Metrics", "System",
+                "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
+                "Messaging", "Metrics", "Logging", "System",
             ]
         ),
-        tests("CommandLineTests", of: ["holdfast", "HTTP", "System"]),
+        tests("CommandLineTests", of: ["holdfast", "Host", "HTTP", "JSON", "System"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 

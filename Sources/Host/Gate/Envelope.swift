@@ -1,0 +1,32 @@
+import HTTP
+import JSON
+
+extension Response {
+    /// As the API answers: what was asked for, or in words why not.
+    static func envelope(_ data: JSON.Raw? = nil) -> Response {
+        json(
+            JSON.Raw.object { json in
+                json.add("success", true)
+                if let data { json.add("data", data) }
+            }
+        )
+    }
+
+    static func envelope(refusing message: String, _ status: Status = .badRequest) -> Response {
+        json(
+            JSON.Raw.object { json in
+                json.add("success", false)
+                json.add("message", message)
+            },
+            status
+        )
+    }
+
+    static func json(_ raw: JSON.Raw, _ status: Status = .ok) -> Response {
+        Response(
+            status,
+            headers: ["Content-Type": "application/json; charset=utf-8"],
+            body: .bytes(Array(raw.bytes))
+        )
+    }
+}

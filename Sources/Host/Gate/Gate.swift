@@ -1,0 +1,214 @@
+import Glibc
+public import HTTP
+public import Logging
+public import Metrics
+public import System
+
+/// Decides who may come in, and writes down who may not.
+///
+/// The first thing that every request meets; the API behind it only ever sees callers.
+public struct Gate: Sendable {
+    /// What lies behind the gate.
+    public struct Inside: Sendable {
+        public var routes: [(method: HTTP.Method, template: String)]
+        /// How much a request needs; asked for those that no route knows as well.
+        public var scope: @Sendable (Request) -> Caller.Scope
+        public var answer: @Sendable (Request, Caller) async -> Response
+
+        public init(
+            routes: [(method: HTTP.Method, template: String)],
+            scope: @escaping @Sendable (Request) -> Caller.Scope,
+            answer: @escaping @Sendable (Request, Caller) async -> Response
+        ) {
+            self.routes = routes
+            self.scope = scope
+            self.answer = answer
+        }
+    }
+
+    private let inside: Inside
+    private let tokens: TokenCabinet
+    private let tokenRoutes: TokenRoutes
+    private let isOpen: Bool
+    private let book: RouteBook
+    private let metrics: RequestMetrics
+    private let log: Logger
+    private let timekeeper: any Timekeeper
+    private let throttle = SharedThrottle()
+
+    /// - Parameter isOpen: Whether nobody on TCP is asked for a token.
+    public init(
+        _ inside: Inside,
+        tokens: TokenCabinet,
+        isOpen: Bool,
+        registry: Registry,
+        log: Logger,
+        timekeeper: any Timekeeper
+    ) {
+        self.inside = inside
+        self.tokens = tokens
+        self.isOpen = isOpen
+        self.log = log
+        self.timekeeper = timekeeper
+        tokenRoutes = TokenRoutes(tokens)
+        book = RouteBook(inside.routes + TokenRoutes.templates)
+        metrics = RequestMetrics(registry, routes: book.names)
+    }
+
+    /// - Parameter names: Those of the listener at which the request came in.
+    public func respond(to request: Request, at names: HostNames) async -> Response {
+        let start = timekeeper.elapsed
+        let route = book.name(of: request)
+        let response = await rule(request, names, route)
+        metrics.note(route, response.status, after: timekeeper.elapsed - start)
+        return response
+    }
+
+    private func rule(_ request: Request, _ names: HostNames, _ route: String) async -> Response {
+        let needed = tokenRoutes.concern(request) ? .admin : inside.scope(request)
+        let token = request.bearer.map { tokens.token(for: $0) }
+        switch approach(of: request, names, token, needed).ruling {
+        case .refused(.nothingThere):
+            // A question that clients ask to see whether anybody is here.
+            return answer(.nothingThere)
+        case .refused(let refusal):
+            note(refusal, request, route, token ?? nil)
+            return answer(refusal)
+        case .admitted(let caller):
+            let response = await admit(request, caller)
+            if needed == .admin, request.method.changes {
+                noteAct(request, route, token ?? nil, response.status)
+            }
+            return response
+        }
+    }
+
+    private func approach(
+        of request: Request,
+        _ names: HostNames,
+        _ token: Token??,
+        _ needed: Caller.Scope
+    ) -> Approach {
+        Approach(
+            door: request.door(names),
+            isRoot: request.target.segments.isEmpty && !request.target.isAsterisk,
+            isOpen: isOpen,
+            credential: token.map { $0.map { .known($0.caller) } ?? .unknown } ?? .none,
+            needed: needed
+        )
+    }
+
+    private func admit(_ request: Request, _ caller: Caller) async -> Response {
+        guard tokenRoutes.concern(request) else { return await inside.answer(request, caller) }
+        // Who is let in to one account could make a token for all of them.
+        guard caller.accountID == nil else { return answer(.scopeTooSmall) }
+        return await tokenRoutes.respond(to: request)
+    }
+
+    private func answer(_ refusal: Ruling.Refusal) -> Response {
+        switch refusal {
+        case .foreignUser:
+            return .envelope(
+                refusing: "This socket is for the host's own user and root.",
+                .forbidden
+            )
+        case .foreignHost, .foreignOrigin:
+            return .text("Forbidden", status: .forbidden)
+        case .nothingThere:
+            return .text("Not Found", status: .notFound)
+        case .scopeTooSmall:
+            return .envelope(refusing: "The token does not allow this.", .forbidden)
+        case .noToken:
+            return .challenge("A token is needed: Authorization: Bearer TOKEN.")
+        case .wrongToken:
+            guard let wait = throttle.fail(at: timekeeper.elapsed) else {
+                return .challenge("The token is not valid.")
+            }
+            return .later("Too many wrong tokens have been tried.", wait)
+        }
+    }
+}
+
+// MARK: What is written down
+
+extension Gate {
+    private func note(
+        _ refusal: Ruling.Refusal,
+        _ request: Request,
+        _ route: String,
+        _ token: Token?
+    ) {
+        log.notice(
+            "A request was refused.",
+            [
+                "reason": refusal.rawValue, "method": request.method.rawValue, "route": route,
+                "peer": request.peer.text, "token": token?.id,
+            ]
+        )
+    }
+
+    private func noteAct(_ request: Request, _ route: String, _ token: Token?, _ status: Status) {
+        log.notice(
+            "An administrator acted.",
+            [
+                "method": request.method.rawValue, "route": route, "status": status.rawValue,
+                "peer": request.peer.text, "token": token?.id,
+            ]
+        )
+    }
+}
+
+extension Peer {
+    fileprivate var text: String {
+        switch self {
+        case .tcp(let address): address.host
+        case .unix(let credentials): "uid \(credentials.user)"
+        case .memory: "this process"
+        }
+    }
+}
+
+extension HTTP.Method {
+    fileprivate var changes: Bool { ![.get, .head, .options].contains(self) }
+}
+
+extension Request {
+    /// The token that was sent along; the name of the scheme counts in any case.
+    fileprivate var bearer: String? {
+        guard let field = headers["Authorization"] else { return nil }
+        let parts = field.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: true)
+        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return "" }
+        return String(parts[1].drop { $0 == " " })
+    }
+
+    fileprivate func door(_ names: HostNames) -> Approach.Door {
+        if case .unix(let credentials) = peer {
+            return .unix(isOwn: credentials.user == geteuid() || credentials.user == 0)
+        }
+        if door.kind == .unix { return .unix(isOwn: false) }
+        return .tcp(isOwnHost: names.admit(headers["Host"]), hasOrigin: headers["Origin"] != nil)
+    }
+}
+
+extension Response {
+    fileprivate static func challenge(_ message: String) -> Response {
+        var response = envelope(refusing: message, .unauthorized)
+        response.headers["WWW-Authenticate"] = "Bearer"
+        return response
+    }
+
+    fileprivate static func later(_ message: String, _ wait: Duration) -> Response {
+        var response = envelope(refusing: message, .tooManyRequests)
+        response.headers["Retry-After"] = String(wait.components.seconds)
+        return response
+    }
+}
+
+/// The throttle that all connections share.
+private final class SharedThrottle: Sendable {
+    private let throttle = Lock(FailureThrottle())
+
+    func fail(at moment: Duration) -> Duration? {
+        throttle.withLock { $0.fail(at: moment) }
+    }
+}

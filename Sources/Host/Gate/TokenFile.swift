@@ -1,0 +1,60 @@
+import FoundationEssentials
+import Glibc
+import JSON
+import System
+
+/// Where tokens are kept: `tokens.json` in the state directory, for its owner only, and beside it the
+/// text of the first one, for the operator to take.
+struct TokenFile: Sendable {
+    let path: String
+    let adminPath: String
+
+    init(state: String) {
+        path = "\(state)/tokens.json"
+        adminPath = "\(state)/admin.token"
+    }
+
+    var exists: Bool { access(path, F_OK) == 0 }
+
+    func read() throws(TokenError) -> [Token] {
+        do {
+            let document = try JSON.Document(try Files.read(path))
+            return try document.root.read("tokens")
+        } catch {
+            throw .unreadable(path: path, reason: String(describing: error))
+        }
+    }
+
+    func write(_ tokens: [Token]) throws(TokenError) {
+        let text = JSON.Raw.object { $0.add("tokens", tokens) }
+        try replace(path, Array(text.bytes) + [UInt8(ascii: "\n")])
+    }
+
+    func writeAdmin(_ token: FreshToken) throws(TokenError) {
+        try replace(adminPath, Array("\(token.text)\n".utf8))
+    }
+
+    private func replace(_ path: String, _ bytes: [UInt8]) throws(TokenError) {
+        do {
+            try Files.replace(path, with: bytes)
+        } catch {
+            throw .unwritable(path: path, reason: error.description)
+        }
+    }
+}
+
+/// Why tokens cannot be kept.
+public enum TokenError: Error, Hashable, CustomStringConvertible {
+    case unreadable(path: String, reason: String)
+    case unwritable(path: String, reason: String)
+
+    public var description: String {
+        switch self {
+        case .unreadable(let path, let reason):
+            "The tokens in \(path) cannot be read (\(reason)). Mend the file, or remove it: then a"
+                + " new admin token is made at the next start."
+        case .unwritable(let path, let reason):
+            "The tokens in \(path) cannot be written (\(reason)). Make room, or the directory writable."
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import FoundationEssentials
+import HTTP
+import JSON
+import System
+
+/// The routes by which an administrator makes, lists and takes back tokens.
+struct TokenRoutes: Sendable {
+    static let templates: [(method: HTTP.Method, template: String)] = [
+        (.get, "/tokens"), (.post, "/tokens"), (.delete, "/tokens/{id}"),
+    ]
+
+    private let router: Router
+
+    init(_ tokens: TokenCabinet) {
+        var router = Router()
+        router.on(.get, "/tokens") { _ in .envelope(Self.list(tokens.all)) }
+        router.on(.post, "/tokens") { request in await Self.create(request, tokens) }
+        router.on(.delete, "/tokens/{id}", String.self) { _, id in await Self.revoke(id, tokens) }
+        self.router = router
+    }
+
+    /// Whether the request is about tokens, whatever it wants of them.
+    func concern(_ request: Request) -> Bool {
+        request.target.segments.first?.lowercased() == "tokens"
+    }
+
+    func respond(to request: Request) async -> Response {
+        await router.respond(to: request)
+    }
+
+    private static func list(_ tokens: [Token]) -> JSON.Raw {
+        .object { list in
+            list.add("object", "list")
+            list.array("data") { array in
+                for token in tokens {
+                    array.object { json in
+                        json.add("object", "token")
+                        json.add("id", token.id)
+                        json.add("scope", token.scope.rawValue)
+                        json.add("account", token.accountID)
+                        json.add("created", token.created.isoText)
+                    }
+                }
+            }
+        }
+    }
+
+    private static func create(_ request: Request, _ tokens: TokenCabinet) async -> Response {
+        let order: TokenOrder
+        do {
+            order = try TokenOrder(
+                json: try JSON.Document(try await request.body(limit: 4_096)).root
+            )
+        } catch let error as BodyError {
+            return .refusing(error)
+        } catch {
+            return .envelope(refusing: String(describing: error))
+        }
+        return await offTheLoop { () async throws(TokenError) in
+            let fresh = try await tokens.create(order.scope, accountID: order.accountID)
+            return .envelope(
+                JSON.Raw.object { json in
+                    json.add("object", "token")
+                    json.add("token", fresh.text)
+                    json.add("id", fresh.token.id)
+                    json.add("scope", fresh.token.scope.rawValue)
+                    json.add("account", fresh.token.accountID)
+                }
+            )
+        }
+    }
+
+    private static func revoke(_ id: String, _ tokens: TokenCabinet) async -> Response {
+        await offTheLoop { () async throws(TokenError) in
+            try await tokens.revoke(id) ? .envelope() : .envelope(refusing: "Not found.")
+        }
+    }
+
+    /// Files are written, and the thread that serves everybody is not to wait for a disk.
+    private static func offTheLoop(
+        _ body: @Sendable () async throws(TokenError) -> Response
+    ) async -> Response {
+        await withTaskExecutorPreference(globalConcurrentExecutor) {
+            do {
+                return try await body()
+            } catch let error as TokenError {
+                return .envelope(refusing: error.description, .insufficientStorage)
+            } catch {
+                return .envelope(refusing: String(describing: error), .internalError)
+            }
+        }
+    }
+}
+
+/// What somebody wants a token for.
+private struct TokenOrder: JSON.Readable {
+    let scope: Caller.Scope
+    let accountID: String?
+
+    init(json: JSON.Value) throws(JSON.Mismatch) {
+        let word: String = try json.read("scope")
+        guard let scope = Caller.Scope(rawValue: word) else {
+            throw JSON.Mismatch("must be admin, write or read", at: ["scope"])
+        }
+        self.scope = scope
+        accountID = try json.read("account")
+    }
+}
+
+extension Date {
+    /// `2026-01-05T08:12:44.901Z`
+    var isoText: String {
+        formatted(ISO8601FormatStyle(includingFractionalSeconds: true))
+    }
+}

@@ -1,0 +1,268 @@
+import Glibc
+public import HTTP
+import JSON
+public import Logging
+public import Metrics
+public import System
+
+/// The doors of a host: the API and the operators' side, from opening to closing.
+///
+/// ```swift
+/// let server = try HostServer.open(settings, gate, ops, premises)
+/// await server.serve(until: Signals.stream(), …)
+/// ```
+public final class HostServer: Sendable {
+    /// What surrounds a host besides its own rooms.
+    public struct Premises: Sendable {
+        public var registry: Registry
+        public var log: Logger
+        public var timekeeper: any Timekeeper
+        public var manager: ServiceManager
+        public var activation: Activation
+
+        public init(
+            registry: Registry,
+            log: Logger,
+            timekeeper: any Timekeeper,
+            manager: ServiceManager,
+            activation: Activation
+        ) {
+            self.registry = registry
+            self.log = log
+            self.timekeeper = timekeeper
+            self.manager = manager
+            self.activation = activation
+        }
+    }
+
+    private let api: Server
+    private let ops: Server
+    private let readiness: Readiness
+    private let premises: Premises
+
+    private init(api: Server, ops: Server, readiness: Readiness, premises: Premises) {
+        self.api = api
+        self.ops = ops
+        self.readiness = readiness
+        self.premises = premises
+    }
+
+    /// Opens all listeners, or none. From then on requests are answered.
+    ///
+    /// - Parameter tally: What is pending, counted; nil if the store cannot say.
+    public static func open(
+        _ settings: HostSettings,
+        household: any Household,
+        inside: Gate.Inside,
+        tokens: TokenCabinet,
+        tally: @escaping HouseholdMetrics.Tally,
+        premises: Premises
+    ) async throws(ShellError) -> HostServer {
+        let (registry, timekeeper) = (premises.registry, premises.timekeeper)
+        HouseholdMetrics(registry, household: household, tally: tally)
+        let gate = Gate(
+            inside,
+            tokens: tokens,
+            isOpen: settings.isOpen,
+            registry: registry,
+            log: premises.log,
+            timekeeper: timekeeper
+        )
+        let readiness = Readiness()
+        let routes = OpsRoutes(
+            registry: registry,
+            readiness: readiness,
+            isStoreReadable: { tally() != nil },
+            status: StatusBoard(household, readiness, timekeeper)
+        )
+        let ops = try await open(settings.opsPlaces(premises.activation), .ops, timekeeper) {
+            await routes.respond(to: $0, at: $1)
+        }
+        do {
+            let places = settings.apiPlaces(premises.activation)
+            let api = try await open(places, .api, timekeeper, isOpen: settings.isOpen) {
+                await gate.respond(to: $0, at: $1)
+            }
+            return HostServer(api: api, ops: ops, readiness: readiness, premises: premises)
+        } catch {
+            await ops.stop(within: .zero)
+            throw error
+        }
+    }
+
+    private static func open(
+        _ places: [ListenPlace],
+        _ limits: Limits,
+        _ timekeeper: any Timekeeper,
+        isOpen: Bool = false,
+        _ answer: @escaping @Sendable (Request, HostNames) async -> Response
+    ) async throws(ShellError) -> Server {
+        let listening = try Listening(places)
+        let names = NameBoard()
+        let server: Server
+        do throws(ServerError) {
+            server = try Server.start(
+                listening.listeners,
+                limits: limits,
+                timekeeper: timekeeper
+            ) { request in
+                // Whoever comes before the names are known is nobody's guest yet.
+                guard let names = names[request.door] else { return .starting }
+                return await answer(request, names)
+            }
+        } catch {
+            throw .listener(error.description)
+        }
+        if isOpen, let address = server.listeners.compactMap(\.tcp).first(where: { !$0.isLoopback })
+        {
+            await server.stop(within: .zero)
+            throw .openToAll(address.description)
+        }
+        names.write(listening.names(server.listeners))
+        return server
+    }
+}
+
+// MARK: Serving
+
+extension HostServer {
+    /// The addresses that the listeners really have.
+    public var addresses: Addresses {
+        Addresses(
+            api: api.listeners.compactMap(\.tcp).first,
+            ops: ops.listeners.compactMap(\.tcp).first,
+            socket: api.listeners.compactMap(\.path).first
+        )
+    }
+
+    public struct Addresses: Hashable, Sendable {
+        public let api: SocketAddress?
+        public let ops: SocketAddress?
+        public let socket: String?
+
+        var json: JSON.Raw {
+            .object { json in
+                if let api { json.add("api", api.description) }
+                if let ops { json.add("ops", ops.description) }
+                if let socket { json.add("socket", socket) }
+            }
+        }
+    }
+
+    /// Says to everybody who waits for it that all listeners accept.
+    public func announce(readyFile: String?) throws(ShellError) {
+        for listener in api.listeners + ops.listeners {
+            premises.log.notice("Listening.", ["address": listener.text])
+        }
+        readiness.move(to: .ready)
+        if let readyFile {
+            do {
+                let bytes = Array(addresses.json.bytes) + [UInt8(ascii: "\n")]
+                try Files.replace(readyFile, with: bytes)
+            } catch {
+                throw .readyFile(path: readyFile, reason: error.description)
+            }
+        }
+        premises.manager.tell(.ready("Serving."))
+    }
+
+    /// Serves until a signal to end comes; a hang-up has `reload` called.
+    public func serve(until signals: AsyncStream<Signal>, reload: () async -> Void) async {
+        await withDiscardingTaskGroup { group in
+            group.addTask { [premises, readiness] in
+                await premises.manager.keepWatch(premises.timekeeper) {
+                    readiness.stage != .starting
+                }
+            }
+            for await signal in signals {
+                guard signal == .hangUp else { break }
+                await carryOut(reload)
+            }
+            group.cancelAll()
+        }
+    }
+
+    private func carryOut(_ reload: () async -> Void) async {
+        premises.manager.tell(.reloading)
+        await reload()
+        premises.manager.tell(.ready("Serving."))
+    }
+
+    /// Lets nobody in any more and lets what is under way finish, for so long. The operators' side goes
+    /// last, and says meanwhile that the host is stopping.
+    ///
+    /// - Parameters:
+    ///   - hangUp: Ends what would never finish by itself, such as streams of events.
+    ///   - flush: Comes when no request is under way any more.
+    public func close(
+        within time: Duration,
+        hangUp: () async -> Void,
+        flush: () async -> Void
+    ) async {
+        readiness.move(to: .stopping)
+        premises.manager.tell(.stopping)
+        premises.log.notice("Stopping.")
+        await hangUp()
+        await api.stop(within: time)
+        await flush()
+        await ops.stop(within: .milliseconds(100))
+        premises.log.notice("Stopped.")
+    }
+}
+
+/// The names of the listeners by their doors, written once they are open.
+private final class NameBoard: Sendable {
+    private let names = Lock<[String: HostNames]>([:])
+
+    subscript(door: Door) -> HostNames? { names.withLock { $0[door.name] } }
+
+    func write(_ names: [String: HostNames]) { self.names.withLock { $0 = names } }
+}
+
+extension Limits {
+    /// Files come in whole; all else has a limit of its own, which is lower.
+    fileprivate static var api: Limits {
+        var limits = Limits()
+        limits.body = 128 << 20
+        return limits
+    }
+
+    fileprivate static var ops: Limits {
+        var limits = Limits()
+        limits.body = 4_096
+        limits.connections = 128
+        return limits
+    }
+}
+
+extension HostSettings {
+    fileprivate func apiPlaces(_ activation: Activation) -> [ListenPlace] {
+        let given = activation.api.map { ListenPlace.inherited(descriptor: $0.descriptor) }
+        guard !given.isEmpty, !isListenChosen else { return listen + given }
+        return given + listen.filter { if case .unix = $0 { true } else { false } }
+    }
+
+    fileprivate func opsPlaces(_ activation: Activation) -> [ListenPlace] {
+        [activation.ops.map { .inherited(descriptor: $0.descriptor) } ?? opsListen]
+    }
+}
+
+extension OpenListener {
+    fileprivate var tcp: SocketAddress? {
+        if case .tcp(let address) = address { address } else { nil }
+    }
+
+    fileprivate var path: String? {
+        if case .unix(let path) = address { path } else { nil }
+    }
+
+    fileprivate var text: String { tcp?.description ?? path ?? "" }
+}
+
+extension Response {
+    fileprivate static var starting: Response {
+        var response = text("The host is starting.", status: .unavailable)
+        response.headers["Retry-After"] = "1"
+        return response
+    }
+}

@@ -1,0 +1,103 @@
+import Glibc
+public import Logging
+public import Sync
+public import System
+
+/// The life of a host, from taking its state directory to letting go of it.
+public struct HostShell: Sendable {
+    private let settings: HostSettings
+    private let premises: HostServer.Premises
+    private let logbook: Logbook
+
+    public init(_ settings: HostSettings, premises: HostServer.Premises, logbook: Logbook) {
+        self.settings = settings
+        self.premises = premises
+        self.logbook = logbook
+    }
+
+    /// Serves until it is told to end.
+    ///
+    /// - Parameters:
+    ///   - reread: The settings as they would be after a new start.
+    ///   - wire: Furnishes the rooms. The state directory is this host's own by then.
+    ///   - opened: Hears when everybody can come in.
+    public func serve(
+        until signals: AsyncStream<Signal>,
+        reread: () throws(SettingFlaw) -> HostSettings,
+        wire: (StateDirectory, HostServer.Premises) async throws -> Interior,
+        opened: (HostServer.Addresses) async -> Void = { _ in }
+    ) async throws {
+        let directory = try StateDirectory(settings.state)
+        let tokens = try TokenCabinet(state: settings.state, timekeeper: premises.timekeeper)
+        let interior = try await wire(directory, premises)
+        // Whoever waits for the file is not to find that of an earlier run.
+        if let file = settings.readyFile { unlink(file) }
+        do {
+            let server = try await HostServer.open(
+                settings,
+                household: interior.household,
+                inside: interior.inside,
+                tokens: tokens,
+                tally: interior.tally,
+                premises: premises
+            )
+            try await serve(server, interior, until: signals, opened) {
+                await reload(tokens, reread)
+            }
+        } catch {
+            await interior.close()
+            throw error
+        }
+    }
+
+    private func serve(
+        _ server: HostServer,
+        _ interior: Interior,
+        until signals: AsyncStream<Signal>,
+        _ opened: (HostServer.Addresses) async -> Void,
+        reload: () async -> Void
+    ) async throws(ShellError) {
+        do {
+            try server.announce(readyFile: settings.readyFile)
+        } catch {
+            await server.close(within: .zero, hangUp: interior.hangUp, flush: {})
+            throw error
+        }
+        await withDiscardingTaskGroup { services in
+            services.addTask { await interior.run() }
+            await opened(server.addresses)
+            await server.serve(until: signals, reload: reload)
+            await server.close(
+                within: Self.patience,
+                hangUp: interior.hangUp,
+                flush: interior.close
+            )
+            services.cancelAll()
+        }
+    }
+
+    /// How long requests that are under way may take when the host is told to end.
+    private static let patience = Duration.seconds(10)
+
+    /// Takes over what can change while the host runs, and says what has to wait.
+    private func reload(
+        _ tokens: TokenCabinet,
+        _ reread: () throws(SettingFlaw) -> HostSettings
+    ) async {
+        do {
+            try await tokens.reload()
+            let changed = try reread()
+            logbook.setLevel(changed.logLevel)
+            let waiting = settings.differences(from: changed).filter { $0 != "log-level" }
+            premises.log.notice(
+                "Tokens and the log's level were read again.",
+                ["level": changed.logLevel, "afterRestart": waiting.joined(separator: ", ")]
+            )
+        } catch {
+            premises.log.error(
+                "Nothing was changed, because what was read is not right.",
+                because: error
+            )
+        }
+    }
+}

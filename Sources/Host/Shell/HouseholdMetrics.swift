@@ -1,0 +1,96 @@
+import FoundationEssentials
+public import Metrics
+public import Sync
+import System
+import Vault
+
+/// The figures that are not counted but are there: how many accounts, how much is pending, since when.
+///
+/// They are read when somebody scrapes.
+public struct HouseholdMetrics: Sendable {
+    public typealias Tally = @Sendable () -> [PendingTally]?
+
+    private enum State: String, CaseIterable, Hashable, Sendable {
+        case ready, inFlight, backingOff, quarantined
+    }
+
+    private let accounts: Labelled<AccountStanding.Status, Gauge>
+    private let changes: Labelled<ChangeType, Labelled<State, Gauge>>
+    private let oldest: Gauge
+    private let bytes: Gauge
+    private let lastSuccess: Gauge
+    private let networks: Labelled<NetworkState, Gauge>
+
+    /// - Parameter tally: What is pending, counted; nil if the store cannot say.
+    @discardableResult
+    public init(_ registry: Registry, household: any Household, tally: @escaping Tally) {
+        accounts = registry.register(
+            .gauge("holdfast_accounts", "Accounts of this host, by how they stand."),
+            by: Label("status")
+        )
+        changes = registry.register(
+            .gauge("holdfast_pending_changes", "Edits that upstream has not accepted yet."),
+            by: Label("type"),
+            Label("state")
+        )
+        oldest = registry.register(
+            .gauge(
+                "holdfast_pending_oldest_timestamp_seconds",
+                "When the oldest pending change was made; 0 if there is none."
+            )
+        )
+        bytes = registry.register(
+            .gauge("holdfast_pending_bytes", "How large all pending changes are.")
+        )
+        lastSuccess = registry.register(
+            .gauge(
+                "holdfast_sync_last_success_timestamp_seconds",
+                "When the account that waits longest was last synced; 0 if one never was."
+            )
+        )
+        networks = registry.register(
+            .gauge("holdfast_network_state", "Upstreams in each state of the network."),
+            by: Label("state")
+        )
+        registry.beforeEachPage { [self] in
+            show(await household.standings)
+            show(tally() ?? [])
+        }
+    }
+
+    private func show(_ standings: [AccountStanding]) {
+        for status in AccountStanding.Status.allCases {
+            accounts[status].set(standings.count { $0.status == status })
+        }
+        oldest.set(standings.compactMap(\.pending.oldest).min()?.date.timeIntervalSince1970 ?? 0)
+        let moments = standings.map { $0.lastSync?.date.timeIntervalSince1970 ?? 0 }
+        lastSuccess.set(moments.min() ?? 0)
+        let upstreams = Dictionary(standings.map { ($0.server, $0.network) }) { first, _ in first }
+        for state in NetworkState.allCases {
+            networks[state].set(upstreams.values.count { $0 == state })
+        }
+    }
+
+    private func show(_ tally: [PendingTally]) {
+        for type in ChangeType.allCases {
+            for state in State.allCases {
+                let rows = tally.filter { $0.type == type && $0.state == state.rawValue }
+                changes[type, state].set(rows.reduce(0) { $0 + $1.count })
+            }
+        }
+        bytes.set(tally.reduce(0) { $0 + $1.bytes })
+    }
+}
+
+extension Household {
+    /// Of all accounts that can be asked.
+    var standings: [AccountStanding] {
+        get async {
+            var standings: [AccountStanding] = []
+            for desk in desks {
+                if let standing = try? await desk.standing { standings.append(standing) }
+            }
+            return standings
+        }
+    }
+}

@@ -1,0 +1,28 @@
+/// The rooms behind the doors, as far as the shell has to do with them.
+public struct Interior: Sendable {
+    public var household: any Household
+    public var inside: Gate.Inside
+    public var tally: HouseholdMetrics.Tally
+    /// Has the services run; returns when they have ended, or soon after it is cancelled.
+    public var run: @Sendable () async -> Void
+    /// Ends what would go on for as long as a client listens.
+    public var hangUp: @Sendable () async -> Void
+    /// Puts everything on stable storage and lets go of it. No request is under way any more.
+    public var close: @Sendable () async -> Void
+
+    public init(
+        household: any Household,
+        inside: Gate.Inside,
+        tally: @escaping HouseholdMetrics.Tally,
+        run: @escaping @Sendable () async -> Void = {},
+        hangUp: @escaping @Sendable () async -> Void = {},
+        close: @escaping @Sendable () async -> Void = {}
+    ) {
+        self.household = household
+        self.inside = inside
+        self.tally = tally
+        self.run = run
+        self.hangUp = hangUp
+        self.close = close
+    }
+}

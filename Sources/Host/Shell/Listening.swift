@@ -1,0 +1,103 @@
+import Glibc
+import HTTP
+import System
+
+/// The listeners of one server: where they are to be, and by which names they are asked for.
+struct Listening: Sendable {
+    private struct Entry: Sendable {
+        let listener: Listener
+        /// The host as the operator named it; nil if nobody did.
+        let host: String?
+    }
+
+    private let entries: [Entry]
+
+    var listeners: [Listener] { entries.map(\.listener) }
+
+    init(_ places: [ListenPlace]) throws(ShellError) {
+        var entries: [Entry] = []
+        for place in places {
+            for spot in try place.spots() {
+                let name = "\(place) \(entries.count)"
+                entries.append(Entry(listener: Listener(name: name, spot.place), host: spot.host))
+            }
+        }
+        self.entries = entries
+    }
+
+    /// By the names of the doors, once it is known which ports they have.
+    func names(_ open: [OpenListener]) -> [String: HostNames] {
+        var names: [String: HostNames] = [:]
+        for (entry, listener) in zip(entries, open) {
+            switch listener.address {
+            case .unix: names[listener.door.name] = .any
+            case .tcp(let address):
+                let host = entry.host ?? address.host
+                names[listener.door.name] = host == "*" ? .any : .at(host, port: address.port)
+            }
+        }
+        return names
+    }
+}
+
+extension ListenPlace {
+    fileprivate typealias Spot = (place: Listener.Place, host: String?)
+
+    fileprivate func spots() throws(ShellError) -> [Spot] {
+        switch self {
+        case .unix(let path): [(.unix(path: path), nil)]
+        case .inherited(let descriptor): [(.open(descriptor: descriptor), nil)]
+        case .tcp("*", let port): Self.everywhere(port)
+        case .tcp(let host, let port):
+            [(.tcp(SocketAddress(host: try Self.number(of: host), port: port)), host)]
+        }
+    }
+
+    /// All addresses; of both kinds, if the machine has both. A port that is picked is picked once.
+    private static func everywhere(_ port: Int) -> [Spot] {
+        let old: Spot = (.tcp(SocketAddress(host: "0.0.0.0", port: port)), "*")
+        let hasIPv6 = (try? Files.read("/proc/net/if_inet6"))?.isEmpty == false
+        guard hasIPv6, port != 0 else { return [old] }
+        return [old, (.tcp(SocketAddress(host: "::", port: port)), "*")]
+    }
+
+    /// The first address that the system knows for a name.
+    private static func number(of host: String) throws(ShellError) -> String {
+        if host == "localhost" { return "127.0.0.1" }
+        var wish = addrinfo()
+        wish.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var found: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, nil, &wish, &found)
+        guard code == 0, let found else {
+            throw .unknownHost(host, reason: String(cString: gai_strerror(code)))
+        }
+        defer { freeaddrinfo(found) }
+        var text = [CChar](repeating: 0, count: 256)
+        let length = found.pointee.ai_addrlen
+        getnameinfo(found.pointee.ai_addr, length, &text, 256, nil, 0, NI_NUMERICHOST)
+        return String(
+            decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
+            as: UTF8.self
+        )
+    }
+}
+
+/// Why the host cannot open its doors.
+public enum ShellError: Error, Hashable, CustomStringConvertible {
+    case listener(String)
+    case unknownHost(String, reason: String)
+    case readyFile(path: String, reason: String)
+    /// Tokens are asked of nobody, and somebody from elsewhere could come in.
+    case openToAll(String)
+
+    public var description: String {
+        switch self {
+        case .listener(let text): text
+        case .unknownHost(let host, let reason):
+            "Cannot listen on \(host): \(reason). Give an address of this machine."
+        case .readyFile(let path, let reason): "Cannot write \(path): \(reason)."
+        case .openToAll(let address):
+            "--no-auth is for loopback and Unix sockets only, and \(address) is neither."
+        }
+    }
+}

@@ -1,0 +1,50 @@
+import HTTP
+import JSON
+import System
+
+/// Shows how the host stands to everybody who looks, and asks for it once for all of them.
+actor StatusBoard {
+    private let household: any Household
+    private nonisolated let readiness: Readiness
+    private nonisolated let timekeeper: any Timekeeper
+    private var latest: (text: String, moment: Duration)?
+
+    private static let period = Duration.seconds(1)
+    /// Looks without news after which a line is sent that clients skip.
+    private static let patience = 15
+
+    init(_ household: any Household, _ readiness: Readiness, _ timekeeper: any Timekeeper) {
+        self.household = household
+        self.readiness = readiness
+        self.timekeeper = timekeeper
+    }
+
+    /// A snapshot at once, and another whenever something has changed.
+    nonisolated func events() -> Response {
+        .events { [self] stream in
+            var shown = ""
+            var silence = 0
+            while readiness.stage != .stopping {
+                let text = await text()
+                if text != shown {
+                    try await stream.send(Event(text, name: "status", retry: 2_000))
+                    (shown, silence) = (text, 0)
+                } else if silence == Self.patience {
+                    try await stream.comment()
+                    silence = 0
+                }
+                silence += 1
+                try await timekeeper.sleep(for: Self.period)
+            }
+        }
+    }
+
+    private func text() async -> String {
+        let now = timekeeper.elapsed
+        if let latest, now - latest.moment < Self.period / 2 { return latest.text }
+        let snapshot = await StatusSnapshot(of: household)
+        let text = String(decoding: JSON.Raw(snapshot).bytes, as: UTF8.self)
+        latest = (text, now)
+        return text
+    }
+}

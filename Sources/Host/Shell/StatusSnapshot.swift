@@ -1,0 +1,122 @@
+import JSON
+import Sync
+import Vault
+
+/// How the host stands, for people who run it and are not to see whose it is: no name, no address, no
+/// id, and no words of upstream's, which could hold any of these.
+struct StatusSnapshot: Sendable {
+    struct Account: Sendable {
+        var standing: AccountStanding
+        /// When the first of those that back off is tried again.
+        var nextAttempt: Moment?
+        var quarantined: [(type: ChangeType, since: Moment, why: String)] = []
+        var recent: [ResolutionEntry] = []
+    }
+
+    var network: NetworkStanding
+    var accounts: [Account] = []
+
+    /// So many changes of an account are looked at one by one; of more, only the counts are shown.
+    private static let most = 1_000
+
+    init(of household: any Household) async {
+        network = household.network
+        for desk in household.desks {
+            guard let standing = try? await desk.standing else { continue }
+            var account = Account(standing: standing)
+            if standing.pending.needsDetails, standing.pending.total <= Self.most {
+                account.note((try? await desk.pending()) ?? [])
+            }
+            account.recent = (try? await desk.resolutions(since: nil, limit: 5)) ?? []
+            accounts.append(account)
+        }
+    }
+}
+
+extension AccountStanding.Pending {
+    fileprivate var needsDetails: Bool { backingOff + quarantined > 0 }
+}
+
+extension StatusSnapshot.Account {
+    fileprivate mutating func note(_ changes: [StoredChange]) {
+        for stored in changes {
+            switch stored.summary.state {
+            case .backingOff(let moment):
+                nextAttempt = min(nextAttempt ?? moment, moment)
+            case .quarantined:
+                let summary = stored.summary
+                quarantined.append((summary.type, summary.updated, stored.change.why))
+            case .ready, .inFlight: continue
+            }
+        }
+    }
+}
+
+extension PendingChange? {
+    fileprivate var why: String {
+        guard let self else { return "Its record cannot be read." }
+        return self.lastFailure == nil
+            ? "It cannot be sent as it is." : "The server refuses it for good."
+    }
+}
+
+// MARK: As JSON
+
+extension StatusSnapshot: JSON.Writable {
+    func write(to json: inout JSON.Writer) {
+        json.object { json in
+            json.object("network") {
+                $0.add("state", network.state.rawValue)
+                $0.add("since", network.since.date.isoText)
+                $0.add("isDrill", network.isDrill)
+            }
+            json.array("accounts") { list in
+                for (number, account) in zip(1..., accounts) {
+                    list.object { account.write(to: &$0, number) }
+                }
+            }
+        }
+    }
+}
+
+extension StatusSnapshot.Account {
+    fileprivate func write(to json: inout JSON.ObjectWriter, _ number: Int) {
+        json.add("name", "Account \(number)")
+        json.add("status", standing.status.rawValue)
+        json.add("network", standing.network.rawValue)
+        json.add("lastSync", standing.lastSync?.date.isoText)
+        json.add("lastOutcome", standing.lastReport?.outcome.rawValue)
+        json.object("pending") { $0.add(standing.pending) }
+        json.add("nextAttempt", nextAttempt?.date.isoText)
+        json.array("quarantined") { list in
+            for change in quarantined {
+                list.object {
+                    $0.add("type", change.type.rawValue)
+                    $0.add("since", change.since.date.isoText)
+                    $0.add("why", change.why)
+                }
+            }
+        }
+        json.array("recent") { list in
+            for entry in recent {
+                list.object {
+                    $0.add("type", entry.type.rawValue)
+                    $0.add("outcome", entry.note.outcome.rawValue)
+                    $0.add("at", entry.note.moment.date.isoText)
+                    $0.add("hasBackup", entry.note.backupCipherID != nil)
+                }
+            }
+        }
+    }
+}
+
+extension JSON.ObjectWriter {
+    fileprivate mutating func add(_ pending: AccountStanding.Pending) {
+        add("total", pending.total)
+        add("ready", pending.ready)
+        add("inFlight", pending.inFlight)
+        add("backingOff", pending.backingOff)
+        add("quarantined", pending.quarantined)
+        add("oldest", pending.oldest?.date.isoText)
+    }
+}

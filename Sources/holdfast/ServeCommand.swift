@@ -1,0 +1,109 @@
+import Glibc
+import Host
+import Logging
+import Metrics
+import System
+
+extension Command {
+    /// The host itself.
+    static let serve = Command(
+        name: "serve",
+        summary: "keeps accounts, serves their vaults and syncs them",
+        flags: Setting.all.map(Flag.init) + [
+            Flag(
+                name: "print-config",
+                help: "prints the settings and where they come from, and ends"
+            )
+        ],
+        run: { invocation, console throws(Failure) in
+            let settings = try readSettings(invocation)
+            if invocation.isOn("print-config") {
+                for line in settings.lines { console.answer(line.description) }
+                return
+            }
+            Privacy.forbidDumps()
+            let logbook = Logbook(settings)
+            let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
+            do {
+                try await shell.serve(
+                    until: Signals.stream(),
+                    reread: { () throws(SettingFlaw) in try HostSettings(invocation) },
+                    wire: { _, _ in .vacant }
+                )
+            } catch {
+                throw Failure(starting: error)
+            }
+        }
+    )
+
+    private static func readSettings(_ invocation: Invocation) throws(Failure) -> HostSettings {
+        do {
+            return try HostSettings(invocation)
+        } catch {
+            throw Failure(status: .usage, message: error.description)
+        }
+    }
+}
+
+extension Failure {
+    /// Why a host did not start.
+    init(starting error: any Error) {
+        let isMisuse = if case .openToAll = error as? ShellError { true } else { false }
+        self.init(status: isMisuse ? .usage : .failure, message: String(describing: error))
+    }
+}
+
+extension HostSettings {
+    /// What was said on the command line, in the environment and in the configuration file.
+    init(_ invocation: Invocation) throws(SettingFlaw) {
+        try self.init(
+            flags: invocation.values.filter { $0.key != "print-config" },
+            environment: Environment.current,
+            isTerminal: isatty(STDERR_FILENO) == 1
+        )
+    }
+}
+
+extension Flag {
+    fileprivate init(_ setting: Setting) {
+        self.init(
+            name: setting.name,
+            value: setting.value,
+            isRepeatable: setting.isRepeatable,
+            help: setting.help
+        )
+    }
+}
+
+extension Logbook {
+    /// On standard error, in the way of the journal if that is who reads it.
+    convenience init(_ settings: HostSettings) {
+        self.init(
+            level: settings.logLevel,
+            format: settings.logFormat,
+            marksPriority: Environment.current["JOURNAL_STREAM"] != nil,
+            sink: DescriptorSink(STDERR_FILENO),
+            timekeeper: SystemTimekeeper()
+        )
+    }
+}
+
+extension HostServer.Premises {
+    static func here(_ logbook: Logbook) -> Self {
+        let timekeeper = SystemTimekeeper()
+        let registry = Registry(timekeeper: timekeeper)
+        registry.registerProcess()
+        registry.registerInfo(
+            "holdfast_build_info",
+            "What runs here.",
+            ["version": Holdfast.version, "swift": Build.swift, "sqlite": Build.sqlite]
+        )
+        return Self(
+            registry: registry,
+            log: Logger(logbook),
+            timekeeper: timekeeper,
+            manager: ServiceManager(environment: Environment.current),
+            activation: Activation(environment: Environment.current)
+        )
+    }
+}
