@@ -174,7 +174,7 @@ let package = Package(
             "SyncTests",
             of: [
                 "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "Crypto", "JSON",
-                "CrashStory", "FuzzProperties", "store-writer",
+                "CrashStory", "FuzzProperties", "store-writer", "Metrics", "Logging",
             ]
         ),
         tests(

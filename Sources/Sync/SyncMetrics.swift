@@ -34,6 +34,14 @@ public final class SyncMetrics: Sendable {
         case transport, serverError, rateLimited, conflict, auth, other
     }
 
+    /// The services of the mesh, by the names of their channels.
+    public enum Actor: String, CaseIterable, Hashable, Sendable {
+        case repository, resolver
+        case pendingStore = "pending-store"
+        case syncScheduler = "sync-scheduler"
+        case networkMonitor = "network-monitor"
+    }
+
     /// Who won a conflict, in the metric's words.
     public enum Winner: String, CaseIterable, Hashable, Sendable {
         case local, server
@@ -51,6 +59,8 @@ public final class SyncMetrics: Sendable {
     private let retries: Labelled<RetryCause, Counter>
     private let backoffs: Histogram<Duration>
     private let transitions: Labelled<NetworkState, Counter>
+    private let standstills: Counter
+    private let heartbeats: Labelled<Actor, Gauge>
 
     public init(_ registry: Registry) {
         edits = registry.register(
@@ -131,6 +141,19 @@ public final class SyncMetrics: Sendable {
             ),
             by: Label("to")
         )
+        standstills = registry.register(
+            .counter(
+                "holdfast_sync_standstills_total",
+                "How often changes waited for no known reason, and syncing was begun anew."
+            )
+        )
+        heartbeats = registry.register(
+            .gauge(
+                "holdfast_heartbeat_timestamp_seconds",
+                "When a service last showed that it reads its messages; of several, the most silent."
+            ),
+            by: Label("actor")
+        )
     }
 
     private static let shortTimes: [Duration] = [
@@ -180,4 +203,8 @@ extension SyncMetrics {
     }
 
     public func network(became state: NetworkState) { transitions[state].increment() }
+
+    public func stoodStill() { standstills.increment() }
+
+    public func heartbeat(_ actor: Actor, at moment: Moment) { heartbeats[actor].set(moment.date) }
 }

@@ -55,6 +55,7 @@ enum AccountTable {
         try db.execute("DELETE FROM alias WHERE user_id = ?", user)
         try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
         try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
+        try SyncNotes.erase(userID, db)
         try db.execute("DELETE FROM account WHERE id = ?", user)
     }
 }

@@ -39,11 +39,14 @@ public final class PendingStore: Service {
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
-        case observe(String, at: Moment, Answer<Void>)
+        case observe([String], at: Moment, Answer<Void>)
+        case noteSync(String, of: String, Answer<Void>)
         case copyPending(Answer<Void>)
         case put(StoredAccount, Answer<Void>)
         case set(String, to: String, Answer<Void>)
         case erase(String, Answer<[String]>)
+        /// Shows that messages are read.
+        case pulse(Reply<Void>)
     }
 
     public var address: Address<Message> { mailbox.address }
@@ -112,7 +115,8 @@ public final class PendingStore: Service {
         case .update, .queue, .settle, .quarantineUnreadable: await carryOutSwap(message)
         case .refresh, .putBase, .removeBase, .putSlice, .removeSlice:
             await carryOutBase(message)
-        case .observe, .copyPending, .put, .set, .erase: await carryOutRest(message)
+        case .pulse(let reply): reply.answer()
+        case .observe, .noteSync, .copyPending, .put, .set, .erase: await carryOutRest(message)
         }
     }
 
@@ -162,9 +166,13 @@ public final class PendingStore: Service {
 
     private func carryOutRest(_ message: Message) async {
         switch message {
-        case .observe(let id, let moment, let reply):
+        case .observe(let ids, let moment, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.observe(id, at: moment)
+                try await store.observe(ids, at: moment)
+            }
+        case .noteSync(let text, let userID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.noteSync(text, of: userID)
             }
         case .copyPending(let reply):
             await reply.answer { () async throws(StoreError) in try await store.copyPending() }

@@ -87,6 +87,23 @@ enum ReceiptTable {
     }
 }
 
+extension ReceiptTable {
+    static func observe(
+        _ id: String,
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE receipt SET status = 'observed', observed_ticks = ?
+            WHERE id = ? AND status = 'sent'
+            """,
+            .int(Int(moment.ticks)),
+            .text(id)
+        )
+    }
+}
+
 extension StoreReader {
     public func receipt(_ id: String, of userID: String) throws(StoreError) -> Receipt? {
         try read { (db) throws(DatabaseError) in
@@ -100,20 +117,6 @@ extension StoreReader {
 }
 
 extension Store {
-    /// A later refresh showed what was sent.
-    public func observe(_ id: String, at moment: Moment) async throws(StoreError) {
-        try await write { (db) throws(DatabaseError) in
-            try db.execute(
-                """
-                UPDATE receipt SET status = 'observed', observed_ticks = ?
-                WHERE id = ? AND status = 'sent'
-                """,
-                .int(Int(moment.ticks)),
-                .text(id)
-            )
-        }
-    }
-
     /// Forgets the receipts that were issued before the moment and have ended; those that cannot be
     /// read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {

@@ -54,6 +54,7 @@ extension Resolver {
         case carryOut(Edit.Wish, of: Lane, Answer<Carried>)
         /// Tries what is pending, each in its own lane.
         case run(Run, Answer<RunReport>)
+        case pulse(Reply<Void>)
     }
 
     /// What a run is to try.

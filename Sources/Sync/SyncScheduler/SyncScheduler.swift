@@ -1,11 +1,23 @@
 public import Messaging
+internal import System
 public import Vault
 
 /// Decides when an account is synced, and syncs it: what is pending first, then what upstream holds.
 ///
-/// One run at a time; whoever asks meanwhile hears of the one that is under way or of the next.
+/// One run at a time; whoever asks meanwhile hears of the next. When a run is due is decided by
+/// ``Vault/Agenda``, and what comes first by ``Desk``; here it is carried out.
 public final class SyncScheduler: Service {
     public var address: Address<Message> { mailbox.address }
+
+    /// How syncing stands; asking costs nothing, and it outlives the process.
+    public var standing: Standing {
+        state.withLock {
+            Standing(lastSync: $0.memory.lastSync, lastReport: $0.memory.lastReport)
+        }
+    }
+
+    /// What comes next; asking costs nothing.
+    public var plan: Plan { plan(at: surroundings.timekeeper.elapsed) }
 
     let userID: String
     let store: Address<PendingStore.Message>
@@ -17,8 +29,21 @@ public final class SyncScheduler: Service {
     let monitor: NetworkMonitor
     let policy: SyncPolicy
     let surroundings: Surroundings
+    let state: Lock<State>
     private let mailbox = Mailbox<Message>(name: "sync-scheduler")
 
+    struct State: Sendable {
+        var desk: Desk
+        var memory: SyncMemory
+        /// When the next change may be tried on its own account, as of the last run.
+        var due: Moment?
+        /// What the monitor was told last.
+        var waits: Bool?
+        /// Letting go of it ends the run that is under way.
+        var leash: Mailbox<Never>?
+    }
+
+    /// What was kept of earlier syncs is known from here on; what cannot be read of it is not.
     public init(
         userID: String,
         store: Address<PendingStore.Message>,
@@ -41,14 +66,33 @@ public final class SyncScheduler: Service {
         self.monitor = monitor
         self.policy = policy
         self.surroundings = surroundings
+        let memory = SyncMemory(text: (try? reader.syncNote(of: userID)) ?? "")
+        let desk = Desk(interval: policy.interval, at: surroundings.timekeeper.elapsed)
+        state = Lock(State(desk: desk, memory: memory))
+        if let told = memory.switches { switches.learn(told) }
+        restore(memory)
     }
 
-    public var standing: Standing { Standing() }
-
-    public func close() { mailbox.close() }
+    /// What is under way is finished; nothing else is begun.
+    public func close() {
+        mailbox.close()
+    }
 
     public func run() async {
-        for await _ in mailbox {}
+        try? await monitor.address.tell(.join(userID: userID, address))
+        await withDiscardingTaskGroup { runs in
+            await withDiscardingTaskGroup { sleepers in
+                var alarms = Alarms()
+                advance(&alarms, &runs, &sleepers)
+                for await message in mailbox {
+                    take(message, &alarms)
+                    advance(&alarms, &runs, &sleepers)
+                }
+                sleepers.cancelAll()
+            }
+            refuseTheRest()
+        }
+        try? await monitor.address.tell(.leave(userID: userID))
     }
 }
 
@@ -82,6 +126,19 @@ extension SyncScheduler {
         /// ready for that. The answer comes when it was tried.
         case retry(changeID: String, Reply<SyncReport>)
         case trigger(Trigger)
+        /// Shows that messages are read.
+        case pulse(Reply<Void>)
+        case noted(Note)
+    }
+
+    /// What the scheduler tells itself.
+    public struct Note: Sendable {
+        enum Kind {
+            case ended
+            case alarm(Duration)
+        }
+
+        let kind: Kind
     }
 
     /// Why a run may be due.
@@ -95,13 +152,91 @@ extension SyncScheduler {
 
     /// How syncing stands, for whoever wants to show it.
     public struct Standing: Hashable, Sendable {
-        /// When everything was taken over last.
+        /// When all that is held here was upstream's latest word last: taken over, or found unchanged.
         public var lastSync: Moment?
         public var lastReport: SyncReport?
 
         public init(lastSync: Moment? = nil, lastReport: SyncReport? = nil) {
             self.lastSync = lastSync
             self.lastReport = lastReport
+        }
+    }
+
+    /// What an account is to do next of its own accord.
+    public struct Plan: Hashable, Sendable {
+        /// When the next run begins, if nothing else happens; nil while one is under way.
+        public var next: Moment?
+        /// When the next try of something that failed is planned, be it a change or a run.
+        public var retry: Moment?
+        /// The longest wait that is in force because of failures.
+        public var delay: Duration?
+
+        public init(next: Moment? = nil, retry: Moment? = nil, delay: Duration? = nil) {
+            self.next = next
+            self.retry = retry
+            self.delay = delay
+        }
+    }
+}
+
+// MARK: - The loop
+
+extension SyncScheduler {
+    private func take(_ message: Message, _ alarms: inout Alarms) {
+        switch message {
+        case .sync(let isFull, let asker):
+            state.withLock { $0.desk.ask(isFull: isFull, asker) }
+        case .retry(let changeID, let asker):
+            state.withLock { $0.desk.ask(retryOf: changeID, asker) }
+        case .trigger(let trigger): note(trigger)
+        case .pulse(let reply): reply.answer()
+        case .noted(let note):
+            guard case .alarm(let moment) = note.kind else { return }
+            alarms.ring(moment)
+            lookForStandstill()
+        }
+    }
+
+    private func note(_ trigger: Trigger) {
+        let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
+        let isOnline = monitor.standing.state != .offline
+        let occasion = Agenda.Occasion(trigger)
+        state.withLock { $0.desk.note(occasion, at: now, isOnline: isOnline, chance: chance) }
+        if trigger == .queued || trigger == .unlocked { tellWhetherWaiting() }
+    }
+
+    private func advance(
+        _ alarms: inout Alarms,
+        _ runs: inout DiscardingTaskGroup,
+        _ sleepers: inout DiscardingTaskGroup
+    ) {
+        let now = surroundings.timekeeper.elapsed
+        var step = state.withLock { $0.desk.step(at: now) }
+        if case .run(let job) = step {
+            runs.addTask { await self.carryOut(job) }
+            step = state.withLock { $0.desk.step(at: now) }
+        }
+        guard case .sleep(let moment) = step, alarms.set(for: moment) else { return }
+        sleepers.addTask {
+            try? await self.surroundings.timekeeper.sleep(for: moment - now)
+            try? await self.address.tell(.noted(Note(kind: .alarm(moment))))
+        }
+    }
+
+    private func refuseTheRest() {
+        let report = SyncReport(.failed, reason: "The host is stopping.", ended: surroundings.now)
+        for asker in state.withLock({ $0.desk.close() }) { asker.answer(report) }
+    }
+}
+
+extension Agenda.Occasion {
+    fileprivate init(_ trigger: SyncScheduler.Trigger) {
+        switch trigger {
+        case .signedIn: self = .signedIn
+        case .unlocked: self = .unlocked
+        case .networkReturned: self = .networkReturned
+        case .queued: self = .queued
+        case .upstreamChanged: self = .upstreamChanged
         }
     }
 }

@@ -49,7 +49,7 @@ import Vault
         try await shelf.byHand(damage)
         let receipt = try #require(try reader.receipt(id, of: Shelf.user))
         #expect(receipt.status == .quarantined && receipt.id == id)
-        try await shelf.store.observe(id, at: Shelf.moment(5))
+        try await shelf.store.observe([id], at: Shelf.moment(5))
         try await shelf.store.forgetReceipts(before: Self.later)
         #expect(try reader.receipt(id, of: Shelf.user)?.status == .quarantined)
         try await shelf.store.close()

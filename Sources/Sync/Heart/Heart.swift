@@ -1,0 +1,130 @@
+public import Messaging
+internal import System
+internal import Vault
+
+/// Asks every service of the mesh now and then whether it still reads its messages, and shows when
+/// each kind of them last did.
+///
+/// The question goes through the service's own mailbox, so one that hangs, or never comes to its
+/// messages, does not answer. It is asked nothing more until it has.
+public final class Heart: Service {
+    /// Names a service that was joined.
+    public struct Pulse: Hashable, Sendable {
+        fileprivate let number: Int
+    }
+
+    private let surroundings: Surroundings
+    private let circle = Lock(Circle())
+    /// Carries nothing: all that can be asked of it is to close.
+    private let requests = Mailbox<Never>(name: "heart", capacity: 1)
+
+    static let interval = Duration.seconds(5)
+
+    public init(surroundings: Surroundings) {
+        self.surroundings = surroundings
+    }
+
+    /// - Parameter question: Makes the service's message of the reply.
+    public func join<Message: Sendable>(
+        _ actor: SyncMetrics.Actor,
+        _ address: Address<Message>,
+        _ question: @escaping @Sendable (Reply<Void>) -> Message
+    ) -> Pulse {
+        let now = surroundings.now
+        return circle.withLock {
+            $0.join(actor, at: now) { () async throws(Undelivered) in
+                try await address.tryAsk(question)
+            }
+        }
+    }
+
+    public func leave(_ pulse: Pulse) {
+        circle.withLock { $0.members[pulse.number] = nil }
+    }
+
+    public func close() { requests.close() }
+
+    public func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.beat() }
+            group.addTask { for await _ in self.requests {} }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    private func beat() async {
+        await withDiscardingTaskGroup { questions in
+            repeat {
+                for (number, ask) in circle.withLock({ $0.takeQuestions() }) {
+                    questions.addTask { await self.ask(number, ask) }
+                }
+                show()
+            } while (try? await surroundings.timekeeper.sleep(for: Self.interval)) != nil
+            questions.cancelAll()
+        }
+    }
+
+    private func ask(_ number: Int, _ question: Circle.Question) async {
+        let hasAnswered = (try? await question()) != nil
+        let now = surroundings.now
+        circle.withLock { $0.note(number, hasAnswered, at: now) }
+    }
+
+    private func show() {
+        let now = surroundings.now
+        for (actor, moment) in circle.withLock({ $0.lastBeats(at: now) }) {
+            surroundings.metrics.heartbeat(actor, at: moment)
+        }
+    }
+}
+
+/// Those who are asked, and when each answered last.
+private struct Circle: Sendable {
+    typealias Question = @Sendable () async throws(Undelivered) -> Void
+
+    struct Member: Sendable {
+        let actor: SyncMetrics.Actor
+        let ask: Question
+        var lastBeat: Moment
+        var isAsked = false
+    }
+
+    var members: [Int: Member] = [:]
+    private var lastNumber = 0
+
+    mutating func join(
+        _ actor: SyncMetrics.Actor,
+        at now: Moment,
+        _ ask: @escaping Question
+    ) -> Heart.Pulse {
+        lastNumber += 1
+        members[lastNumber] = Member(actor: actor, ask: ask, lastBeat: now)
+        return Heart.Pulse(number: lastNumber)
+    }
+
+    mutating func takeQuestions() -> [(number: Int, ask: Question)] {
+        var questions: [(number: Int, ask: Question)] = []
+        for (number, member) in members where !member.isAsked {
+            members[number]?.isAsked = true
+            questions.append((number: number, ask: member.ask))
+        }
+        // A dictionary has another order in each process, and a simulation is to have one.
+        return questions.sorted { $0.number < $1.number }
+    }
+
+    mutating func note(_ number: Int, _ hasAnswered: Bool, at now: Moment) {
+        members[number]?.isAsked = false
+        if hasAnswered { members[number]?.lastBeat = now }
+    }
+
+    /// Of several, the most silent one counts. Where there is none, none hangs.
+    func lastBeats(at now: Moment) -> [SyncMetrics.Actor: Moment] {
+        var beats: [SyncMetrics.Actor: Moment] = [:]
+        for member in members.values {
+            beats[member.actor] = min(member.lastBeat, beats[member.actor] ?? member.lastBeat)
+        }
+        for actor in SyncMetrics.Actor.allCases where beats[actor] == nil { beats[actor] = now }
+        return beats
+    }
+}

@@ -1,0 +1,105 @@
+/// What is believed about the way to an upstream, and when it is to be probed.
+///
+/// The last word counts. One call that nobody answers makes it offline, because the next caller is
+/// not to wait as long for the same; one answer makes it online again, so a single lost call costs
+/// the others no more than the time until anybody is answered, or a probe is. An answer that says
+/// "later" makes it degraded.
+///
+/// Probes go out only while something waits and upstream is not online; the first a few seconds
+/// after the loss, then at growing distances, never more than half a minute apart.
+struct NetworkBelief: Hashable, Sendable {
+    /// In seconds; half of the distance is chance.
+    static let shortestProbe = 10.0
+    static let longestProbe = 30.0
+
+    struct Turn: Hashable, Sendable {
+        let state: NetworkState
+        /// Whoever waited for the network may go on.
+        let hasReturned: Bool
+    }
+
+    private(set) var isDrill = false
+    private(set) var isProbing = false
+    /// When to probe, if at all.
+    private(set) var nextProbe: Duration?
+    private var heard = NetworkState.online
+    private var somethingWaits = false
+    private var fruitlessProbes = 0
+    private var lastProbe: Duration?
+
+    var state: NetworkState { isDrill ? .offline : heard }
+
+    /// - Returns: What has changed, if anything.
+    mutating func hear(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
+        turn { belief in
+            // What is heard in a drill was under way when it began.
+            guard !belief.isDrill else { return }
+            switch evidence {
+            case .answered: belief.heard = .online
+            case .troubled: belief.heard = .degraded
+            case .unreachable: belief.heard = .offline
+            }
+            if belief.heard == .online { belief.fruitlessProbes = 0 }
+            belief.plan(at: now, chance: chance)
+        }
+    }
+
+    /// What was found out about the old way means nothing on a new one.
+    mutating func linksChanged(at now: Duration) {
+        guard !isDrill else { return }
+        fruitlessProbes = 0
+        nextProbe = now
+    }
+
+    mutating func drill(_ isOn: Bool, at now: Duration) -> Turn? {
+        guard isOn != isDrill else { return nil }
+        return turn { belief in
+            belief.isDrill = isOn
+            // Afterwards nobody knows, and the probe is to tell.
+            belief.heard = .offline
+            belief.fruitlessProbes = 0
+            belief.nextProbe = isOn ? nil : now
+        }
+    }
+
+    mutating func wait(_ something: Bool, at now: Duration, chance: Double) {
+        guard something != somethingWaits else { return }
+        somethingWaits = something
+        plan(at: now, chance: chance)
+    }
+
+    /// - Returns: Whether to probe now.
+    mutating func takesProbe(at now: Duration) -> Bool {
+        guard let nextProbe, nextProbe <= now, !isProbing, !isDrill else { return false }
+        isProbing = true
+        lastProbe = now
+        self.nextProbe = nil
+        return true
+    }
+
+    mutating func probed(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
+        isProbing = false
+        if evidence != .answered { fruitlessProbes += 1 }
+        return hear(evidence, at: now, chance: chance)
+    }
+
+    private mutating func turn(_ change: (inout NetworkBelief) -> Void) -> Turn? {
+        let before = state
+        change(&self)
+        guard state != before else { return nil }
+        return Turn(state: state, hasReturned: state == .online)
+    }
+
+    /// A probe that is planned already stays as it is.
+    private mutating func plan(at now: Duration, chance: Double) {
+        guard somethingWaits, heard != .online, !isDrill else {
+            nextProbe = nil
+            return
+        }
+        guard nextProbe == nil, !isProbing else { return }
+        let whole = min(Self.shortestProbe * Double(fruitlessProbes + 1), Self.longestProbe)
+        let distance = Duration.milliseconds(Int64(whole * (0.5 + 0.5 * chance) * 1_000))
+        let last = fruitlessProbes > 0 ? lastProbe ?? now : now
+        nextProbe = max(now, last + distance)
+    }
+}

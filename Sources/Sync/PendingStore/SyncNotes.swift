@@ -1,0 +1,90 @@
+internal import SQLite
+public import Vault
+
+/// What the schedulers and the runs need to know, and to have kept.
+extension StoreReader {
+    /// What was kept of an account's syncs, in its scheduler's own words.
+    func syncNote(of userID: String) throws(StoreError) -> String? {
+        try setting(SyncNotes.name(of: userID))
+    }
+
+    /// How many changes are pending and not set aside.
+    public func liveCount(of userID: String) throws(StoreError) -> Int {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT ifnull(sum(count), 0) FROM pending_tally
+                WHERE user_id = ? AND state <> 'quarantined'
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+        }
+    }
+
+    /// The stamps of what upstream last said. What the disk has damaged says nothing.
+    func stamps(of userID: String) throws(StoreError) -> [String: Moment?] {
+        let base = try read { (db) throws(DatabaseError) in try BaseTable.all(of: userID, db) }
+        let sound = base.lazy.filter { !$0.isDamaged }
+        return Dictionary(
+            uniqueKeysWithValues: sound.map { ($0.lane.cipherID, $0.revision.moment) }
+        )
+    }
+
+    /// Whether everything was taken over at some time, and is here still.
+    func hasBase(of userID: String) throws(StoreError) -> Bool {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                "SELECT 1 FROM base_slice WHERE user_id = ? AND kind = 'profile'",
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try row.int(0) == 1 } ?? false
+        }
+    }
+
+    /// The receipts of what was sent and not yet seen in a refresh, as far as they can be read.
+    func sentReceipts(of userID: String) throws(StoreError) -> [Receipt] {
+        try read { (db) throws(DatabaseError) in
+            let rows = try db.all(
+                "SELECT * FROM receipt WHERE user_id = ? AND status = 'sent'",
+                .text(userID)
+            ) { (row) throws(DatabaseError) in (id: try row.text(0), row: try ReceiptRow(row)) }
+            var receipts: [Receipt] = []
+            for found in rows {
+                let receipt = try found.row.receipt(found.id, of: userID, db)
+                if receipt.status == .sent { receipts.append(receipt) }
+            }
+            return receipts
+        }
+    }
+}
+
+enum SyncNotes {
+    static func name(of userID: String) -> String { "sync \(userID)" }
+
+    static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute("DELETE FROM setting WHERE name = ?", .text(name(of: userID)))
+    }
+}
+
+extension Store {
+    /// Keeps what is to be known of an account's syncs; of one that was erased meanwhile nothing.
+    public func noteSync(_ text: String, of userID: String) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return }
+            try db.execute(
+                """
+                INSERT INTO setting VALUES (?, ?)
+                ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                """,
+                .text(SyncNotes.name(of: userID)),
+                .text(text)
+            )
+        }
+    }
+
+    /// A later refresh showed what was sent.
+    public func observe(_ ids: [String], at moment: Moment) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            for id in ids { try ReceiptTable.observe(id, at: moment, db) }
+        }
+    }
+}

@@ -1,0 +1,140 @@
+internal import Messaging
+internal import Vault
+
+/// What lies before a scheduler: who asks for what, what is under way, and what is planned.
+///
+/// A value without tasks, so that its decisions can be looked at one by one.
+struct Desk: Sendable {
+    typealias Asker = Reply<SyncReport>
+
+    /// One run, and who waits for it.
+    struct Job: Sendable {
+        enum Work: Hashable, Sendable {
+            /// - `isInsistent`: Somebody waits: tried in spite of every backoff.
+            case sync(isFull: Bool, isInsistent: Bool)
+            case retry(changeID: String)
+        }
+
+        let number: Int
+        let work: Work
+        let occasion: Agenda.Occasion
+        let askers: [Asker]
+    }
+
+    enum Step: Sendable {
+        case run(Job)
+        case sleep(until: Duration)
+    }
+
+    private(set) var agenda: Agenda
+    private(set) var vigil: Vigil
+    private(set) var underWay: Int?
+    private(set) var isClosing = false
+    private var lastNumber = 0
+    private var syncAskers: [Asker] = []
+    private var wantsFull = false
+    /// In the order in which they were asked for.
+    private var retries: [(changeID: String, askers: [Asker])] = []
+
+    init(interval: Duration, at now: Duration) {
+        agenda = Agenda(interval: interval)
+        vigil = Vigil(at: now)
+    }
+}
+
+// MARK: - What is wanted
+
+extension Desk {
+    mutating func restore(_ body: (inout Agenda) -> Void) { body(&agenda) }
+
+    /// Whoever asks while a run is under way hears of the next one: what that one has read already
+    /// may be older than the wish.
+    mutating func ask(isFull: Bool, _ asker: Asker) {
+        wantsFull = wantsFull || isFull
+        syncAskers.append(asker)
+    }
+
+    mutating func ask(retryOf changeID: String, _ asker: Asker) {
+        if let index = retries.firstIndex(where: { $0.changeID == changeID }) {
+            retries[index].askers.append(asker)
+        } else {
+            retries.append((changeID: changeID, askers: [asker]))
+        }
+    }
+
+    mutating func note(
+        _ occasion: Agenda.Occasion,
+        at now: Duration,
+        isOnline: Bool,
+        chance: Double
+    ) {
+        agenda.note(occasion, at: now, isOnline: isOnline, chance: chance)
+    }
+
+    /// - Returns: Those who will not get what they asked for.
+    mutating func close() -> [Asker] {
+        isClosing = true
+        defer { (syncAskers, retries) = ([], []) }
+        return syncAskers + retries.flatMap(\.askers)
+    }
+}
+
+// MARK: - What is done
+
+extension Desk {
+    /// One run at a time, those that somebody waits for first.
+    mutating func step(at now: Duration) -> Step? {
+        guard underWay == nil else { return .sleep(until: vigil.deadline) }
+        guard let job = job(at: now) else {
+            return agenda.next.map { .sleep(until: min($0.moment, vigil.deadline)) }
+        }
+        underWay = job.number
+        agenda.begin(job.occasion, at: now)
+        return .run(job)
+    }
+
+    private mutating func job(at now: Duration) -> Job? {
+        if !retries.isEmpty {
+            let retry = retries.removeFirst()
+            return job(.retry(changeID: retry.changeID), .asked, retry.askers)
+        }
+        if !syncAskers.isEmpty {
+            defer { (syncAskers, wantsFull) = ([], false) }
+            return job(.sync(isFull: wantsFull, isInsistent: true), .asked, syncAskers)
+        }
+        return agenda.occasion(at: now).map {
+            job(.sync(isFull: false, isInsistent: false), $0, [])
+        }
+    }
+
+    private mutating func job(
+        _ work: Job.Work,
+        _ occasion: Agenda.Occasion,
+        _ askers: [Asker]
+    ) -> Job {
+        lastNumber += 1
+        return Job(number: lastNumber, work: work, occasion: occasion, askers: askers)
+    }
+
+    /// Nothing else begins before ``release()``.
+    ///
+    /// - Parameter hasMoved: Whether something was tried, or nothing waits.
+    /// - Returns: The wait that this end has brought, if any.
+    mutating func end(
+        _ ending: Agenda.Ending,
+        due: Duration?,
+        hasMoved: Bool,
+        at now: Duration,
+        chance: Double
+    ) -> Agenda.Delay? {
+        if hasMoved { vigil.noteMotion(at: now) }
+        return agenda.end(ending, due: due, at: now, chance: chance)
+    }
+
+    /// All of the run is over, its bookkeeping as well.
+    mutating func release() { underWay = nil }
+
+    mutating func look(at now: Duration, waiting: Int, onlineSince: Duration?) -> Vigil.Finding {
+        vigil.look(at: now, waiting: waiting, onlineSince: onlineSince)
+    }
+}

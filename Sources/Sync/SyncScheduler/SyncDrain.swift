@@ -1,0 +1,96 @@
+internal import Messaging
+internal import System
+internal import Vault
+
+extension SyncScheduler {
+    /// For so long one run brings changes upstream; then others have their turn, and the rest is a
+    /// run of its own.
+    static let resolvingTime = Duration.seconds(120)
+
+    /// Brings what is pending upstream, in slices of the resolver's size. Without keys, and with
+    /// resolution switched off, everything stays as it is: base can be refreshed beneath it.
+    func resolvePending(isInsistent: Bool) async throws(Finding) -> Leftovers {
+        do throws(StoreError) {
+            let live = try reader.liveCount(of: userID)
+            guard canResolve, live > 0 else { return Leftovers(live: live) }
+        } catch {
+            return Leftovers(trouble: error)
+        }
+        var run = Resolver.Run(isInsistent ? .all : .due, isInsistent ? .insistent : .patient)
+        let end = surroundings.timekeeper.elapsed + Self.resolvingTime
+        var hasMoved = false
+        while true {
+            switch try await ask(run) {
+            case .failure(let error): return Leftovers(hasMoved: hasMoved, trouble: error)
+            case .success(let report):
+                hasMoved = hasMoved || report.tried > 0
+                let isOver = report.stop != nil || report.settled == 0 || !isSomethingDue
+                guard isOver || surroundings.timekeeper.elapsed >= end || isClosing else {
+                    run.reach = .due
+                    continue
+                }
+                return try leftovers(of: report, hasMoved: hasMoved)
+            }
+        }
+    }
+
+    /// Tries one change, whatever it waits for.
+    func retry(_ changeID: String) async throws(Finding) -> Leftovers {
+        guard canResolve else {
+            let reason = keys.isLocked ? "The vault is locked." : "Resolution is switched off."
+            throw Finding(outcome: .deferred, reason: reason, ending: .untouched)
+        }
+        switch try await ask(Resolver.Run(.only(changeID), .insistent)) {
+        case .failure(let error):
+            throw Finding(outcome: .failed, reason: error.description, ending: .untouched)
+        case .success(let report):
+            return try leftovers(of: report, hasMoved: report.tried > 0)
+        }
+    }
+
+    private var isClosing: Bool { state.withLock { $0.desk.isClosing } }
+
+    private var isSomethingDue: Bool { nextDue().map { $0 <= surroundings.now } ?? false }
+
+    private func ask(_ run: Resolver.Run) async throws(Finding) -> Result<RunReport, StoreError> {
+        do throws(Undelivered) {
+            return try await resolver.ask { .run(run, $0) }
+        } catch {
+            let ending: Agenda.Ending = error == .unanswered ? .failed(nil) : .untouched
+            throw Finding(outcome: .failed, reason: error.description, ending: ending)
+        }
+    }
+
+    /// Under the policy of the whole, changes that are left end the run; so does an upstream that is
+    /// away, whatever the policy.
+    private func leftovers(
+        of report: RunReport,
+        hasMoved: Bool
+    ) throws(Finding) -> Leftovers {
+        let live: Int
+        do throws(StoreError) {
+            live = try reader.liveCount(of: userID)
+        } catch {
+            return Leftovers(hasMoved: hasMoved, trouble: error)
+        }
+        if let stop = report.stop { throw finding(stop, live: live, hasMoved: hasMoved) }
+        guard live > 0, policy.abort == .whole else {
+            return Leftovers(live: live, hasMoved: hasMoved)
+        }
+        throw Finding(
+            outcome: .deferred,
+            reason: Self.stillPending(live),
+            abort: .pending,
+            ending: ending(leaving: live, settled: report.settled),
+            hasMoved: hasMoved,
+            live: live
+        )
+    }
+
+    /// A change that could be tried and was not is tried again after a wait, as after a failure.
+    func ending(leaving live: Int, settled: Int) -> Agenda.Ending {
+        guard live > 0, canResolve else { return .done }
+        guard isSomethingDue else { return .waiting }
+        return settled > 0 ? .unfinished : .failed(nil)
+    }
+}

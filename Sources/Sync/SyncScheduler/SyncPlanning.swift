@@ -1,0 +1,111 @@
+internal import Logging
+internal import Messaging
+internal import System
+internal import Vault
+
+extension SyncScheduler {
+    /// Moments of the calendar, which outlive the process, as time that passes, which nobody sets.
+    func elapsed(of moment: Moment) -> Duration {
+        surroundings.timekeeper.elapsed + (moment - surroundings.now)
+    }
+
+    func moment(of elapsed: Duration) -> Moment {
+        surroundings.now + (elapsed - surroundings.timekeeper.elapsed)
+    }
+
+    func plan(at now: Duration) -> Plan {
+        let (agenda, isUnderWay, due) = state.withLock {
+            ($0.desk.agenda, $0.desk.underWay != nil, $0.due)
+        }
+        let delay = agenda.delay.flatMap { $0.until > now ? $0 : nil }
+        let wait = due.map { elapsed(of: $0) - now }.flatMap { $0 > .zero ? $0 : nil }
+        let retries = [delay.map { moment(of: $0.until) }, wait == nil ? nil : due]
+        return Plan(
+            next: isUnderWay ? nil : agenda.next.map { moment(of: $0.moment) },
+            retry: retries.compactMap(\.self).min(),
+            delay: [delay?.length, wait].compactMap(\.self).max()
+        )
+    }
+
+    /// Whether what is pending can be brought upstream at all.
+    var canResolve: Bool { !keys.isLocked && switches.now.resolution }
+
+    /// When the next change may be tried on its own account. What waits for keys waits for no time.
+    func nextDue() -> Moment? {
+        guard canResolve else { return nil }
+        return (try? reader.nextDue(of: userID)) ?? nil
+    }
+
+    /// An account that was never synced waits for its sign-in to say so, but not for ever.
+    func restore(_ memory: SyncMemory) {
+        let now = surroundings.timekeeper.elapsed
+        let since = memory.lastReport.map { elapsed(of: $0.ended) }
+        let jitter = 0.9 + 0.2 * surroundings.chance.fraction()
+        let interval = since.map { max(now, min($0, now) + policy.interval * jitter) }
+        let due = nextDue()
+        state.withLock {
+            $0.due = due
+            $0.desk.restore { agenda in
+                agenda.restore(
+                    hold: memory.hold.map(elapsed(of:)),
+                    delay: memory.retry.map { retry in
+                        // A clock that was set does not make a wait longer.
+                        let length = memory.wait ?? .zero
+                        return Agenda.Delay(
+                            until: min(elapsed(of: retry), now + length),
+                            length: length
+                        )
+                    },
+                    failures: memory.failures,
+                    due: due.map { max(now, elapsed(of: $0)) },
+                    interval: interval ?? now + Self.patienceWithSignIn,
+                    at: now
+                )
+            }
+        }
+    }
+
+    static let patienceWithSignIn = Duration.seconds(30)
+
+    /// Tells the monitor whether anything waits for the network, if that is news.
+    func tellWhetherWaiting() {
+        let waits = canResolve && ((try? reader.liveCount(of: userID)) ?? 0) > 0
+        guard state.withLock({ $0.waits != waits }) else { return }
+        guard (try? monitor.address.tryTell(.waits(userID: userID, waits))) != nil else { return }
+        state.withLock { $0.waits = waits }
+    }
+
+    func lookForStandstill() {
+        let now = surroundings.timekeeper.elapsed
+        let standing = monitor.standing
+        let onlineSince = standing.state == .online ? elapsed(of: standing.since) : nil
+        let waiting = canResolve ? (try? reader.liveCount(of: userID)) ?? 0 : 0
+        let finding = state.withLock {
+            $0.desk.look(at: now, waiting: waiting, onlineSince: onlineSince)
+        }
+        guard case .stuck(let isNews) = finding else { return }
+        surroundings.metrics.stoodStill()
+        if isNews {
+            surroundings.log.error(
+                "Changes wait and upstream can be reached, but nothing moves: beginning anew.",
+                ["account": userID, "pending": waiting]
+            )
+        }
+        beginAnew(at: now)
+    }
+}
+
+extension Moment {
+    /// To the microsecond: the calendar comes as a floating point number, and what it adds beyond
+    /// that is noise.
+    static func - (later: Moment, earlier: Moment) -> Duration {
+        .microseconds(Int64((Double(later.ticks - earlier.ticks) / 10).rounded()))
+    }
+
+    static func + (moment: Moment, time: Duration) -> Moment {
+        let (seconds, attoseconds) = time.components
+        return Moment(
+            ticks: moment.ticks + seconds * ticksPerSecond + attoseconds / 100_000_000_000
+        )
+    }
+}

@@ -1,0 +1,248 @@
+internal import Messaging
+internal import System
+internal import Vault
+
+extension SyncScheduler {
+    /// Upstream may have changed without saying so; so long its word for it is taken.
+    static let longestTrust = Duration.seconds(24 * 3_600)
+
+    /// Reads how the switches stand, where upstream decides. What it cannot say now stays as it said
+    /// last; if it is away altogether, the run is over.
+    func learnSwitches(_ urgency: Urgency) async throws(Finding) {
+        guard switches.asksUpstream else { return }
+        do throws(Setback) {
+            let told = try await upstream.switches(urgency)
+            switches.learn(told)
+            state.withLock { $0.memory.switches = told }
+        } catch {
+            guard error.endsRun else { return }
+            throw finding(error, live: (try? reader.liveCount(of: userID)) ?? 0)
+        }
+    }
+
+    /// Takes over what upstream holds.
+    func refresh(
+        isFull: Bool,
+        _ urgency: Urgency,
+        leaving left: Leftovers
+    ) async throws(Finding) -> Finding {
+        do throws(Obstacle) {
+            if try await !isNeeded(isFull: isFull, urgency, leaving: left) {
+                state.withLock { $0.memory.lastSync = surroundings.now }
+                return Finding(outcome: .notNeeded, ending: .done, hasMoved: left.hasMoved)
+            }
+            let start = try start()
+            let fetched = try await fetch(urgency)
+            try await take(fetched, since: start)
+        } catch {
+            switch error {
+            case .setback(let setback):
+                throw finding(setback, live: left.live, hasMoved: left.hasMoved)
+            case .finding(var finding):
+                (finding.live, finding.hasMoved) = (left.live, left.hasMoved)
+                throw finding
+            }
+        }
+        return completed(leaving: left)
+    }
+
+    private func completed(leaving left: Leftovers) -> Finding {
+        if let trouble = left.trouble {
+            return Finding(
+                outcome: .failed,
+                reason: "What is pending cannot be read. \(trouble)",
+                ending: .failed(nil),
+                hasMoved: left.hasMoved
+            )
+        }
+        state.withLock { $0.memory.lastSync = surroundings.now }
+        return Finding(
+            outcome: .completed,
+            reason: left.live > 0 ? Self.stillPending(left.live) : nil,
+            ending: ending(leaving: left.live, settled: 0),
+            hasMoved: left.hasMoved,
+            live: left.live
+        )
+    }
+
+    private enum Obstacle: Error {
+        case setback(Setback)
+        case finding(Finding)
+
+        static func store(_ error: StoreError) -> Obstacle {
+            .finding(
+                Finding(outcome: .failed, reason: error.description, ending: .failed(nil))
+            )
+        }
+    }
+
+    /// What was here when the request went out.
+    private struct Start {
+        let moment: Moment
+        let mark: RefreshMark
+        let footing: SyncFooting
+    }
+
+    private func isNeeded(
+        isFull: Bool,
+        _ urgency: Urgency,
+        leaving left: Leftovers
+    ) async throws(Obstacle) -> Bool {
+        let memory = state.withLock { $0.memory }
+        guard !isFull, left.live == 0, left.trouble == nil, memory.doubt == nil,
+            let known = memory.accountRevision, let last = memory.lastFetch,
+            surroundings.now - last < Self.longestTrust, surroundings.now >= last
+        else { return true }
+        do throws(StoreError) {
+            guard try reader.hasBase(of: userID) else { return true }
+        } catch {
+            throw .store(error)
+        }
+        do throws(Setback) {
+            return try await upstream.revision(urgency) != known
+        } catch {
+            throw .setback(error)
+        }
+    }
+
+    private func start() throws(Obstacle) -> Start {
+        let memory = state.withLock { $0.memory }
+        do throws(StoreError) {
+            return Start(
+                moment: surroundings.now,
+                mark: try reader.refreshMark(of: userID),
+                footing: SyncFooting(
+                    userID: userID,
+                    ciphers: try reader.stamps(of: userID),
+                    accountRevision: memory.accountRevision,
+                    doubt: memory.doubt
+                )
+            )
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    private func fetch(_ urgency: Urgency) async throws(Obstacle) -> Fetched {
+        do throws(Setback) {
+            return try await upstream.fetch(urgency)
+        } catch {
+            throw .setback(error)
+        }
+    }
+
+    private func take(_ fetched: Fetched, since start: Start) async throws(Obstacle) {
+        switch Belief(in: fetched.picture, on: start.footing, at: surroundings.now) {
+        case .believed, .confirmed: break
+        case .doubted(let doubt):
+            state.withLock { $0.memory.doubt = doubt }
+            throw .finding(Finding(doubting: doubt.kind))
+        case .refused(let flaw): throw .finding(Finding(refusing: flaw))
+        }
+        try await replaceBase(with: fetched, since: start.mark)
+        state.withLock {
+            $0.memory.doubt = nil
+            $0.memory.accountRevision = fetched.picture.accountRevision
+            $0.memory.lastFetch = start.moment
+        }
+        try await observe(fetched, since: start)
+    }
+
+    private func replaceBase(
+        with fetched: Fetched,
+        since mark: RefreshMark
+    ) async throws(Obstacle) {
+        typealias Taken = (changed: Int, removed: Int)
+        try await asking { (reply: PendingStore.Answer<Taken>) in
+            .refresh(
+                userID,
+                ciphers: fetched.ciphers,
+                slices: fetched.slices,
+                since: mark,
+                reply
+            )
+        }
+    }
+
+    /// Ends the receipts of what the answer shows.
+    private func observe(_ fetched: Fetched, since start: Start) async throws(Obstacle) {
+        let receipts: [Receipt]
+        do throws(StoreError) {
+            receipts = try reader.sentReceipts(of: userID)
+                .filter { $0.isShown(in: fetched.picture, since: start.moment) }
+        } catch {
+            throw .store(error)
+        }
+        guard !receipts.isEmpty else { return }
+        let now = surroundings.now
+        try await asking { (reply: PendingStore.Answer<Void>) in
+            .observe(receipts.map(\.id), at: now, reply)
+        }
+        for receipt in receipts { surroundings.metrics.observed(after: now - receipt.queued) }
+    }
+
+    private func asking<Value: Sendable>(
+        _ message: (PendingStore.Answer<Value>) -> PendingStore.Message
+    ) async throws(Obstacle) {
+        let answer: Result<Value, StoreError>
+        do throws(Undelivered) {
+            answer = try await store.ask(message)
+        } catch {
+            throw .finding(
+                Finding(outcome: .failed, reason: error.description, ending: .untouched)
+            )
+        }
+        if case .failure(let error) = answer { throw .store(error) }
+    }
+}
+
+extension Finding {
+    fileprivate init(doubting kind: SyncDoubt.Kind) {
+        let reason =
+            switch kind {
+            case .shrink: "Upstream shows nearly nothing of what is held here."
+            case .regression: "Upstream shows an earlier state than it did before."
+            }
+        self.init(
+            outcome: .failed,
+            reason: reason + " Nothing was taken over; it is asked once more.",
+            abort: kind == .shrink ? .shrink : .regression,
+            ending: .doubted
+        )
+    }
+
+    fileprivate init(refusing flaw: Belief.Flaw) {
+        let reason =
+            switch flaw {
+            case .notASync: "What upstream sent is no sync answer."
+            case .wrongAccount: "Upstream sent the vault of another account."
+            case .noCiphers: "Upstream's answer has no list of ciphers."
+            }
+        self.init(
+            outcome: .failed,
+            reason: reason + " Nothing was taken over.",
+            abort: .decode,
+            ending: .failed(nil)
+        )
+    }
+}
+
+extension Receipt {
+    /// Whether an answer that was asked for after it was sent shows what it stands for: the cipher,
+    /// or, of a deletion, that it is gone.
+    fileprivate func isShown(in picture: SyncPicture, since start: Moment) -> Bool {
+        guard let sent, sent <= start, let ciphers = picture.ciphers else { return false }
+        guard let resultCipherID else { return ciphers[cipherID] == nil }
+        return ciphers[resultCipherID] != nil
+    }
+}
+
+extension Setback {
+    /// Whether whatever is asked next would fail likewise.
+    fileprivate var endsRun: Bool {
+        switch reason {
+        case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .cancelled: true
+        case .rejected, .stale, .missing, .foreign, .malformed: false
+        }
+    }
+}

@@ -1,0 +1,149 @@
+internal import Logging
+internal import Messaging
+internal import System
+internal import Vault
+
+extension SyncScheduler {
+    /// Carries out one run, and tells everybody of it.
+    func carryOut(_ job: Desk.Job) async {
+        let began = surroundings.timekeeper.elapsed
+        let finding = await onLeash { await self.work(job) }
+        await conclude(job, finding, after: surroundings.timekeeper.elapsed - began)
+    }
+
+    private func work(_ job: Desk.Job) async -> Finding {
+        do throws(Finding) {
+            try heedHold()
+            switch job.work {
+            case .sync(let isFull, let isInsistent):
+                let urgency: Urgency = isInsistent ? .insistent : .patient
+                try await learnSwitches(urgency)
+                let left = try await resolvePending(isInsistent: isInsistent)
+                return try await refresh(isFull: isFull, urgency, leaving: left)
+            case .retry(let changeID):
+                let left = try await retry(changeID)
+                return try await refresh(isFull: false, .insistent, leaving: left)
+            }
+        } catch {
+            return error
+        }
+    }
+
+    /// What upstream has asked for holds for everybody, however much they insist.
+    private func heedHold() throws(Finding) {
+        let now = surroundings.timekeeper.elapsed
+        guard let hold = state.withLock({ $0.desk.agenda.hold(at: now) }) else { return }
+        let setback = Setback(.throttled(until: moment(of: hold)), operation: "sync")
+        var finding = finding(setback, live: (try? reader.liveCount(of: userID)) ?? 0)
+        finding.abort = nil
+        finding.ending = .untouched
+        throw finding
+    }
+
+    /// Runs the body until it ends or somebody lets go of the leash; then it is cancelled, and what
+    /// it makes of that counts.
+    private func onLeash(_ body: @escaping @Sendable () async -> Finding) async -> Finding {
+        let leash = Mailbox<Never>(name: "leash", capacity: 1)
+        state.withLock { $0.leash = leash }
+        defer { state.withLock { $0.leash = nil } }
+        return await withTaskGroup(of: Finding?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                for await _ in leash {}
+                return nil
+            }
+            var finding: Finding?
+            for await end in group {
+                finding = finding ?? end
+                group.cancelAll()
+            }
+            return finding ?? Finding(outcome: .failed, ending: .untouched)
+        }
+    }
+
+    /// Gives up the run that is under way, if one is, and wants another.
+    func beginAnew(at now: Duration) {
+        let leash = state.withLock {
+            $0.desk.note(.standstill, at: now, isOnline: true, chance: 0)
+            return $0.leash
+        }
+        leash?.close()
+    }
+}
+
+// MARK: - The end of a run
+
+extension SyncScheduler {
+    private func conclude(_ job: Desk.Job, _ finding: Finding, after time: Duration) async {
+        let report = SyncReport(
+            finding.outcome,
+            reason: finding.reason,
+            setback: finding.setback,
+            ended: surroundings.now
+        )
+        let delay = plan(after: finding, report)
+        measure(finding, delay, after: time)
+        log(job, finding, delay)
+        await keepMemory()
+        tellWhetherWaiting()
+        state.withLock { $0.desk.release() }
+        surroundings.announce(.sync(userID: userID, report))
+        for asker in job.askers { asker.answer(report) }
+        try? await address.tell(.noted(Note(kind: .ended)))
+    }
+
+    private func plan(after finding: Finding, _ report: SyncReport) -> Agenda.Delay? {
+        let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
+        let due = nextDue()
+        let dueElapsed = due.map { elapsed(of: $0) }
+        let (agenda, delay) = state.withLock {
+            let delay = $0.desk.end(
+                finding.ending,
+                due: dueElapsed,
+                hasMoved: finding.hasMoved || finding.live == 0,
+                at: now,
+                chance: chance
+            )
+            $0.due = due
+            return ($0.desk.agenda, delay)
+        }
+        let (hold, retry) = (agenda.hold.map(moment), agenda.delay.map { moment(of: $0.until) })
+        state.withLock {
+            $0.memory.lastReport = report
+            $0.memory.failures = agenda.failures
+            ($0.memory.hold, $0.memory.retry) = (hold, retry)
+            $0.memory.wait = agenda.delay?.length
+        }
+        return delay
+    }
+
+    private func measure(_ finding: Finding, _ delay: Agenda.Delay?, after time: Duration) {
+        let metrics = surroundings.metrics
+        metrics.synced(finding.outcome, after: time)
+        if let abort = finding.abort { metrics.aborted(abort) }
+        if let delay {
+            metrics.scheduledRetry(finding.setback?.retryCause ?? .other, in: delay.length)
+        }
+    }
+
+    private func log(_ job: Desk.Job, _ finding: Finding, _ delay: Agenda.Delay?) {
+        surroundings.log.info(
+            "A sync has ended.",
+            [
+                "account": userID, "occasion": job.occasion.rawValue,
+                "outcome": finding.outcome.rawValue, "pending": finding.live,
+                "reason": finding.reason, "retryIn": delay?.length,
+            ]
+        )
+    }
+
+    /// What cannot be kept is only missing after a restart; then more is asked than needed.
+    private func keepMemory() async {
+        let text = state.withLock { $0.memory.text }
+        do {
+            try await store.ask { .noteSync(text, of: userID, $0) }.get()
+        } catch {
+            surroundings.log.warning("How syncing stands could not be kept.", because: error)
+        }
+    }
+}

@@ -1,0 +1,256 @@
+/// When an account is synced next, and why.
+///
+/// Everybody who wants a run leaves a wish for a moment; the earliest counts. What stands in the way
+/// is kept apart from what is wanted: upstream's own "not before", which nobody passes, and the
+/// backoff after failures, which only news of the network and people pass.
+///
+/// All moments are times that have passed, never the calendar's.
+public struct Agenda: Hashable, Sendable {
+    /// Why a run is wanted.
+    public enum Occasion: String, CaseIterable, Hashable, Sendable {
+        case interval, signedIn, unlocked, networkReturned, queued, upstreamChanged
+        /// A change has waited long enough.
+        case due
+        /// The last run failed.
+        case retry
+        /// An answer was hard to believe and is asked for again.
+        case secondLook
+        /// There was more to do than one run does.
+        case remainder
+        /// Nothing moved, and nobody knows why.
+        case standstill
+        /// Somebody asked and waits for the answer.
+        case asked
+
+        /// Whether earlier failures say nothing about it.
+        var passesBackoff: Bool {
+            switch self {
+            case .networkReturned, .signedIn, .standstill, .asked: true
+            case .interval, .unlocked, .queued, .upstreamChanged, .due, .retry, .secondLook,
+                .remainder:
+                false
+            }
+        }
+    }
+
+    /// How a run ended, as far as it decides about the next.
+    public enum Ending: Hashable, Sendable {
+        /// Nothing is left to do.
+        case done
+        /// Upstream answered; some changes wait for their own time.
+        case waiting
+        /// Upstream, or what lies before it, failed; it may have said until when it wants to be left
+        /// alone, or until when it is not tried.
+        case failed(Pause?)
+        /// The answer is to be looked at once more.
+        case doubted
+        /// Only a person can help, by signing in.
+        case signedOut
+        /// There was no time for all of it.
+        case unfinished
+        /// It was given up before anything was found out.
+        case untouched
+    }
+
+    public enum Pause: Hashable, Sendable {
+        /// Upstream's own word: nobody asks before.
+        case throttled(until: Duration)
+        /// Nobody would be let through before.
+        case held(until: Duration)
+    }
+
+    /// A wait after failures.
+    public struct Delay: Hashable, Sendable {
+        public let until: Duration
+        public let length: Duration
+
+        public init(until: Duration, length: Duration) {
+            self.until = until
+            self.length = length
+        }
+    }
+
+    public let interval: Duration
+    /// Before this nobody asks upstream anything.
+    public private(set) var hold: Duration?
+    public private(set) var delay: Delay?
+    /// How many runs in a row failed for upstream's sake.
+    public private(set) var failures: Int64 = 0
+    private var wishes: [Occasion: Duration] = [:]
+    /// The last run that began because the network had returned, and how many of those in a row came
+    /// to nothing. A line that comes and goes is no reason to ask as often.
+    private var lastReturn: Duration?
+    private var fruitlessReturns: Int64 = 0
+    private var current: Occasion?
+
+    public init(interval: Duration) {
+        self.interval = interval
+    }
+}
+
+extension Agenda {
+    /// Upstream's wish to be left alone is heeded for this long at most; then it is asked anew.
+    public static let longestHold = Duration.seconds(3_600)
+    /// Events come in flocks, and one run serves them all.
+    public static let flock = Duration.seconds(1)
+    /// A first answer that is hard to believe is asked for again no earlier.
+    public static let secondThought = Duration.seconds(Belief.secondThought + 1)
+
+    /// What comes next, or would if a run were not under way.
+    public var next: (moment: Duration, occasion: Occasion)? {
+        wishes.map { (moment: gate($0.value, $0.key), occasion: $0.key) }
+            .min { ($0.moment, $0.occasion.rawValue) < ($1.moment, $1.occasion.rawValue) }
+    }
+
+    private func gate(_ moment: Duration, _ occasion: Occasion) -> Duration {
+        let moment = max(moment, hold ?? moment)
+        return occasion.passesBackoff ? moment : max(moment, delay?.until ?? moment)
+    }
+
+    /// The occasion of a run that is due.
+    public func occasion(at now: Duration) -> Occasion? {
+        next.flatMap { $0.moment <= now ? $0.occasion : nil }
+    }
+
+    /// Until when nobody asks upstream anything, if that lies ahead.
+    public func hold(at now: Duration) -> Duration? { hold.flatMap { $0 > now ? $0 : nil } }
+}
+
+// MARK: - What happens
+
+extension Agenda {
+    /// - Parameter isOnline: Whether upstream can be reached, as far as is known.
+    public mutating func note(
+        _ occasion: Occasion,
+        at now: Duration,
+        isOnline: Bool = true,
+        chance: Double = 0
+    ) {
+        switch occasion {
+        case .upstreamChanged: wish(occasion, at: now + Self.flock)
+        case .queued where !isOnline:
+            wish(occasion, at: now + Backoff.delay(after: max(failures, 1), chance: chance))
+        case .queued: wish(occasion, at: now + Self.flock)
+        case .networkReturned: wish(occasion, at: max(now, earliestReturn))
+        case .signedIn:
+            failures = 0
+            delay = nil
+            wish(occasion, at: now)
+        case .interval, .unlocked, .due, .retry, .secondLook, .remainder, .standstill, .asked:
+            wish(occasion, at: now)
+        }
+    }
+
+    private var earliestReturn: Duration {
+        guard let lastReturn, fruitlessReturns > 0 else { return .zero }
+        return lastReturn + Backoff.delay(after: fruitlessReturns, chance: 1)
+    }
+
+    private mutating func wish(_ occasion: Occasion, at moment: Duration) {
+        wishes[occasion] = min(moment, wishes[occasion] ?? moment)
+    }
+
+    /// Takes up what was planned before a restart. Nothing is wanted earlier than `interval`, unless
+    /// by a change whose time has come.
+    public mutating func restore(
+        hold: Duration?,
+        delay: Delay?,
+        failures: Int64,
+        due: Duration?,
+        interval: Duration,
+        at now: Duration
+    ) {
+        self.failures = failures
+        self.hold = hold.map { min($0, now + Self.longestHold) }
+        self.delay = delay
+        wishes[.interval] = interval
+        wishes[.due] = due
+        keepRetry(at: now)
+    }
+
+    /// A run begins, and serves every wish there is. What is wished from now on is for the next.
+    public mutating func begin(_ occasion: Occasion, at now: Duration) {
+        wishes = [:]
+        current = occasion
+        if occasion == .networkReturned { lastReturn = now }
+    }
+
+    /// - Parameters:
+    ///   - due: When the next change may be tried on its own account, if one waits.
+    ///   - chance: From 0 up to, but not including, 1.
+    /// - Returns: The wait that this end has brought, if any.
+    @discardableResult
+    public mutating func end(
+        _ ending: Ending,
+        due: Duration?,
+        at now: Duration,
+        chance: Double
+    ) -> Delay? {
+        wish(.interval, at: now + interval * (0.9 + 0.2 * chance))
+        if let due, ending != .signedOut { wish(.due, at: max(due, now)) }
+        noteReturn(ending)
+        defer { current = nil }
+        switch ending {
+        case .done, .signedOut: recover()
+        case .waiting:
+            recover()
+            if due == nil { wish(.retry, at: now + Backoff.delay(after: 1, chance: chance)) }
+        case .unfinished:
+            recover()
+            wish(.remainder, at: now)
+        case .doubted:
+            failures += 1
+            let delay = Backoff.delay(after: failures, chance: chance)
+            wish(.secondLook, at: now + max(delay, Self.secondThought))
+        case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
+        case .untouched: keepRetry(at: now)
+        }
+        return nil
+    }
+
+    private mutating func recover() {
+        failures = 0
+        delay = nil
+        hold = nil
+    }
+
+    private mutating func noteReturn(_ ending: Ending) {
+        switch ending {
+        case .done, .waiting, .unfinished: fruitlessReturns = 0
+        case .failed, .doubted, .signedOut:
+            if current == .networkReturned { fruitlessReturns += 1 }
+        case .untouched: break
+        }
+    }
+
+    private mutating func pauseAfterFailure(
+        _ pause: Pause?,
+        at now: Duration,
+        chance: Double
+    ) -> Delay {
+        failures += 1
+        hold = nil
+        let made: Delay
+        switch pause {
+        case .throttled(let until) where until > now:
+            let until = min(until, now + Self.longestHold)
+            hold = until
+            made = Delay(until: until, length: until - now)
+        case .held(let until):
+            let length = max(Backoff.delay(after: failures, chance: chance), until - now)
+            made = Delay(until: now + length, length: length)
+        case .throttled, nil:
+            let length = Backoff.delay(after: failures, chance: chance)
+            made = Delay(until: now + length, length: length)
+        }
+        delay = made
+        wish(.retry, at: made.until)
+        return made
+    }
+
+    /// Whatever is still in the way of a run that is owed does not make it forgotten.
+    private mutating func keepRetry(at now: Duration) {
+        let moments = [hold, delay?.until].compactMap(\.self).filter { $0 > now }
+        if let moment = moments.max() { wish(.retry, at: moment) }
+    }
+}

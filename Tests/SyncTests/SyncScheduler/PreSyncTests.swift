@@ -1,0 +1,98 @@
+import Messaging
+import System
+import Testing
+import Vault
+
+@testable import Sync
+
+/// What is pending comes first, and rows 104 to 110 of the test map.
+@Suite struct PreSyncTests {
+    @Test func `row 104 what is pending is resolved, then everything is fetched`() throws {
+        try Stage.play { stage in
+            try await stage.edit("a")
+            try await stage.edit("b")
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(stage.upstream.names == ["push", "push", "fetch"])
+            #expect(try stage.live == 0)
+        }
+    }
+
+    @Test func `row 105, T-61 a locked vault is refreshed and drains nothing`() throws {
+        try Stage.play { stage in
+            try await stage.edit("a")
+            stage.keys.lock()
+            stage.upstream.edit { $0.ciphers["a"] = 20 }
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(stage.resolver.asks.isEmpty)
+            #expect(stage.upstream.names == ["fetch"])
+            #expect(try stage.live == 1)
+            #expect(try stage.baseTicks() == 20)
+        }
+    }
+
+    @Test func `row 106 with nothing pending the resolver is left alone`() throws {
+        try Stage.play { stage in
+            let report = try await stage.sync()
+            #expect(report.outcome == .completed)
+            #expect(stage.resolver.asks.isEmpty)
+            #expect(stage.upstream.names == ["fetch"])
+        }
+    }
+
+    @Test func `row 107, G-R4 what stays pending stops the sync, and it says so`() throws {
+        try Stage.play { stage in
+            try await stage.sync()
+            let before = stage.scheduler.standing.lastSync
+            for id in ["a", "b"] { try await stage.edit(id) }
+            stage.resolver.edit { $0.poison = ["a": .seconds(600), "b": .seconds(600)] }
+            stage.upstream.edit { $0.ciphers["a"] = 99 }
+            let calls = stage.upstream.calls.count
+            let report = try await stage.sync(isFull: true)
+            #expect(report.outcome == .deferred)
+            #expect(report.reason == "2 changes are still pending.")
+            #expect(Set(stage.upstream.names.dropFirst(calls)) == ["push"])
+            #expect(stage.scheduler.standing.lastSync == before)
+            #expect(stage.scheduler.standing.lastReport == report)
+            #expect(try stage.baseTicks() == 10)
+            #expect(await stage.figure("holdfast_sync_runs_total{outcome=\"deferred\"}") == 1)
+            #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"pending\"}") == 1)
+            #expect(stage.lines.count("2 changes are still pending.") == 1)
+        }
+    }
+
+    @Test func `row 108 a drain that fails itself fails the sync with its error`() throws {
+        try Stage.play { stage in
+            try await stage.edit()
+            stage.resolver.edit { $0.isSilent = true }
+            let report = try await stage.sync()
+            #expect(report.outcome == .failed)
+            #expect(report.reason == Undelivered.unanswered.description)
+            #expect(stage.upstream.names.isEmpty)
+            #expect(try stage.live == 1)
+        }
+    }
+
+    @Test func `row 109 what was kept drains although nothing new is kept`() throws {
+        let board = SwitchBoard(offlineChanges: .off, resolution: .on)
+        try Stage.play(switches: board) { stage in
+            try await stage.edit()
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(stage.upstream.names == ["push", "fetch"])
+        }
+    }
+
+    @Test func `row 110, T-62 with resolution off base is refreshed beneath what is pending`()
+        throws
+    {
+        let board = SwitchBoard(offlineChanges: .on, resolution: .off)
+        try Stage.play(switches: board) { stage in
+            try await stage.edit()
+            stage.upstream.edit { $0.ciphers["a"] = 20 }
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(stage.resolver.asks.isEmpty)
+            #expect(stage.upstream.names == ["fetch"])
+            #expect(try stage.live == 1)
+            #expect(try stage.baseTicks() == 20)
+        }
+    }
+}
