@@ -47,6 +47,16 @@ public struct Address<Message: Sendable>: Sendable {
         return try await slot.answer()
     }
 
+    /// Asks also if the task has been cancelled, and then waits for the answer all the same: for
+    /// bookkeeping about what has happened already. The service must be one that answers soon.
+    public func askRegardless<Answer: Sendable>(
+        _ message: (Reply<Answer>) -> Message
+    ) async throws(Undelivered) -> Answer {
+        let slot = Slot<Answer>()
+        try await tell(message(Reply(into: slot)))
+        return try await slot.answerRegardless()
+    }
+
     /// Asks the service something, or throws ``Undelivered/full`` where the message would have to
     /// wait for room. The answer is waited for.
     public func tryAsk<Answer: Sendable>(

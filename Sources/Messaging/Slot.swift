@@ -15,15 +15,21 @@ final class Slot<Answer: Sendable>: Sendable {
 
     /// Waits for the outcome. Being cancelled is one, too.
     func answer() async throws(Undelivered) -> Answer {
-        let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { asker in
-                let outcome = state.withLock { $0.wait(asker) }
-                if let outcome { asker.resume(returning: outcome) }
-            }
+        try await withTaskCancellationHandler {
+            await outcome()
         } onCancel: {
             settle(.failure(.cancelled))
+        }.get()
+    }
+
+    /// Waits for the outcome, and being cancelled is none.
+    func answerRegardless() async throws(Undelivered) -> Answer { try await outcome().get() }
+
+    private func outcome() async -> Outcome {
+        await withUnsafeContinuation { asker in
+            let outcome = state.withLock { $0.wait(asker) }
+            if let outcome { asker.resume(returning: outcome) }
         }
-        return try outcome.get()
     }
 }
 
