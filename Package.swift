@@ -136,6 +136,15 @@ let package = Package(
             exclude: ["CFaultVFS"],
             swiftSettings: strict
         ),
+        .target(
+            name: "MeshSupport",
+            dependencies: [
+                "Sync", "Host", "EmbeddedUpstream", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
+                "Messaging", "Metrics", "Logging", "System", "TestSupport",
+            ],
+            path: "Tests/MeshSupport",
+            swiftSettings: strict
+        ),
         tests("SystemTests", of: ["System"]),
         tests(
             "CryptoTests",
@@ -175,6 +184,8 @@ let package = Package(
             of: [
                 "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "Crypto", "JSON",
                 "CrashStory", "FuzzProperties", "store-writer", "Metrics", "Logging",
+                "CrashStory", "FuzzProperties", "store-writer", "MeshSupport", "EmbeddedUpstream",
+                "Metrics",
             ]
         ),
         tests(

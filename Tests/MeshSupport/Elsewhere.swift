@@ -1,0 +1,87 @@
+import Crypto
+public import Host
+import JSON
+import Sync
+import System
+public import Vault
+
+/// Another device of the same person: always online, and always up to date.
+public struct Elsewhere: Sendable {
+    public let account: UpstreamAccount
+    let ring: KeyRing
+    let world: World
+
+    /// Everything upstream, opened, the oldest first.
+    public var items: [Item] {
+        get async throws {
+            try await account.ciphers().map { Item($0, keys: ring) }
+                .sorted { ($0.cipher.creationDate ?? "") < ($1.cipher.creationDate ?? "") }
+        }
+    }
+
+    public var names: [String] { get async throws { try await items.map { $0.name ?? "" } } }
+
+    public func item(_ id: String) async throws -> Item {
+        Item(try await account.cipher(id), keys: ring)
+    }
+
+    /// Whether upstream has nothing under that id.
+    public func lacks(_ id: String) async throws -> Bool {
+        try await !items.contains { $0.id == id }
+    }
+
+    @discardableResult
+    public func add(_ json: String) async throws -> String {
+        world.time.pass(.seconds(10))
+        let cipher = try Cipher(
+            creating: ItemBody(Array(json.utf8)),
+            id: nil,
+            at: world.surroundings.now,
+            keys: ring,
+            entropy: world.chance
+        )
+        guard let id = try await account.create(cipher.request()).id else {
+            throw Unexpected("created without an id")
+        }
+        return id
+    }
+
+    public func edit(_ id: String, _ json: String) async throws {
+        world.time.pass(.seconds(10))
+        let item = try await item(id)
+        let edited = try item.edited(
+            by: ItemBody(Array(json.utf8)),
+            at: world.surroundings.now,
+            keys: ring,
+            entropy: world.chance
+        )
+        try await put(id, edited.cipher, over: item.cipher)
+    }
+
+    /// Sends a cipher as it is.
+    public func put(_ id: String, _ cipher: Cipher, over known: Cipher) async throws {
+        var sending = Sending()
+        sending.lastKnownRevisionDate = known.revisionDate
+        _ = try await account.update(id, cipher.request(sending))
+    }
+
+    public func trash(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        try await account.trash(id)
+    }
+
+    public func restore(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        _ = try await account.restore(id)
+    }
+
+    public func archive(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        _ = try await account.archive(id)
+    }
+
+    public func delete(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        try await account.delete(id)
+    }
+}

@@ -1,0 +1,173 @@
+public import Crypto
+import Host
+import Messaging
+public import Sync
+import System
+public import Vault
+
+/// Somebody who has an account on this host, with all that belongs to that.
+public struct Person: Sendable {
+    public let world: World
+    public let userID: String
+    public let upstream: WorldUpstream
+    /// The same person on another device, whose requests are not noted.
+    public let elsewhere: Elsewhere
+    /// The keys as they were when the account was made.
+    public let ring: KeyRing
+    public let keys = Keyholder()
+    public let lanes = Lanes()
+    public let resolver: Resolver
+
+    init(
+        _ world: World,
+        userID: String,
+        upstream: WorldUpstream,
+        elsewhere: UpstreamAccount,
+        keys ring: KeyRing
+    ) {
+        self.world = world
+        self.userID = userID
+        self.upstream = upstream
+        self.elsewhere = Elsewhere(account: elsewhere, ring: ring, world: world)
+        self.ring = ring
+        keys.unlock(ring)
+        resolver = Resolver(
+            userID: userID,
+            store: world.pendingStore.address,
+            reader: world.store.reader,
+            upstream: upstream,
+            keys: keys,
+            lanes: lanes,
+            surroundings: world.surroundings
+        )
+    }
+
+    public func lane(_ id: String) -> Lane { Lane(userID: userID, cipherID: id) }
+
+    // MARK: What is done here, without being sent
+
+    /// Records a new item under an id of our own.
+    @discardableResult
+    public func add(_ json: String, as standing: Sync.Standing = .queued) async throws -> String {
+        let id = world.chance.identifier()
+        world.time.pass(.seconds(10))
+        let cipher = try Cipher(
+            creating: ItemBody(Array(json.utf8)),
+            id: id,
+            at: world.surroundings.now,
+            keys: ring,
+            entropy: world.chance
+        )
+        try await record(.add(Snapshot(cipher, keys: ring)), id, as: standing)
+        return id
+    }
+
+    /// Records an edit of what is shown here: of what is pending, or else of base.
+    @discardableResult
+    public func edit(
+        _ id: String,
+        _ json: String,
+        as standing: Sync.Standing = .queued
+    ) async throws -> Recorded {
+        world.time.pass(.seconds(10))
+        let edited = try item(id).edited(
+            by: ItemBody(Array(json.utf8)),
+            at: world.surroundings.now,
+            keys: ring,
+            entropy: world.chance
+        )
+        let snapshot = Snapshot(edited.cipher, keys: ring)
+        let wish = Edit.Wish.update(snapshot, changesPassword: edited.passwordChanges > 0)
+        return try await record(wish, id, as: standing).made
+    }
+
+    /// Records any other wish.
+    @discardableResult
+    public func wish(
+        _ wish: Edit.Wish,
+        _ id: String,
+        as standing: Sync.Standing = .queued
+    ) async throws -> Recording {
+        world.time.pass(.seconds(10))
+        return try await record(wish, id, as: standing)
+    }
+
+    @discardableResult
+    private func record(
+        _ wish: Edit.Wish,
+        _ id: String,
+        as standing: Sync.Standing
+    ) async throws -> Recording {
+        let surroundings = world.surroundings
+        let edit = Edit(
+            wish,
+            at: surroundings.now,
+            clock: surroundings.clockNote(offset: upstream.clockOffset)
+        )
+        return try await world.store.record(edit, in: lane(id), as: standing)
+    }
+
+    /// The item as it is shown here.
+    public func item(_ id: String) throws -> Item {
+        let (base, pending) = try world.store.reader.layers(of: lane(id))
+        guard let json = pending?.change?.intent.snapshot?.json ?? base?.json else {
+            throw Unexpected("there is no item \(id)")
+        }
+        return Item(try Cipher(json), keys: ring)
+    }
+
+    // MARK: What the services do
+
+    /// Takes over all that upstream holds.
+    public func refresh() async throws {
+        let mark = try world.store.reader.refreshMark(of: userID)
+        let fetched = try await upstream.fetch(.patient)
+        _ = try await world.store.refresh(
+            userID,
+            ciphers: fetched.ciphers,
+            slices: fetched.slices,
+            since: mark
+        )
+        world.wire.forget()
+    }
+
+    @discardableResult
+    public func run(
+        _ reach: Resolver.Run.Reach = .due,
+        _ urgency: Urgency = .patient
+    ) async throws -> RunReport {
+        try await resolver.address.ask { .run(Resolver.Run(reach, urgency), $0) }.get()
+    }
+
+    // MARK: What there is
+
+    public var changes: [PendingChange] {
+        get throws { try world.store.reader.changes(of: userID).compactMap(\.change) }
+    }
+
+    public func change(_ id: String) throws -> PendingChange? {
+        try world.store.reader.change(in: lane(id))?.change
+    }
+
+    public func base(_ id: String) throws -> BaseCipher? {
+        try world.store.reader.base(lane(id))
+    }
+
+    /// What the history says of resolved changes, the oldest first.
+    public var resolutions: [ResolutionNote] {
+        get throws {
+            try world.store.reader.resolutions(of: userID, limit: 1_000).reversed().map(\.note)
+        }
+    }
+}
+
+extension Recording {
+    public var made: Recorded {
+        get throws {
+            guard case .recorded(let recorded) = self else {
+                throw Unexpected("it was not recorded: \(self)")
+            }
+            return recorded
+        }
+    }
+}

@@ -1,0 +1,99 @@
+import EmbeddedUpstream
+import FoundationEssentials
+public import HTTP
+public import Host
+import System
+import Vault
+
+/// The way to the embedded upstream, without a socket: it notes what goes over it and can be cut.
+public final class Wire: Network {
+    private struct State {
+        var isCut = false
+        var lines: [String] = []
+        var bodies: [[UInt8]] = []
+    }
+
+    private let transport: MemoryTransport
+    private let time: any Timekeeper
+    private let state = Lock(State())
+
+    init(_ handler: @escaping Handler, _ time: any Timekeeper) {
+        transport = MemoryTransport(handler: handler)
+        self.time = time
+    }
+
+    /// Whether every request is refused before it has left.
+    public var isCut: Bool {
+        get { state.withLock(\.isCut) }
+        set { state.withLock { $0.isCut = newValue } }
+    }
+
+    /// What was asked since ``forget()``, as `PUT /api/ciphers/1`; what belongs to a session is left
+    /// out, and so is the account's revision, which goes before every sync.
+    public var requests: [String] { state.withLock(\.lines) }
+    /// What went along with each of ``requests``.
+    public var bodies: [[UInt8]] { state.withLock(\.bodies) }
+
+    public func forget() { state.withLock { ($0.lines, $0.bodies) = ([], []) } }
+
+    public func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
+        let path = "/" + request.url.split(separator: "/", maxSplits: 2).dropFirst(2).joined()
+        let body: [UInt8] = if case .bytes(let bytes) = request.body { bytes } else { [] }
+        let isCut = state.withLock { state in
+            guard !state.isCut else { return true }
+            let isNoted = !path.hasPrefix("/identity") && !path.hasSuffix("/revision-date")
+            if isNoted {
+                state.lines.append("\(request.method) \(path.prefix { $0 != "?" })")
+                state.bodies.append(body)
+            }
+            return false
+        }
+        if isCut { throw NetworkFailure(.lost, "the wire is cut") }
+        do {
+            let answer = try await transport.send(
+                request.method,
+                path,
+                headers: request.headers,
+                body: body
+            )
+            var headers = answer.headers
+            headers["Date"] = Self.httpDate(time.now)
+            return NetworkAnswer(
+                status: answer.status.rawValue,
+                headers: headers,
+                body: answer.body
+            )
+        } catch {
+            throw NetworkFailure(.lost, "the connection was lost", isOutcomeUnknown: true)
+        }
+    }
+
+    public func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
+        let answer = try await send(request)
+        let rest = Lock<[UInt8]?>(answer.body)
+        return StreamedAnswer(status: answer.status, headers: answer.headers) {
+            rest.withLock { $0.take() }
+        }
+    }
+
+    public func openLine(
+        _ url: String,
+        headers: Headers
+    ) async throws(NetworkFailure) -> any HubLine {
+        throw NetworkFailure(.lost, "there is no hub without a socket")
+    }
+
+    private static func httpDate(_ date: Date) -> String {
+        let moment = Int64(date.timeIntervalSince1970.rounded(.down))
+        let days = moment / 86_400
+        let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+        let text = date.formatted(.iso8601)
+        let months = [
+            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+        ]
+        let parts = text.dropLast().split { "-T:".contains($0) }
+        let month = months[Int(parts[1])! - 1]
+        let clock = parts[3...].joined(separator: ":")
+        return "\(names[Int(days % 7)]), \(parts[2]) \(month) \(parts[0]) \(clock) GMT"
+    }
+}
