@@ -15,6 +15,9 @@ package struct RouteTree<Entry: Sendable>: Sendable {
     package struct Endpoint: Sendable {
         var routes: [(method: Method, route: Entry)] = []
 
+        /// The one that was added first.
+        package var any: Entry? { routes.first?.route }
+
         subscript(method: Method) -> Entry? { routes.first { $0.method == method }?.route }
     }
 

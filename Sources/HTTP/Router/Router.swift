@@ -157,7 +157,7 @@ private struct SegmentReader {
 }
 
 extension RouteTree<Route>.Endpoint {
-    fileprivate var template: Template? { routes.first?.route.template }
+    fileprivate var template: Template? { any?.template }
 }
 
 extension RouteTree.Endpoint {

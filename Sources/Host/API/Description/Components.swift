@@ -1,0 +1,277 @@
+extension Schema {
+    static let item = Schema.reference("Item")
+    static let itemBody = Schema.reference("ItemBody")
+    static let folder = Schema.reference("Folder")
+    static let collection = Schema.reference("Collection")
+    static let organization = Schema.reference("Organization")
+    static let send = Schema.reference("Send")
+    static let sendBody = Schema.reference("SendBody")
+    static let message = Schema.reference("Message")
+    static let template = Schema.reference("Template")
+    static let status = Schema.reference("Status")
+    static let account = Schema.reference("Account")
+    static let signIn = Schema.reference("SignIn")
+    static let pendingChange = Schema.reference("PendingChange")
+    static let retried = Schema.reference("PendingChange")
+    static let receipt = Schema.reference("Receipt")
+    static let resolution = Schema.reference("Resolution")
+    static let network = Schema.reference("Network")
+    static let failure = Schema.reference("Failure")
+}
+
+/// The shapes that routes share, by name.
+enum Components {
+    static let schemas: [(name: String, schema: Schema)] = items + shared + queue + host
+
+    private static let items: [(name: String, schema: Schema)] = [
+        ("Item", .object([.init("object", .constant("item"))] + identity + content + [sync])),
+        (
+            "ItemBody",
+            .object([.init("type", .integer)] + content.dropFirst().map { .maybe($0.name, .any) })
+        ),
+        (
+            "Login",
+            .object([
+                .init("fido2Credentials", .list(.object([]))),
+                .init(
+                    "uris",
+                    .list(
+                        .object([
+                            .init("match", .optional(.integer)), .init("uri", .optional(.text)),
+                        ])
+                    )
+                ),
+                .init("username", .optional(.text)), .init("password", .optional(.text)),
+                .init("totp", .optional(.text)),
+                .init("passwordRevisionDate", .optional(.text)),
+            ])
+        ),
+        (
+            "Field",
+            .object([
+                .init("name", .optional(.text)), .init("value", .optional(.text)),
+                .init("type", .integer), .init("linkedId", .optional(.integer)),
+            ])
+        ),
+        (
+            "Attachment",
+            .object([
+                .init("id", .optional(.text)), .init("fileName", .optional(.text)),
+                .init("size", .optional(.text)), .init("sizeName", .optional(.text)),
+                .init("url", .optional(.text)),
+            ])
+        ),
+        (
+            "OldPassword",
+            .object([
+                .init("lastUsedDate", .optional(.text)), .init("password", .optional(.text)),
+            ])
+        ),
+    ]
+
+    private static let identity: [Schema.Property] = [
+        .init("id", .optional(.text)), .init("organizationId", .optional(.text)),
+        .init("collectionIds", .list(.text)),
+        .init("attachments", .list(.reference("Attachment"))),
+        .init("revisionDate", .optional(.text)), .init("creationDate", .optional(.text)),
+        .init("deletedDate", .optional(.text)),
+    ]
+
+    private static let content: [Schema.Property] = [
+        .init("type", .optional(.integer)), .init("name", .optional(.text)),
+        .init("notes", .optional(.text)), .init("favorite", .flag), .init("reprompt", .integer),
+        .init("folderId", .optional(.text)), .init("fields", .list(.reference("Field"))),
+        .init("passwordHistory", .list(.reference("OldPassword"))),
+        .init("archivedDate", .optional(.text)),
+        .maybe("login", .optional(.reference("Login"))),
+        .maybe("secureNote", .optional(.object([]))), .maybe("card", .optional(.object([]))),
+        .maybe("identity", .optional(.object([]))), .maybe("sshKey", .optional(.object([]))),
+    ]
+
+    private static let sync = Schema.Property(
+        "sync",
+        .object([
+            .init("state", .word(["clean", "pending", "quarantined"])),
+            .init("changes", .list(changeType)), .init("since", .optional(.date)),
+        ])
+    )
+
+    private static let changeType = Schema.word([
+        "create", "update", "softDelete", "hardDelete", "other",
+    ])
+
+    private static let shared: [(name: String, schema: Schema)] = [
+        (
+            "Folder",
+            .object([
+                .init("object", .constant("folder")), .init("id", .optional(.text)),
+                .init("name", .text),
+            ])
+        ),
+        (
+            "Collection",
+            .object([
+                .init("object", .constant("collection")), .init("id", .text),
+                .init("organizationId", .text), .init("name", .text),
+                .init("externalId", .optional(.text)),
+            ])
+        ),
+        (
+            "Organization",
+            .object([
+                .init("object", .constant("organization")), .init("id", .text),
+                .init("name", .optional(.text)), .init("status", .integer),
+                .init("type", .optional(.integer)), .init("enabled", .flag),
+            ])
+        ),
+        ("Send", .object(send)),
+        (
+            "SendBody",
+            .object([
+                .maybe("name", .text), .maybe("notes", .optional(.text)),
+                .maybe("type", .integer), .maybe("text", .object([])),
+                .maybe("password", .optional(.text)),
+                .maybe("maxAccessCount", .optional(.integer)), .init("deletionDate", .date),
+                .maybe("expirationDate", .optional(.date)), .maybe("disabled", .flag),
+                .maybe("hideEmail", .flag),
+            ])
+        ),
+        (
+            "Message",
+            .object([
+                .init("object", .constant("message")), .init("title", .text),
+                .init("message", .optional(.text)), .init("noColor", .flag),
+                .maybe("raw", .text),
+                .maybe("outcome", .word(["completed", "notNeeded", "deferred", "failed"])),
+                .maybe("reason", .optional(.text)), .maybe("pending", .reference("PendingCount")),
+            ])
+        ),
+        (
+            "Template",
+            .object([.init("object", .constant("template")), .init("template", .any)])
+        ),
+        (
+            "Status",
+            .object([
+                .init("object", .constant("template")),
+                .init(
+                    "template",
+                    .object([
+                        .init("serverUrl", .optional(.text)), .maybe("lastSync", .date),
+                        .maybe("userEmail", .text), .maybe("userId", .text),
+                        .init("status", .word(["unauthenticated", "locked", "unlocked"])),
+                    ])
+                ),
+            ])
+        ),
+        (
+            "Failure",
+            .object([
+                .init("success", .flag), .init("message", .text), .maybe("data", .list(.text)),
+            ])
+        ),
+    ]
+
+    private static let send: [Schema.Property] = [
+        .init("object", .constant("send")), .init("id", .text),
+        .init("accessId", .optional(.text)), .init("accessUrl", .text), .init("name", .text),
+        .init("notes", .optional(.text)), .init("key", .text), .init("type", .integer),
+        .init("maxAccessCount", .optional(.integer)), .init("accessCount", .integer),
+        .init("revisionDate", .optional(.text)), .init("deletionDate", .optional(.text)),
+        .init("expirationDate", .optional(.text)), .init("passwordSet", .flag),
+        .init("disabled", .flag), .init("hideEmail", .flag), .maybe("text", .object([])),
+        .maybe("file", .object([])),
+    ]
+
+    private static let queue: [(name: String, schema: Schema)] = [
+        (
+            "PendingChange",
+            .object([
+                .init("object", .constant("pendingChange")), .init("id", .text),
+                .init("itemId", .text), .init("changeType", changeType),
+                .init("state", .word(["ready", "inFlight", "backingOff", "quarantined"])),
+                .init("originalRevisionDate", .optional(.date)), .init("createdDate", .date),
+                .init("updatedDate", .date), .init("offlinePasswordChangeCount", .integer),
+                .init("attempts", .integer), .init("nextAttemptDate", .optional(.date)),
+                .init(
+                    "lastError",
+                    .optional(.object([.init("kind", .text), .init("message", .text)]))
+                ), .init("version", .integer),
+            ])
+        ),
+        (
+            "Receipt",
+            .object([
+                .init("object", .constant("receipt")), .init("id", .text), .init("itemId", .text),
+                .init("status", .word(receiptStates)), .init("resultItemId", .optional(.text)),
+                .init("backupItemId", .optional(.text)),
+                .init(
+                    "dates",
+                    .object([
+                        .init("queued", .date), .init("sent", .optional(.date)),
+                        .init("observed", .optional(.date)), .init("ended", .optional(.date)),
+                    ])
+                ),
+            ])
+        ),
+        (
+            "Resolution",
+            .object([
+                .init("object", .constant("resolution")), .init("id", .integer),
+                .init("pendingId", .text), .init("itemId", .text),
+                .init("changeType", changeType), .init("outcome", .text),
+                .init("winner", .optional(.word(["local", "server"]))),
+                .init("backupItemId", .optional(.text)),
+                .init("dates", .object([.init("recorded", .date), .init("resolved", .date)])),
+            ])
+        ),
+    ]
+
+    private static let receiptStates = [
+        "queued", "sent", "observed", "merged", "backedUp", "superseded", "restored", "discarded",
+        "quarantined",
+    ]
+
+    private static let networkState = Schema.word(["online", "degraded", "offline"])
+
+    private static let host: [(name: String, schema: Schema)] = [
+        (
+            "Account",
+            .object([
+                .init("object", .constant("account")), .init("id", .text), .init("email", .text),
+                .init("server", .text),
+                .init("status", .word(["locked", "unlocked", "signedOut"])),
+                .init("default", .flag), .init("lastSync", .optional(.date)),
+                .init(
+                    "lastOutcome",
+                    .optional(.word(["completed", "notNeeded", "deferred", "failed"]))
+                ), .init("network", networkState), .init("pending", .reference("PendingCount")),
+            ])
+        ),
+        (
+            "PendingCount",
+            .object([
+                .init("total", .integer), .init("ready", .integer), .init("backingOff", .integer),
+                .init("quarantined", .integer), .init("oldest", .optional(.date)),
+            ])
+        ),
+        (
+            "SignIn",
+            .object([
+                .init("email", .text), .init("password", .text),
+                .maybe("server", .optional(.text)), .maybe("clientId", .optional(.text)),
+                .maybe("clientSecret", .optional(.text)),
+                .maybe("twoFactorToken", .optional(.text)),
+                .maybe("twoFactorProvider", .optional(.integer)),
+                .maybe("default", .optional(.flag)),
+            ])
+        ),
+        (
+            "Network",
+            .object([
+                .init("object", .constant("network")), .init("mode", .word(["auto", "offline"])),
+                .init("state", networkState), .init("since", .date),
+            ])
+        ),
+    ]
+}

@@ -1,0 +1,54 @@
+import HTTP
+
+/// The file in a form of the kind `multipart/form-data`.
+struct UploadedFile: Equatable {
+    let name: String
+    let bytes: [UInt8]
+
+    /// The part that is called `file` and has a file's name; nil if there is none, or if the form
+    /// has no end. What the part's own headers say of an encoding is not heeded, as in `bw serve`.
+    init?(form: [UInt8], boundary: String) {
+        let line = Array("--\(boundary)".utf8)
+        var rest = form[...]
+        guard let start = rest.firstRange(of: line) else { return nil }
+        rest = rest[start.upperBound...]
+        while let end = rest.firstRange(of: Self.lineEnd + line) {
+            if let file = UploadedFile(part: rest[..<end.lowerBound]) {
+                self = file
+                return
+            }
+            rest = rest[end.upperBound...]
+        }
+        return nil
+    }
+
+    private init?(part: ArraySlice<UInt8>) {
+        let blank = Self.lineEnd + Self.lineEnd
+        guard part.starts(with: Self.lineEnd), let end = part.firstRange(of: blank) else {
+            return nil
+        }
+        let head = String(decoding: part[..<end.lowerBound], as: UTF8.self)
+        let fields = head.split(whereSeparator: \.isNewline)
+        let disposition = fields.first { $0.lowercased().hasPrefix("content-disposition:") }
+        guard let disposition else { return nil }
+        let values = MediaTypeName(String(disposition))
+        guard values["name"] == "file", let name = values["filename"] else { return nil }
+        self.name = name
+        bytes = Array(part[end.upperBound...])
+    }
+
+    private static let lineEnd = Array("\r\n".utf8)
+}
+
+extension ArraySlice<UInt8> {
+    /// The first place at which those bytes stand.
+    fileprivate func firstRange(of part: [UInt8]) -> Range<Int>? {
+        guard let first = part.first, count >= part.count else { return nil }
+        var rest = self[..<(endIndex - part.count + 1)]
+        while let start = rest.firstIndex(of: first) {
+            if self[start...].starts(with: part) { return start..<(start + part.count) }
+            rest = rest[(start + 1)...]
+        }
+        return nil
+    }
+}

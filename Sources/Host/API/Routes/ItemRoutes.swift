@@ -1,0 +1,139 @@
+import HTTP
+import JSON
+import Vault
+
+/// One item: read, made, replaced, thrown away and fetched back.
+extension VaultAPI {
+    static let itemRoutes: [Route] = [
+        .vault(
+            .get,
+            "/object/item/{id}",
+            Description("An item, by its id or a search.", answer: .data(.item))
+        ) { call, desk in
+            .success(try await desk.findItem(call.id))
+        },
+        .vault(
+            .post,
+            "/object/item",
+            Description(
+                "Makes an item.",
+                body: .json(.itemBody),
+                answer: .data(.item),
+                isEdit: true
+            )
+        ) { call, desk in
+            let written = try await desk.add(try await call.itemBody())
+            return .success(written.value).with(written.place)
+        },
+        .vault(
+            .put,
+            "/object/item/{id}",
+            Description(
+                "Replaces an item.",
+                body: .json(.itemBody),
+                answer: .data(.item),
+                isEdit: true
+            )
+        ) { call, desk in
+            let body = try await call.itemBody()
+            let old = try await desk.knownItem(call.id)
+            guard !old.cipher.isInTrash else { throw DeskRefusal.inTrash }
+            let written = try await desk.update(call.id.lowercased(), body)
+            return .success(written.value).with(written.place)
+        },
+        .vault(
+            .delete,
+            "/object/item/{id}",
+            Description(
+                "Puts an item into the trash, or deletes it for good.",
+                query: [.flag("permanent", "For good.")],
+                answer: .nothing,
+                isEdit: true
+            )
+        ) { call, desk in
+            _ = try await desk.knownItem(call.id)
+            let id = call.id.lowercased()
+            let isForGood = call.has("permanent")
+            let written = isForGood ? try await desk.delete(id) : try await desk.trash(id)
+            return .done.with(written.place)
+        },
+        .vault(
+            .post,
+            "/restore/item/{id}",
+            Description(
+                "Fetches an item back from the trash or the archive.",
+                answer: .nothing,
+                isEdit: true
+            )
+        ) { call, desk in
+            let item = try await desk.knownItem(call.id)
+            guard item.cipher.isInTrash || item.cipher.archivedDate != nil else {
+                throw DeskRefusal.notAllowed("Cipher is not in trash.")
+            }
+            return .done.with(try await desk.restore(call.id.lowercased()).place)
+        },
+        .vault(
+            .post,
+            "/archive/item/{id}",
+            Description("Puts an item into the archive.", answer: .nothing, isEdit: true)
+        ) { call, desk in
+            let item = try await desk.knownItem(call.id)
+            guard !item.cipher.isInTrash else { throw DeskRefusal.trashedToArchive }
+            guard item.cipher.archivedDate == nil else {
+                throw DeskRefusal.notAllowed("Item is already archived.")
+            }
+            guard try await desk.standing.isPremium else { throw DeskRefusal.premium }
+            return .done.with(try await desk.archive(call.id.lowercased()).place)
+        },
+    ]
+}
+
+extension VaultAPI.Call {
+    /// The body as an item, held to what upstream would refuse later.
+    func itemBody() async throws -> ItemBody {
+        let document = try await json()
+        if document.root["type"]?.int == ItemType.sshKey.number {
+            try requireKey(document.root["sshKey"])
+        }
+        do throws(EditRefusal) {
+            return try ItemBody(document.bytes)
+        } catch {
+            throw DeskRefusal.unfit(error)
+        }
+    }
+
+    private func requireKey(_ key: JSON.Value?) throws {
+        for name in ["privateKey", "publicKey", "keyFingerprint"] {
+            let isBlank = key?[name]?.string?.allSatisfy(\.isWhitespace) ?? true
+            if isBlank { throw DeskRefusal.notAllowed("sshKey.\(name) must not be blank.") }
+        }
+    }
+}
+
+extension AccountDesk {
+    /// An item by its id, whatever is the matter with it, or the one that a search shows among
+    /// those that are not in the trash.
+    func findItem(_ text: String) async throws -> ViewedItem {
+        if text.isIdentifier {
+            guard let item = try await item(text.lowercased()) else { throw DeskRefusal.notFound }
+            return item
+        }
+        return try await items().filter { !$0.item.cipher.isInTrash }.one(by: text)
+    }
+
+    /// An item that is there by its id.
+    func knownItem(_ id: String) async throws -> Item {
+        guard let viewed = try await item(id.lowercased()) else { throw DeskRefusal.notFound }
+        return viewed.item
+    }
+}
+
+extension DeskRefusal {
+    static let inTrash = DeskRefusal.notAllowed(
+        "You may not edit a deleted item. Use the restore command first."
+    )
+    static let trashedToArchive = DeskRefusal.notAllowed(
+        "Item is in the trash, the item must be restored before archiving."
+    )
+    static let premium = DeskRefusal.notAllowed("Premium status is required to use this feature.")
+}

@@ -1,0 +1,35 @@
+import HTTP
+import JSON
+import Logging
+
+/// The network as the host sees it, and the drill in which there is none.
+extension VaultAPI {
+    static let networkRoutes: [Route] = [
+        .anybody(
+            .get,
+            "/network",
+            Description("Whether upstream can be reached.", answer: .data(.network))
+        ) { call, _ in
+            .success(call.api.household.network)
+        },
+        .anybody(
+            .put,
+            "/network",
+            scope: .admin,
+            Description(
+                "Takes the network away from the whole host, or gives it back.",
+                body: .json(.object([.init("mode", .word(["auto", "offline"]))])),
+                answer: .data(.network)
+            )
+        ) { call, _ in
+            try call.requireAllAccounts()
+            let mode: String = try call.read("mode", of: try await call.json())
+            guard mode == "auto" || mode == "offline" else {
+                throw DeskRefusal.notAllowed("mode must be `auto` or `offline`.")
+            }
+            await call.api.household.setDrill(mode == "offline")
+            call.api.log.notice("An admin has set the network's mode.", ["mode": mode])
+            return .success(call.api.household.network)
+        },
+    ]
+}

@@ -1,0 +1,164 @@
+import Bitwarden
+import HTTP
+import JSON
+import System
+import Vault
+
+/// Texts that are shown to whoever has their address. They are upstream's, so none of this but the
+/// reading works offline.
+extension VaultAPI {
+    static let sendRoutes: [Route] =
+        ["/list/object/send", "/send/list"].map { path in
+            .vault(.get, path, Description("The sends.", query: [.search], answer: .list(.send))) {
+                call,
+                desk in
+                .list(try await desk.sends().listed(by: call.option("search")))
+            }
+        } + [
+            .vault(
+                .get,
+                "/object/send/{id}",
+                Description("A send, by its id or a search.", answer: .data(.send))
+            ) { call, desk in
+                .success(try await desk.sends().one(by: call.id))
+            },
+            .vault(
+                .post,
+                "/object/send",
+                Description(
+                    "Makes a send of a text.",
+                    query: sendOptions,
+                    body: .json(.sendBody),
+                    answer: .data(.send),
+                    isEdit: true
+                )
+            ) { call, desk in
+                .success(try await desk.addSend(try await call.sendDraft(over: nil))).with(.saved)
+            },
+            .vault(
+                .put,
+                "/object/send/{id}",
+                Description(
+                    "Replaces a send.",
+                    body: .json(.sendBody),
+                    answer: .data(.send),
+                    isEdit: true
+                )
+            ) { call, desk in
+                let old = try await desk.knownSend(call.id)
+                let draft = try await call.sendDraft(over: old)
+                return .success(try await desk.updateSend(old.answer.id, draft)).with(.saved)
+            },
+            .vault(
+                .delete,
+                "/object/send/{id}",
+                Description("Deletes a send.", answer: .nothing, isEdit: true)
+            ) { call, desk in
+                try await desk.deleteSend(try await desk.knownSend(call.id).answer.id)
+                return .done.with(.saved)
+            },
+            .vault(
+                .post,
+                "/send/{id}/remove-password",
+                Description(
+                    "Takes the password off a send.",
+                    answer: .data(.send),
+                    isEdit: true
+                )
+            ) { call, desk in
+                let id = try await desk.knownSend(call.id).answer.id
+                return .success(try await desk.removeSendPassword(id)).with(.saved)
+            },
+        ]
+
+    private static let sendOptions: [Option] = [
+        Option("text", "The text, if the body has none."),
+        .flag("hidden", "The text is shown only when asked for."),
+        Option("password", "What a reader must know, if the body has none."),
+        Option("maxAccessCount", "How often it can be read."),
+    ]
+}
+
+extension AccountDesk {
+    fileprivate func knownSend(_ id: String) async throws -> ViewedSend {
+        let known = try await sends().first { $0.answer.id.lowercased() == id.lowercased() }
+        guard let known else { throw DeskRefusal.notFound }
+        return known
+    }
+}
+
+extension VaultAPI.Call {
+    /// What the client wants, with the options of the query for what the body leaves out. A send
+    /// that is there keeps its type.
+    fileprivate func sendDraft(over old: ViewedSend?) async throws -> SendDraft {
+        let body = try await json().root
+        try check(type: body["type"]?.int, against: old)
+        var draft = SendDraft(
+            name: body["name"]?.string ?? "",
+            text: try sendText(body, old),
+            deletion: try deletion(body)
+        )
+        draft.notes = body["notes"]?.string
+        draft.isHidden = body["text"]?["hidden"]?.bool ?? has("hidden")
+        draft.password = body["password"]?.string ?? option("password")
+        draft.maxAccessCount = try maxAccessCount(body)
+        draft.expiration = try expiration(body)
+        draft.isDisabled = body["disabled"]?.bool ?? false
+        draft.hidesEmail = body["hideEmail"]?.bool ?? false
+        return draft
+    }
+
+    private func check(type: Int?, against old: ViewedSend?) throws {
+        if let old {
+            guard type == nil || type == old.answer.type else {
+                throw DeskRefusal.notAllowed("Cannot change a Send's type")
+            }
+        } else if type == SendAnswer.file {
+            throw DeskRefusal.notAllowed(
+                """
+                Creating a file-based Send is unsupported through the `serve` command at this \
+                time.
+                """
+            )
+        }
+    }
+
+    private func sendText(_ body: JSON.Value, _ old: ViewedSend?) throws -> String {
+        if let text = body["text"]?["text"]?.string ?? option("text"), !text.isEmpty { return text }
+        if let old, old.answer.type == SendAnswer.file { return "" }
+        throw DeskRefusal.notAllowed("A text Send needs its text: `text.text` is missing.")
+    }
+
+    private func deletion(_ body: JSON.Value) throws -> Moment {
+        guard let date = body["deletionDate"]?.string.flatMap(Revision.init)?.moment,
+            date > Moment(api.timekeeper.now)
+        else {
+            throw DeskRefusal.notAllowed(
+                "Must specify a valid deletion date after the current time"
+            )
+        }
+        return date
+    }
+
+    private func expiration(_ body: JSON.Value) throws -> Moment? {
+        guard let value = body["expirationDate"], !value.isNull else { return nil }
+        guard let date = value.string.flatMap(Revision.init)?.moment else {
+            throw DeskRefusal.notAllowed("Unable to parse expirationDate: \(value.string ?? "")")
+        }
+        return date
+    }
+
+    private func maxAccessCount(_ body: JSON.Value) throws -> Int? {
+        if let value = body["maxAccessCount"], !value.isNull {
+            guard let count = value.int, count > 0 else { throw Self.badCount }
+            return count
+        }
+        guard let text = option("maxAccessCount") else { return nil }
+        guard let count = Int(text), count > 0 else { throw Self.badCount }
+        return count
+    }
+
+    private static let badCount = DeskRefusal.notAllowed(
+        "maxAccessCount must be a whole number above 0."
+    )
+}

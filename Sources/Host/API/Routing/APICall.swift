@@ -1,0 +1,100 @@
+import HTTP
+import JSON
+
+extension VaultAPI {
+    /// A request with all that is needed to answer it.
+    struct Call: Sendable {
+        let api: VaultAPI
+        let request: Request
+        let caller: Caller
+        /// What the path holds where its template has names, the account apart.
+        let values: [String]
+        private let accountID: String?
+
+        init(
+            _ api: VaultAPI,
+            _ request: Request,
+            _ caller: Caller,
+            _ route: Route,
+            _ values: [String]
+        ) {
+            self.api = api
+            self.request = request
+            self.caller = caller
+            accountID = route.isBelowAccount ? values.first : nil
+            self.values = route.isBelowAccount ? Array(values.dropFirst()) : values
+        }
+
+        /// Whether only one account is asked about, or may be.
+        var isOfOneAccount: Bool { accountID != nil || caller.accountID != nil }
+
+        var query: Query { request.target.query }
+        /// The last name of the path.
+        var id: String { values.last ?? "" }
+
+        /// The account that the request is about: the one in the path, the caller's own, or the one
+        /// that is meant where none is named.
+        func account() throws -> (any AccountDesk)? {
+            if let accountID { return try desk(accountID) }
+            if let own = caller.accountID { return api.household.desk(own) }
+            return api.household.defaultDesk
+        }
+
+        /// The account of that id. Whoever may ask for one account only does not learn whether
+        /// there are others.
+        func desk(_ id: String) throws -> any AccountDesk {
+            let id = id.lowercased()
+            if let own = caller.accountID, own.lowercased() != id { throw Declined.otherAccount }
+            guard let desk = api.household.desk(id) else { throw DeskRefusal.notFound }
+            return desk
+        }
+
+        /// What concerns the whole host is not for those who may ask for one account only.
+        func requireAllAccounts() throws {
+            if caller.accountID != nil { throw Declined.otherAccount }
+        }
+    }
+}
+
+// MARK: What the client says
+
+extension VaultAPI.Call {
+    /// What `bw serve` allows for any body.
+    static let bodyLimit = 1_048_576
+
+    /// The body, which must be an object or an array. One that is not declared to be JSON is taken
+    /// for an empty object, as users of `bw serve` know it.
+    func json() async throws -> JSON.Document {
+        guard request.headers["Content-Type"].map(MediaTypeName.init)?.isJSON == true else {
+            return try JSON.Document(Self.emptyObject)
+        }
+        let bytes = try await request.body(limit: Self.bodyLimit)
+        guard !bytes.isEmpty else { return try JSON.Document(Self.emptyObject) }
+        guard let document = try? JSON.Document(bytes),
+            document.root.kind == .object || document.root.kind == .array
+        else { throw Declined.notJSON }
+        return document
+    }
+
+    private static let emptyObject = Array("{}".utf8)
+
+    /// The member of the body, or the refusal that names what is wrong with it.
+    func read<Value: JSON.Readable>(_ name: String, of body: JSON.Document) throws -> Value {
+        do throws(JSON.Mismatch) {
+            return try body.root.read(name)
+        } catch {
+            throw DeskRefusal.notAllowed(error.description)
+        }
+    }
+
+    /// An option, in whatever of its spellings; what is empty is none.
+    func option(_ names: String...) -> String? {
+        names.lazy.compactMap { query[$0] }.first { !$0.isEmpty }
+    }
+
+    /// Whether an option is there, whatever it says.
+    func has(_ name: String) -> Bool { query[name] != nil }
+
+    var organizationID: String? { option("organizationid", "organizationId") }
+    var itemID: String? { option("itemid", "itemId") }
+}
