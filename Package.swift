@@ -118,8 +118,8 @@ let package = Package(
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "Host", "EmbeddedUpstream", "Sync", "Vault", "HTTP", "JSON", "SQLite", "Metrics",
-                "Logging", "System",
+                "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto", "HTTP", "JSON",
+                "SQLite", "Metrics", "Logging", "System",
             ],
             swiftSettings: strict
         ),
@@ -184,8 +184,7 @@ let package = Package(
             of: [
                 "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "Crypto", "JSON",
                 "CrashStory", "FuzzProperties", "store-writer", "Metrics", "Logging",
-                "CrashStory", "FuzzProperties", "store-writer", "MeshSupport", "EmbeddedUpstream",
-                "Metrics",
+                "MeshSupport", "EmbeddedUpstream",
             ]
         ),
         tests(

@@ -5,7 +5,7 @@ import System
 @main
 struct Holdfast {
     static let version = "0.1.0"
-    static let commands: [Command] = [.serve, .upstream]
+    static let commands: [Command] = [.serve, .demo, .upstream]
 
     /// Synchronous, because an asynchronous `main` would let signals through that are blocked.
     static func main() {

@@ -28,7 +28,10 @@ extension Command {
                 try await shell.serve(
                     until: Signals.stream(),
                     reread: { () throws(SettingFlaw) in try HostSettings(invocation) },
-                    wire: { _, _ in .vacant }
+                    wire: { directory, premises in
+                        let outside = try Wiring.Outside.real(settings)
+                        return try await Wiring.interior(settings, in: directory, premises, outside)
+                    }
                 )
             } catch {
                 throw Failure(starting: error)

@@ -76,6 +76,11 @@ extension VaultAPI {
         return (endpoint.route(for: method) ?? endpoint.any)?.template
     }
 
+    /// Every request that is answered.
+    public static var requests: [(method: Method, template: String)] {
+        table.routes.map { ($0.method, $0.template) }
+    }
+
     /// All templates there are.
     public static var routeTemplates: [String] { table.templates }
 }

@@ -21,12 +21,4 @@ extension Response {
             status
         )
     }
-
-    static func json(_ raw: JSON.Raw, _ status: Status = .ok) -> Response {
-        Response(
-            status,
-            headers: ["Content-Type": "application/json; charset=utf-8"],
-            body: .bytes(Array(raw.bytes))
-        )
-    }
 }

@@ -1,6 +1,6 @@
 import Bitwarden
 public import JSON
-import Sync
+public import Sync
 import Vault
 
 extension ViewedItem: JSON.Writable {

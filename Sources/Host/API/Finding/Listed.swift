@@ -1,5 +1,6 @@
 import Bitwarden
 import Vault
+import Sync
 
 /// What can be found by a name, or by a part of one.
 protocol Listed {

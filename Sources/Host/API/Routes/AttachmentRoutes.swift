@@ -1,5 +1,6 @@
 import HTTP
 import Vault
+import Sync
 
 /// The files of items.
 extension VaultAPI {

@@ -1,4 +1,5 @@
 import HTTP
+import Sync
 
 /// Folders are read offline, and changed only with upstream at hand.
 extension VaultAPI {

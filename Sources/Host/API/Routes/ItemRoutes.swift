@@ -1,6 +1,7 @@
 import HTTP
 import JSON
 import Vault
+import Sync
 
 /// One item: read, made, replaced, thrown away and fetched back.
 extension VaultAPI {

@@ -1,5 +1,6 @@
 import HTTP
 import Vault
+import Sync
 
 /// Everything of one kind that the vault holds.
 extension VaultAPI {

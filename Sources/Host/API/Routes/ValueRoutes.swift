@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import System
 import Vault
+import Sync
 
 /// One value of an item as plain text, for those who want no more than that.
 extension VaultAPI {

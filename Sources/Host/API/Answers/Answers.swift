@@ -1,5 +1,6 @@
 import HTTP
 import JSON
+import Sync
 
 /// The envelope in which everything is answered.
 extension Response {

@@ -1,0 +1,20 @@
+import Messaging
+import System
+
+/// Something that runs once, for those who have to wait until it has ended.
+final class Course: Sendable {
+    private let hasBegun = Lock(false)
+    private let ending = Mailbox<Never>(name: "course", capacity: 1)
+
+    func run(_ body: () async -> Void) async {
+        hasBegun.withLock { $0 = true }
+        await body()
+        ending.close()
+    }
+
+    /// Returns at once if it has never begun.
+    func ended() async {
+        guard hasBegun.withLock({ $0 }) else { return }
+        for await _ in ending {}
+    }
+}

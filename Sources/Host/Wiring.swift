@@ -1,0 +1,175 @@
+import Bitwarden
+import Crypto
+import Glibc
+import HTTP
+import Logging
+public import Sync
+import System
+import Vault
+
+/// Connects the rooms of a host. It only connects.
+public enum Wiring {
+    /// What goes out into the world: real in the host.
+    public struct Outside: Sendable {
+        public var network: any Network
+        public var breaches: any BreachRange
+        public var close: @Sendable () async -> Void
+
+        public init(
+            network: any Network,
+            breaches: any BreachRange,
+            close: @escaping @Sendable () async -> Void
+        ) {
+            self.network = network
+            self.breaches = breaches
+            self.close = close
+        }
+
+        public static func real(_ settings: HostSettings) throws -> Outside {
+            var configuration = Client.Configuration()
+            configuration.extraAuthoritiesPath = settings.extraAuthorities
+            let client = try Client(configuration: configuration)
+            let sockets = try WebSocketClient()
+            return Outside(
+                network: RealNetwork(client: client, sockets: sockets),
+                breaches: PublicBreachRange(client: client),
+                close: {
+                    await client.close()
+                    await sockets.close()
+                }
+            )
+        }
+    }
+
+    public static func interior(
+        _ settings: HostSettings,
+        in directory: StateDirectory,
+        _ premises: HostServer.Premises,
+        _ outside: Outside
+    ) async throws -> Interior {
+        let (log, registry, timekeeper) = (premises.log, premises.registry, premises.timekeeper)
+        let chance = SystemChance()
+        var options = Store.Options()
+        options.limits.changes = settings.maxPending
+        options.measure(by: StoreMetrics(registry), timekeeper)
+        let (opened, condition) = try await Store.open(
+            in: directory,
+            options: options,
+            time: timekeeper,
+            chance: chance
+        )
+        log.note(condition)
+        let store = PendingStore(opened) { log.note($0) }
+        let board = EventBoard()
+        let workshop = WorkshopThread()
+        let surroundings = Surroundings(
+            timekeeper: timekeeper,
+            chance: chance,
+            bootID: bootID,
+            metrics: SyncMetrics(registry),
+            log: log,
+            announce: board.post
+        )
+        let accounts = Accounts(
+            Accounts.Options(settings, directory),
+            store: store,
+            key: try HostKey(at: directory.file("host.key")),
+            workshop: workshop.workshop,
+            identity: ClientIdentity(device: try await device(opened, chance)),
+            network: DrillNetwork(outside.network),
+            board: board,
+            registry: registry,
+            surroundings: surroundings
+        )
+        try accounts.bringUp()
+        let course = Course()
+        let api = VaultAPI(
+            household: accounts,
+            timekeeper: timekeeper,
+            breaches: outside.breaches,
+            log: log
+        )
+        return Interior(
+            household: accounts,
+            inside: Gate.Inside(api),
+            tally: { try? opened.reader.tally() },
+            run: {
+                await course.run {
+                    await withDiscardingTaskGroup { services in
+                        services.addTask { await store.run() }
+                        services.addTask {
+                            await accounts.run()
+                            // What the accounts had to write down is in its mailbox by now.
+                            store.close()
+                        }
+                    }
+                }
+            },
+            hangUp: { board.close() },
+            close: {
+                accounts.close()
+                await course.ended()
+                await outside.close()
+                do {
+                    try await opened.close()
+                } catch {
+                    log.error("The store was not closed in order.", because: error)
+                }
+                workshop.stop()
+            }
+        )
+    }
+
+    /// Names this boot of the machine.
+    private static var bootID: String {
+        let bytes = (try? Files.read("/proc/sys/kernel/random/boot_id")) ?? []
+        return String(decoding: bytes.filter { $0 > 0x20 }, as: UTF8.self)
+    }
+
+    /// As whom this host signs in: the same device for as long as its state lives.
+    private static func device(_ store: Store, _ chance: any Chance) async throws -> Device {
+        let known = try store.reader.setting("device")
+        let identifier = known ?? chance.identifier()
+        if known == nil { try await store.set("device", to: identifier) }
+        return Device(type: 25, identifier: identifier, name: "holdfast")
+    }
+}
+
+extension Accounts.Options {
+    fileprivate init(_ settings: HostSettings, _ directory: StateDirectory) {
+        self.init(cacheDirectory: directory.file("files"))
+        defaultServer = settings.upstream
+        policy = SyncPolicy(interval: settings.syncInterval, abort: settings.abortPolicy)
+        offlineChanges = settings.offlineChanges
+        resolution = settings.resolution
+    }
+}
+
+extension Gate.Inside {
+    fileprivate init(_ api: VaultAPI) {
+        self.init(
+            routes: VaultAPI.requests,
+            scope: { VaultAPI.scope(for: $0.method, $0.target) },
+            answer: { await api.answer($0, from: $1) }
+        )
+    }
+}
+
+extension Logger {
+    fileprivate func note(_ condition: Store.Condition) {
+        guard case .salvaged(let changes, let damaged) = condition else { return }
+        error(
+            "The database was damaged; what was pending has been carried over.",
+            ["changes": changes, "damaged": damaged]
+        )
+    }
+
+    fileprivate func note(_ report: ChoreReport) {
+        guard let error = report.error else { return }
+        warning(
+            "A chore of the store has failed.",
+            because: error,
+            ["chore": report.chore.rawValue]
+        )
+    }
+}

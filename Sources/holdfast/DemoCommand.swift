@@ -1,0 +1,198 @@
+import Bitwarden
+import Crypto
+import EmbeddedUpstream
+import FoundationEssentials
+import Glibc
+import HTTP
+import Host
+import JSON
+import Logging
+import Sync
+import System
+import Vault
+
+extension Command {
+    /// Everything at once, for whoever wants to see it work.
+    static let demo = Command(
+        name: "demo",
+        summary: "serves a demo account with a server of its own, and tells what to try",
+        flags: Command.serve.flags,
+        run: { invocation, console throws(Failure) in
+            do {
+                try await Demo(invocation, console).run()
+            } catch let failure as Failure {
+                throw failure
+            } catch {
+                throw Failure(starting: error)
+            }
+        }
+    )
+}
+
+/// One process that is both ends: a host, and the server that it syncs with.
+private struct Demo {
+    let console: Console
+    let settings: HostSettings
+    let invocation: Invocation
+    /// Nobody misses it afterwards.
+    let isTemporary: Bool
+
+    static let email = "demo@holdfast.example"
+    static let password = "correct horse battery staple"
+
+    init(_ invocation: Invocation, _ console: Console) throws(Failure) {
+        var invocation = invocation
+        let asked = invocation.value("state") ?? Environment.current["HOLDFAST_STATE"]
+        isTemporary = asked == nil
+        if isTemporary {
+            var template = Array("/tmp/holdfast-demo-XXXXXX".utf8CString)
+            guard let path = mkdtemp(&template) else {
+                throw Failure(status: .failure, message: "No directory can be made in /tmp.")
+            }
+            invocation.values["state"] = [String(cString: path)]
+        }
+        if invocation.values["log-level"] == nil, Environment.current["HOLDFAST_LOG_LEVEL"] == nil {
+            invocation.values["log-level"] = ["warning"]
+        }
+        self.invocation = invocation
+        self.console = console
+        do throws(SettingFlaw) {
+            settings = try HostSettings(invocation)
+        } catch {
+            throw Failure(status: .usage, message: error.description)
+        }
+    }
+
+    func run() async throws {
+        Privacy.forbidDumps()
+        let upstream = try await EmbeddedUpstream.start(
+            EmbeddedUpstream.Settings(
+                Personality(.vaultwarden),
+                directory: isTemporary ? nil : settings.state + "/upstream"
+            )
+        )
+        defer { if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) } }
+        try await withThrowingTaskGroup { services in
+            services.addTask { await upstream.run() }
+            do {
+                try await serve(upstream)
+            } catch {
+                await upstream.stop(within: .seconds(2))
+                throw error
+            }
+            await upstream.stop(within: .seconds(2))
+            services.cancelAll()
+        }
+    }
+
+    private func serve(_ upstream: EmbeddedUpstream) async throws {
+        let outside = try Wiring.Outside.real(settings)
+        let logbook = Logbook(settings)
+        let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
+        let household = Lock<(any Household)?>(nil)
+        try await register(at: upstream)
+        try await shell.serve(
+            until: Signals.stream(),
+            reread: { () throws(SettingFlaw) in try HostSettings(invocation) },
+            wire: { directory, premises in
+                let interior = try await Wiring.interior(settings, in: directory, premises, outside)
+                household.withLock { $0 = interior.household }
+                return interior
+            },
+            opened: { addresses in
+                guard let household = household.withLock({ $0 }) else { return }
+                do {
+                    let desk = try await moveIn(household, upstream.url)
+                    console.answer(Guide(addresses, settings, desk.id, upstream.url).text)
+                } catch {
+                    console.complain("holdfast: the demo account could not be made: \(error)")
+                }
+            }
+        )
+    }
+
+    /// Makes the account, unless it is there from an earlier time.
+    private func register(at upstream: EmbeddedUpstream) async throws {
+        guard await upstream.userID(of: Self.email) == nil else { return }
+        let newcomer = try Newcomer(email: Self.email, password: Self.password)
+        let client = try Client()
+        let url = upstream.url + "/identity/accounts/register/finish"
+        var request = Client.Request(.post, url)
+        request.headers["Content-Type"] = "application/json"
+        request.body = .bytes(Array(JSON.Raw(newcomer.registration, capacity: 8_192).bytes))
+        let response = try await client.send(request)
+        await client.close()
+        guard response.status.isSuccess else {
+            throw Failure(
+                status: .failure,
+                message: "The embedded server refused the account: "
+                    + String(decoding: response.body, as: UTF8.self)
+            )
+        }
+    }
+
+    private func moveIn(
+        _ household: any Household,
+        _ server: String
+    ) async throws -> any AccountDesk {
+        var request = SignInRequest(email: Self.email, password: Self.password)
+        request.server = server
+        let desk = try await household.signIn(request)
+        guard try await desk.items().isEmpty else { return desk }
+        for body in Self.furniture { _ = try await desk.add(try ItemBody(Array(body.utf8))) }
+        return desk
+    }
+
+    private static let furniture = [
+        #"{"type":1,"name":"Bank","login":{"username":"ada","password":"first-secret","#
+            + #""uris":[{"uri":"https://bank.example"}]}}"#,
+        #"{"type":1,"name":"Mail","login":{"username":"ada@mail.example","password":"pigeon"}}"#,
+        #"{"type":2,"name":"Front door","notes":"The key is under the third pot.","#
+            + #""secureNote":{"type":0}}"#,
+        #"{"type":3,"name":"Travel card","card":{"brand":"Visa","number":"4111111111111111","#
+            + #""expMonth":"7","expYear":"2031"}}"#,
+    ]
+}
+
+/// What is printed once everything is there.
+private struct Guide {
+    let text: String
+
+    init(
+        _ addresses: HostServer.Addresses,
+        _ settings: HostSettings,
+        _ account: String,
+        _ upstream: String
+    ) {
+        let api = "http://\(addresses.api?.description ?? "")"
+        let auth = "-H \"Authorization: Bearer $TOKEN\""
+        let json = "-H 'Content-Type: application/json'"
+        text = """
+            Holdfast is running, with a demo account and a server of its own.
+
+              account   \(Demo.email), password "\(Demo.password)"
+              API       \(api)  (and \(settings.state)/holdfast.sock)
+              health    http://\(addresses.ops?.description ?? "")/status and /metrics
+              server    \(upstream)
+
+            Things to try, in another terminal:
+
+              TOKEN=$(cat \(settings.state)/admin.token)
+
+              # what is in the vault
+              curl -s \(auth) \(api)/list/object/items?pretty
+
+              # take the network away, and edit all the same
+              curl -s -X PUT \(auth) \(json) -d '{"mode":"offline"}' \(api)/network
+              curl -si \(auth) \(json) -d '{"type":2,"name":"Made offline","notes":"kept","secureNote":{"type":0}}' \\
+                   \(api)/object/item
+              curl -s \(auth) \(api)/pending?pretty
+
+              # bring it back: what waited goes to the server
+              curl -s -X PUT \(auth) \(json) -d '{"mode":"auto"}' \(api)/network
+              curl -s \(auth) \(api)/accounts/\(account)?pretty
+
+            Ctrl-C ends it.
+            """
+    }
+}
