@@ -59,12 +59,14 @@ final class Stage: Sendable {
         scratch = try Scratch()
         var options = Store.Options()
         options.database.executor = executor
+        // Without a directory there is no copy of what is pending, which is made on other threads.
         store = try await Store.open(
-            in: StateDirectory(scratch.path),
-            options: options,
+            scratch.file("holdfast.db"),
+            nil,
+            options,
             time: time,
             chance: executor.chance
-        ).store
+        )
         pendingStore = PendingStore(store) { _ in }
         upstream = ScriptedUpstream(time: time)
         resolver = ScriptedResolver(store, upstream, time: time)
