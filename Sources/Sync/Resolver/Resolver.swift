@@ -37,8 +37,34 @@ public final class Resolver: Service {
 
     public func close() { mailbox.close() }
 
+    /// Messages are answered side by side; what must be in order is kept so by the lanes.
     public func run() async {
-        for await _ in mailbox {}
+        await withTaskGroup(of: Void.self) { tasks in
+            var underWay = 0
+            for await message in mailbox {
+                if underWay == Self.messagesAtOnce {
+                    await tasks.next()
+                    underWay -= 1
+                }
+                tasks.addTask { await self.carryOut(message) }
+                underWay += 1
+            }
+        }
+    }
+
+    private static let messagesAtOnce = 256
+
+    private func carryOut(_ message: Message) async {
+        switch message {
+        case .attempt(let recorded, let reply):
+            await reply.answer { () async throws(StoreError) in try await attempt(recorded) }
+        case .carryOut(let wish, let lane, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await carryOut(wish, of: lane)
+            }
+        case .run(let run, let reply):
+            await reply.answer { () async throws(StoreError) in try await carryOut(run) }
+        }
     }
 }
 

@@ -1,0 +1,95 @@
+internal import Crypto
+internal import Messaging
+internal import Vault
+
+extension Resolver {
+    /// Brings an edit upstream while its caller waits.
+    ///
+    /// Without an earlier change that it was folded into, it goes out as it is, on the revision that
+    /// the user saw; a refusal is the caller's to hear and nothing is decided for them. With one, all
+    /// of it is resolved as a run would.
+    func attempt(_ recorded: Recorded) async throws(StoreError) -> Attempted {
+        let change = recorded.change
+        guard let keys = keys.keys else {
+            return .unanswered(.locked, version: change.version)
+        }
+        let desk = desk(keys, .interactive)
+        var errand = Errand(change, desk, isQueued: recorded.before != nil)
+        do throws(Halt) {
+            if recorded.before == nil {
+                return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
+            }
+            return try await .saved(cipherID: errand.bring() ?? change.cipherID)
+        } catch {
+            return try await errand.answer(to: error)
+        }
+    }
+}
+
+extension Errand {
+    /// Sends the only edit there is, without asking first what upstream holds.
+    fileprivate mutating func bringAsItIs() async throws(Halt) -> String? {
+        try check()
+        announced = change.attempts.last?.kind
+        if case .create = change.intent { return try await goOn(after: create(as: .pushed)) }
+        guard let copy = try base() else { throw .doubt(.unconfirmed) }
+        return try await goOn(after: push(over: copy, isCertain: false))
+    }
+
+    /// What was edited meanwhile is sent, too.
+    private mutating func goOn(after turn: Turn) async throws(Halt) -> String? {
+        switch turn {
+        case .over(let id): id
+        case .again: try await bring()
+        }
+    }
+
+    private func base() throws(Halt) -> Cipher? {
+        if let copy = change.baseCopy { return try Self.cipher(copy) }
+        do throws(StoreError) {
+            return try desk.reader.base(lane).flatMap { try? Cipher($0.json) }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// What the caller hears of a failure.
+    fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
+        switch halt {
+        case .overtaken: return .overtaken
+        case .store(let error): throw error
+        case .wait(let moment):
+            return try await unanswered(
+                Setback(.unreachable(.held(until: moment)), operation: "send")
+            )
+        case .doubt(let note), .unfit(let note):
+            return try await unanswered(Setback(.malformed(note.message), operation: "send"))
+        case .setback(let setback):
+            conclude(setback)
+            if setback.letsAnEditWait || setback.mayHaveLanded {
+                return try await unanswered(setback)
+            }
+            try await writeConclusion()
+            return .refused(setback, version: change.version)
+        }
+    }
+
+    private mutating func unanswered(_ setback: Setback) async throws(StoreError) -> Attempted {
+        try await writeConclusion()
+        return .unanswered(setback, version: change.version)
+    }
+
+    private mutating func writeConclusion() async throws(StoreError) {
+        guard conclusion != nil else { return }
+        do throws(Halt) {
+            try await update { _ in }
+        } catch {
+            if case .store(let error) = error { throw error }
+        }
+    }
+}
+
+extension Setback {
+    /// The vault was locked in the very moment.
+    fileprivate static let locked = Setback(.cancelled, operation: "send")
+}

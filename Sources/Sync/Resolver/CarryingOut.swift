@@ -1,0 +1,92 @@
+internal import Crypto
+internal import Messaging
+internal import Vault
+
+extension Resolver {
+    /// Carries out a wish that is recorded nowhere, on the base copy's revision. Its caller hears of
+    /// whatever goes wrong.
+    func carryOut(_ wish: Edit.Wish, of lane: Lane) async throws(StoreError) -> Carried {
+        guard let keys = keys.keys else {
+            return .refused(Setback(.cancelled, operation: "send"))
+        }
+        let desk = desk(keys, .interactive)
+        let lane = try reader.resolve(lane)
+        let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
+        do throws(Setback) {
+            guard let held = try await desk.bringAbout(wish, of: lane.cipherID, over: copy) else {
+                try? await desk.ledger.insist { .removeBase(lane, $0) }
+                return .done(cipherID: nil)
+            }
+            if let base = BaseCipher(held, of: userID) {
+                try? await desk.ledger.insist { .putBase(base, $0) }
+            }
+            return .done(cipherID: held.id)
+        } catch {
+            return .refused(error)
+        }
+    }
+}
+
+extension Desk {
+    /// - Returns: What upstream holds now; nil if that is nothing.
+    fileprivate func bringAbout(
+        _ wish: Edit.Wish,
+        of id: String,
+        over copy: Cipher?
+    ) async throws(Setback) -> Cipher? {
+        if case .add(let snapshot) = wish {
+            let content = try content(of: snapshot)
+            return try await upstream.create(content.request(sending(over: nil)), urgency)
+        }
+        let intent = Intent(wish)
+        let content = try intent.snapshot.map { snapshot throws(Setback) in
+            try self.content(of: snapshot)
+        }
+        guard var copy else {
+            // Nothing is known of it, so upstream itself says what it thinks of that.
+            guard case .hardDelete = wish else { return try await upstream.cipher(id, urgency) }
+            try await upstream.delete(id, urgency)
+            return nil
+        }
+        var (state, done) = (ItemState(copy, isCertain: false), Set<Deed>())
+        while let deed = intent.nextDeed(
+            over: state,
+            holdsContent: done.contains(.content),
+            done: done
+        ) {
+            guard let answer = try await carryOut(deed, on: id, over: copy, content: content) else {
+                return nil
+            }
+            done.insert(deed)
+            (copy, state) = (answer, ItemState(answer, isCertain: true))
+        }
+        return copy
+    }
+
+    private func content(of snapshot: Snapshot) throws(Setback) -> Cipher {
+        do throws(NotACipher) {
+            return try Cipher(snapshot.json)
+        } catch {
+            throw Setback(.malformed("\(error)"), operation: "send")
+        }
+    }
+}
+
+extension Intent {
+    /// A wish that stands for itself.
+    fileprivate init(_ wish: Edit.Wish) {
+        self =
+            switch wish {
+            case .add(let snapshot): .create(snapshot, .none)
+            case .update(let snapshot, _): .update(snapshot, trash: nil, .none)
+            case .trash: .softDelete(nil, .none)
+            case .restore: .other(restores: true, .none)
+            case .archive: .other(restores: false, Adjustments(isArchived: true))
+            case .unarchive: .other(restores: false, Adjustments(isArchived: false))
+            case .move(let folder): .other(restores: false, Adjustments(folder: folder))
+            case .favour(let isFavourite):
+                .other(restores: false, Adjustments(isFavourite: isFavourite))
+            case .hardDelete: .hardDelete
+            }
+    }
+}

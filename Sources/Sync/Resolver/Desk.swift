@@ -1,0 +1,97 @@
+internal import Crypto
+internal import Vault
+
+/// What is at hand while changes are brought upstream.
+struct Desk: Sendable {
+    let userID: String
+    let ledger: Ledger
+    let reader: StoreReader
+    let upstream: any VaultUpstream
+    let keys: KeyRing
+    let surroundings: Surroundings
+    let urgency: Urgency
+    let listing: Listing
+
+    var now: Moment { surroundings.now }
+
+    var clocks: ClockReading {
+        ClockReading(now: now, note: surroundings.clockNote(offset: upstream.clockOffset))
+    }
+
+    func lane(_ cipherID: String) -> Lane { Lane(userID: userID, cipherID: cipherID) }
+
+    /// All that upstream holds, fetched at most once.
+    func list() async throws(Setback) -> Listing.Content {
+        try await listing.content { () async throws(Setback) in
+            let fetched = try await upstream.fetch(urgency)
+            let known = (try? reader.layers(of: userID).base) ?? []
+            return Listing.Content(fetched, userID: userID, known: known, at: now)
+        }
+    }
+
+    /// How upstream is told what a request is based on, and whose it is.
+    func sending(over copy: Cipher?) -> Sending {
+        var sending = Sending()
+        sending.lastKnownRevisionDate = copy?.revisionDate
+        sending.encryptedFor = userID
+        sending.encryptedByKeyID = keys.user.keyID
+        return sending
+    }
+
+    /// Carries out one step.
+    ///
+    /// - Parameters:
+    ///   - copy: What upstream held before.
+    ///   - content: What is sent, where the step sends content.
+    /// - Returns: What upstream holds now; nil if that is nothing.
+    func carryOut(
+        _ deed: Deed,
+        on id: String,
+        over copy: Cipher,
+        content: Cipher?
+    ) async throws(Setback) -> Cipher? {
+        switch deed {
+        case .restore: return try await upstream.restore(id, urgency)
+        case .content:
+            guard let content else { return copy }
+            return try await upstream.update(id, content.request(sending(over: copy)), urgency)
+        case .archive:
+            return try await settingArchive(id, true) { () async throws(Setback) in
+                try await upstream.archive(id, urgency)
+            }
+        case .unarchive:
+            return try await settingArchive(id, false) { () async throws(Setback) in
+                try await upstream.unarchive(id, urgency)
+            }
+        case .place(let folderID, let isFavourite):
+            return try await upstream.adjust(
+                id,
+                folderID: folderID,
+                isFavourite: isFavourite,
+                urgency
+            )
+        case .trash:
+            try await upstream.trash(id, urgency)
+            return copy.trashed(at: now)
+        case .delete:
+            try await upstream.delete(id, urgency)
+            return nil
+        }
+    }
+
+    /// One of the servers refuses to archive what is archived already, and the other way around.
+    private func settingArchive(
+        _ id: String,
+        _ isArchived: Bool,
+        _ call: () async throws(Setback) -> Cipher
+    ) async throws(Setback) -> Cipher {
+        do throws(Setback) {
+            return try await call()
+        } catch {
+            guard let words = error.rejection, words.status == 400 else { throw error }
+            let copy = try await upstream.cipher(id, urgency)
+            guard (copy.archivedDate != nil) == isArchived else { throw error }
+            return copy
+        }
+    }
+}

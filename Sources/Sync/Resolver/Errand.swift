@@ -1,0 +1,222 @@
+internal import Crypto
+internal import Vault
+
+/// One change on its way upstream. Whoever has it has the lane of its cipher.
+struct Errand {
+    let desk: Desk
+    var change: PendingChange
+    /// Whether it has waited before, and so has a place in the history.
+    let isQueued: Bool
+
+    /// What is known of the last attempt, to be written down with whatever is written next.
+    var conclusion: Attempt.Outcome?
+    /// The attempt that is written down already, before the first request.
+    var announced: Attempt.Kind?
+    /// The item itself is read, not the list.
+    var distrustsList = false
+    var done: Set<Deed> = []
+    var isCreated = false
+    var isAdopted = false
+    var backupID: String?
+    var winner: Side?
+
+    init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
+        self.change = change
+        self.desk = desk
+        self.isQueued = isQueued
+    }
+
+    var lane: Lane { desk.lane(change.cipherID) }
+
+    enum Turn {
+        /// Nothing is pending any more; the cipher is known by this id, if it is still there.
+        case over(cipherID: String?)
+        /// What is pending has another ground now.
+        case again
+    }
+
+    /// Goes on until nothing of the change is pending, also if it is edited meanwhile.
+    mutating func bring() async throws(Halt) -> String? {
+        var refusals = 0
+        for _ in 0..<Self.turns {
+            do throws(Halt) {
+                if case .over(let id) = try await turn() { return id }
+            } catch .setback(let setback) where setback.isOutdated && refusals < Self.rereadings {
+                refusals += 1
+                conclude(setback)
+                distrustsList = true
+                forgetProgress()
+            } catch .overtaken {
+                try reload()
+            }
+        }
+        throw .wait(until: desk.now.advanced(bySeconds: 5))
+    }
+
+    private static let turns = 16
+    /// So often a stale refusal leads to another look.
+    private static let rereadings = 3
+
+    private mutating func turn() async throws(Halt) -> Turn {
+        try check()
+        if change.isUnborn { return try await bear() }
+        let copy = try await read()
+        let situation = Situation(
+            of: change,
+            upstream: copy,
+            keys: desk.keys,
+            by: desk.clocks
+        )
+        return try await carryOut(situation, copy)
+    }
+
+    func check() throws(Halt) {
+        guard change.foreignType == nil else { throw .unfit(.foreign) }
+        guard let snapshot = change.intent.snapshot else { return }
+        guard snapshot.keyFingerprint == Snapshot.fingerprint(of: desk.keys.user) else {
+            throw .unfit(.keyChanged)
+        }
+    }
+
+    private mutating func reload() throws(Halt) {
+        let stored: StoredChange?
+        do throws(StoreError) {
+            stored = try desk.reader.change(change.id)
+        } catch {
+            throw .store(error)
+        }
+        guard let fresh = stored?.change else { throw .overtaken }
+        change = fresh
+        conclusion = nil
+        forgetProgress()
+    }
+
+    private mutating func forgetProgress() {
+        done = []
+        announced = nil
+    }
+
+    // MARK: What upstream has never confirmed
+
+    /// Brings up what upstream has never confirmed to have; it is looked for first.
+    private mutating func bear() async throws(Halt) -> Turn {
+        if let found = try await seek() { return try await adopt(found) }
+        guard case .create = change.intent else {
+            return try await settle(.lacks, .cleanedUp, .sent)
+        }
+        return try await create(as: .pushed)
+    }
+
+    /// What an earlier create of this change may have left upstream.
+    mutating func seek() async throws(Halt) -> Cipher? {
+        guard change.mayHaveLanded(.create) else { return nil }
+        try beLateEnough(for: .create)
+        let list = try await list()
+        let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
+        let snapshot = try change.intent.snapshot.map { snapshot throws(Halt) in
+            try Self.cipher(snapshot.json)
+        }
+        let found = list.find(snapshot, fingerprints: sent)
+        if found == nil, !list.isBelieved { throw .doubt(.unconfirmed) }
+        return found
+    }
+
+    /// A slow server may carry out what it never answered, so nothing is taken for lost too early.
+    func beLateEnough(for kind: Attempt.Kind) throws(Halt) {
+        guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
+        else { return }
+        let earliest = last.moment.advanced(bySeconds: Self.patience)
+        if desk.now < earliest { throw .wait(until: earliest) }
+    }
+
+    /// In seconds.
+    static let patience: Int64 = 20
+
+    /// From now on the change is an edit of what was found.
+    ///
+    /// What was found may have been edited by somebody else already. If all that is pending was in
+    /// what we sent, theirs is the newer and stands; else both have moved away from what was sent.
+    mutating func adopt(_ found: Cipher) async throws(Halt) -> Turn {
+        guard let base = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
+        isAdopted = true
+        let wanted = try change.intent.snapshot.map { snapshot throws(Halt) in
+            try Self.cipher(snapshot.json)
+        }
+        let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
+        let isEdited = !sent.contains(found.fingerprint)
+        if isEdited, let wanted, sent.contains(wanted.fingerprint),
+            change.intent.adjustments == .none,
+            change.intent.trash != .trashed
+        {
+            return try await settle(.holds(base), .adopted, .sent)
+        }
+        try await move(to: base)
+        if isEdited, let created = found.creationDate.flatMap({ Revision($0) }) {
+            let footing = Footing(revision: created)
+            try await update { $0.rebase(onto: footing, cipherID: base.lane.cipherID) }
+        }
+        return .again
+    }
+
+    /// Gives the record the id under which upstream has the cipher.
+    mutating func move(to base: BaseCipher) async throws(Halt) {
+        let settlement = Settlement(upstream: .holds(base), receipts: end(.sent))
+        let (lane, id) = (lane, change.id)
+        // No record has that version, so this one is not forgotten but set on its new ground.
+        let settled = try await write { ledger throws(StoreError) in
+            try await ledger.insist { .settle(id, in: lane, expecting: -1, settlement, $0) }
+        }
+        guard case .rebased(let moved) = settled else { throw .overtaken }
+        change = moved
+    }
+
+    // MARK: What upstream holds
+
+    /// Reads the cipher: from the list, if there is one, and a deletion from upstream itself.
+    ///
+    /// - Returns: Nil if it is certainly gone.
+    private mutating func read() async throws(Halt) -> Cipher? {
+        if !distrustsList, change.intent.trash != .trashed, change.intent != .hardDelete,
+            let listed = desk.listing.content?.ciphers[change.cipherID]
+        {
+            return try Self.cipher(listed.json)
+        }
+        do throws(Setback) {
+            return try await desk.upstream.cipher(change.cipherID, desk.urgency)
+        } catch {
+            guard case .missing = error.reason else { throw .setback(error) }
+        }
+        let list = try await list()
+        guard list.isBelieved, list.ciphers[change.cipherID] == nil else {
+            throw .doubt(.unconfirmed)
+        }
+        return nil
+    }
+
+    func list() async throws(Halt) -> Listing.Content {
+        do throws(Setback) {
+            return try await desk.list()
+        } catch {
+            throw .setback(error)
+        }
+    }
+
+    static func cipher(_ json: [UInt8]) throws(Halt) -> Cipher {
+        do throws(NotACipher) {
+            return try Cipher(json)
+        } catch {
+            throw .unfit(.unreadable)
+        }
+    }
+}
+
+extension Setback {
+    /// Whether the decision rested on something that is not so any more.
+    fileprivate var isOutdated: Bool {
+        switch reason {
+        case .stale, .missing: true
+        case .rejected(let words): words.says("organization mismatch")
+        default: false
+        }
+    }
+}

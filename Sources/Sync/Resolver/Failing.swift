@@ -1,0 +1,130 @@
+internal import Logging
+internal import System
+internal import Vault
+
+extension Errand {
+    /// What became of a failed errand, for the run that it belongs to.
+    enum Failure {
+        /// Nobody could have done better: the run is over, and this counts for nothing.
+        case ofTheRun(Setback)
+        /// It waits, or was set aside.
+        case ofTheChange
+        /// There is nothing left to do; somebody else has done it.
+        case none
+    }
+
+    /// Writes down what the failure means for the change: when it is tried again, or that it is set
+    /// aside.
+    mutating func fail(_ halt: Halt) async throws(StoreError) -> Failure {
+        switch halt {
+        case .overtaken: return .none
+        case .store(let error): throw error
+        case .wait(let moment):
+            try await postpone(until: moment, .other)
+        case .doubt(let note):
+            try await backOff(note, .other)
+        case .unfit(let note):
+            try await quarantine(note)
+        case .setback(let setback):
+            conclude(setback)
+            switch setback.failureClass {
+            case .batch:
+                try await release(setback)
+                return .ofTheRun(setback)
+            case .transient:
+                try await backOff(FailureNote(setback), setback.reason.retryCause)
+            case .permanent:
+                let note = FailureNote(setback)
+                if change.lastFailure?.isRefusal == true {
+                    try await quarantine(note)
+                } else {
+                    try await backOff(note, setback.reason.retryCause)
+                }
+            }
+        }
+        return .ofTheChange
+    }
+
+    /// Leaves it as it was before. What may have landed is not looked for too early.
+    mutating func release(_ setback: Setback) async throws(StoreError) {
+        let state: PendingChange.State =
+            setback.mayHaveLanded
+            ? .backingOff(until: desk.now.advanced(bySeconds: Self.patience)) : .ready
+        try await put { $0.state = state }
+    }
+
+    private mutating func postpone(
+        until moment: Moment,
+        _ cause: SyncMetrics.RetryCause
+    ) async throws(StoreError) {
+        let ticks = max(moment.ticks - desk.now.ticks, 0)
+        desk.surroundings.metrics.scheduledRetry(cause, in: .microseconds(ticks / 10))
+        try await put { $0.state = .backingOff(until: moment) }
+    }
+
+    private mutating func backOff(
+        _ note: FailureNote,
+        _ cause: SyncMetrics.RetryCause
+    ) async throws(StoreError) {
+        let failures = change.failures + 1
+        if failures >= Self.failuresBorne, hasFailedForLong {
+            return try await quarantine(note)
+        }
+        let delay = Backoff.delay(
+            after: failures,
+            chance: desk.surroundings.chance.fraction()
+        )
+        let until = Moment(ticks: desk.now.ticks + Int64(delay / .microseconds(1)) * 10)
+        desk.surroundings.metrics.scheduledRetry(cause, in: delay)
+        log("A pending change could not be brought upstream.", note)
+        try await put { change in
+            change.failures = failures
+            change.lastFailure = note
+            change.state = .backingOff(until: until)
+        }
+    }
+
+    mutating func quarantine(_ note: FailureNote) async throws(StoreError) {
+        log("A pending change was set aside.", note)
+        try await put { change in
+            change.lastFailure = note
+            change.state = .quarantined
+        }
+    }
+
+    /// Takes back that a failure was counted: it was everybody's.
+    mutating func uncount(to before: PendingChange) async throws(StoreError) {
+        try await put { change in
+            change.failures = before.failures
+            change.lastFailure = before.lastFailure
+            change.state = .ready
+        }
+    }
+
+    private static let failuresBorne: Int64 = 10
+
+    private var hasFailedForLong: Bool {
+        desk.now >= change.updated.advanced(bySeconds: 24 * 3_600)
+    }
+
+    private func log(_ message: StaticString, _ note: FailureNote) {
+        desk.surroundings.log.error(
+            message,
+            [
+                "cipher": change.cipherID, "type": change.type.rawValue, "kind": note.kind,
+                "error": note.message,
+            ]
+        )
+    }
+
+    private mutating func put(
+        _ body: @escaping @Sendable (inout PendingChange) -> Void
+    ) async throws(StoreError) {
+        do throws(Halt) {
+            try await update(body)
+            desk.surroundings.announce(.pending(lane, changeID: change.id))
+        } catch {
+            if case .store(let error) = error { throw error }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+internal import Vault
+
+/// What keeps a change from being brought upstream, for now or for good.
+enum Halt: Error {
+    case setback(Setback)
+    /// Not before then, and it counts as no failure.
+    case wait(until: Moment)
+    /// Upstream contradicts itself: this counts, and is tried again.
+    case doubt(FailureNote)
+    /// It can never be sent as it is.
+    case unfit(FailureNote)
+    /// Somebody else has changed or removed the record.
+    case overtaken
+    case store(StoreError)
+}
+
+extension FailureNote {
+    static let unreadable = FailureNote(
+        kind: "undecodable",
+        message: "The content cannot be read, so nothing of it was sent."
+    )
+    static let foreign = FailureNote(
+        kind: "unsupported",
+        message: "The change is of a kind that this version does not know."
+    )
+    static let keyChanged = FailureNote(
+        kind: "key_changed",
+        message: "The account's key was changed since the edit; the content is under the old one."
+    )
+    static let unconfirmed = FailureNote(
+        kind: "unconfirmed",
+        message: "Upstream says that the item is gone, and its own list does not confirm it."
+    )
+
+    static func undecryptable(_ flaw: Flaw) -> FailureNote {
+        FailureNote(kind: "undecryptable", message: flaw.description)
+    }
+
+    init(_ setback: Setback) {
+        self.init(kind: setback.reason.word, message: setback.description)
+    }
+
+    /// Whether upstream has refused this before.
+    var isRefusal: Bool { kind == "rejected" }
+}
+
+extension Setback.Reason {
+    var word: String {
+        switch self {
+        case .rejected, .missing: "rejected"
+        case .stale: "stale"
+        case .unauthorised, .signedOut: "auth"
+        case .throttled: "rateLimited"
+        case .unavailable: "serverError"
+        case .unreachable, .foreign, .cancelled: "transport"
+        case .malformed: "malformed"
+        }
+    }
+
+    var retryCause: SyncMetrics.RetryCause {
+        switch self {
+        case .rejected, .missing, .malformed: .other
+        case .stale: .conflict
+        case .unauthorised, .signedOut: .auth
+        case .throttled: .rateLimited
+        case .unavailable: .serverError
+        case .unreachable, .foreign, .cancelled: .transport
+        }
+    }
+}

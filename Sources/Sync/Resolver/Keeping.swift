@@ -1,0 +1,119 @@
+internal import Vault
+
+/// Backup copies. Each comes before whatever takes its source away: if we are stopped in between,
+/// there is a copy too many, which is a nuisance; the other way around there would be one too few.
+extension Errand {
+    /// Keeps what upstream holds.
+    mutating func keep(
+        _ copy: Cipher,
+        _ reason: SyncMetrics.BackupReason
+    ) async throws(Halt) {
+        guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else {
+            throw .doubt(.unconfirmed)
+        }
+        try await keep(copy, source: revision, at: revision.moment, reason)
+    }
+
+    /// Keeps the content that is pending.
+    mutating func keepLocal() async throws(Halt) {
+        guard let snapshot = change.intent.snapshot else { return }
+        // What is pending has no revision; it is known by when it was edited last.
+        let source = Revision(text: "local", moment: change.updated)
+        try await keep(
+            Self.cipher(snapshot.json),
+            source: source,
+            at: change.updated,
+            .hardConflict
+        )
+    }
+
+    private mutating func keep(
+        _ cipher: Cipher,
+        source: Revision,
+        at moment: Moment,
+        _ reason: SyncMetrics.BackupReason
+    ) async throws(Halt) {
+        let metrics = desk.surroundings.metrics
+        if let id = try await knownBackup(of: source) {
+            backupID = id
+            metrics.backedUp(reason, .reused)
+            return
+        }
+        do throws(Halt) {
+            let answer = try await post(note(of: cipher, source, at: moment))
+            guard let base = BaseCipher(answer, of: desk.userID) else {
+                let reason = Setback.Reason.malformed("no id or revision")
+                throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
+            }
+            try await putBase(base)
+            try await keepNote(base.lane.cipherID)
+        } catch {
+            metrics.backedUp(reason, .failed)
+            throw error
+        }
+        metrics.backedUp(reason, .created)
+    }
+
+    /// What was frozen for this before, or what is frozen now.
+    private func note(
+        of cipher: Cipher,
+        _ source: Revision,
+        at moment: Moment
+    ) throws(Halt) -> BackupNote {
+        if let note = change.backup, note.source == source { return note }
+        return BackupNote(source: source, json: try backup(of: cipher, at: moment).bytes)
+    }
+
+    private mutating func keepNote(_ id: String) async throws(Halt) {
+        backupID = id
+        try await update { $0.backup?.cipherID = id }
+    }
+
+    private func backup(of cipher: Cipher, at moment: Moment) throws(Halt) -> Cipher {
+        do throws(Flaw) {
+            return try cipher.backup(
+                at: moment,
+                keys: desk.keys,
+                entropy: desk.surroundings.entropy
+            )
+        } catch {
+            throw .unfit(.undecryptable(error))
+        }
+    }
+
+    /// The copy that was made of this before, whether or not anybody heard of it.
+    private mutating func knownBackup(of source: Revision) async throws(Halt) -> String? {
+        guard let note = change.backup, note.source == source else { return nil }
+        if let id = note.cipherID { return id }
+        let cipher = try Self.cipher(note.json)
+        let sent = change.attempts.contains {
+            $0.kind == .backup && $0.fingerprint == cipher.fingerprint && $0.outcome != .refused
+        }
+        guard sent else { return nil }
+        try beLateEnough(for: .backup)
+        let list = try await list()
+        guard let found = list.find(cipher, fingerprints: []), let id = found.id else {
+            if !list.isBelieved { throw .doubt(.unconfirmed) }
+            return nil
+        }
+        try await keepNote(id)
+        return id
+    }
+
+    private mutating func post(_ note: BackupNote) async throws(Halt) -> Cipher {
+        let cipher = try Self.cipher(note.json)
+        try await self.note(.backup, cipher) { $0.backup = note }
+        do throws(Setback) {
+            let request = cipher.request(desk.sending(over: nil))
+            let answer = try await desk.upstream.create(request, desk.urgency)
+            conclusion = .accepted
+            return answer
+        } catch {
+            guard cipher.folderID != nil, try await lostFolder(cipher, error) else {
+                throw .setback(error)
+            }
+        }
+        conclusion = .refused
+        return try await post(BackupNote(source: note.source, json: cipher.withoutFolder.bytes))
+    }
+}

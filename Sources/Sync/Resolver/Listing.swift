@@ -1,0 +1,105 @@
+internal import System
+internal import Vault
+
+/// All that upstream holds, asked for once in a run, by whoever needs it first.
+final class Listing: Sendable {
+    /// What the answer says, ready to be looked into.
+    struct Content: Sendable {
+        let ciphers: [String: BaseCipher]
+        /// Whether an item that is not in it is gone: the answer is whole, is about this account, and
+        /// does not make nearly everything vanish at once.
+        let isBelieved: Bool
+        let folderIDs: Set<String>
+    }
+
+    private typealias Waiter = CheckedContinuation<Void, Never>
+
+    private enum State {
+        case nothing
+        case underWay([Waiter])
+        case there(Content)
+    }
+
+    private let state = Lock(State.nothing)
+
+    /// What was fetched already.
+    var content: Content? {
+        state.withLock { if case .there(let content) = $0 { content } else { nil } }
+    }
+
+    /// What was fetched already, or is fetched now. A failure is the caller's alone; who waited for it
+    /// tries for itself.
+    func content(
+        from fetch: () async throws(Setback) -> Content
+    ) async throws(Setback) -> Content {
+        while true {
+            if let content { return content }
+            guard begins() else {
+                await withCheckedContinuation { wait($0) }
+                continue
+            }
+            do throws(Setback) {
+                let content = try await fetch()
+                end(.there(content))
+                return content
+            } catch {
+                end(.nothing)
+                throw error
+            }
+        }
+    }
+
+    private func begins() -> Bool {
+        state.withLock { state in
+            guard case .nothing = state else { return false }
+            state = .underWay([])
+            return true
+        }
+    }
+
+    private func wait(_ waiter: Waiter) {
+        let isOver = state.withLock { state in
+            guard case .underWay(let waiters) = state else { return true }
+            state = .underWay(waiters + [waiter])
+            return false
+        }
+        if isOver { waiter.resume() }
+    }
+
+    private func end(_ new: State) {
+        let waiters = state.withLock { state -> [Waiter] in
+            defer { state = new }
+            guard case .underWay(let waiters) = state else { return [] }
+            return waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+}
+
+extension Listing.Content {
+    init(_ fetched: Fetched, userID: String, known: [BaseCipher], at now: Moment) {
+        ciphers = Dictionary(
+            fetched.ciphers.map { ($0.lane.cipherID, $0) },
+            uniquingKeysWith: { _, last in last }
+        )
+        let footing = SyncFooting(
+            userID: userID,
+            ciphers: Dictionary(
+                known.map { ($0.lane.cipherID, $0.revision.moment) },
+                uniquingKeysWith: { _, last in last }
+            ),
+            accountRevision: nil
+        )
+        isBelieved = Belief(in: fetched.picture, on: footing, at: now) == .believed
+        folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
+    }
+
+    /// The cipher that was made of something that we sent: with the same item key, or, where that has
+    /// none, with the same sealed content.
+    func find(_ sent: Cipher?, fingerprints: [[UInt8]]) -> Cipher? {
+        let candidates = ciphers.values.lazy.compactMap { try? Cipher($0.json) }
+        if let key = sent?.key { return candidates.first { $0.key == key } }
+        let fingerprints = Set(fingerprints + [sent?.fingerprint].compactMap { $0 })
+        return candidates.first { fingerprints.contains($0.fingerprint) }
+    }
+}

@@ -1,0 +1,219 @@
+internal import Vault
+
+extension Errand {
+    /// Does what the table says.
+    mutating func carryOut(
+        _ situation: Situation,
+        _ copy: Cipher?
+    ) async throws(Halt) -> Turn {
+        if let conflict = situation.conflict { decide(conflict.kind, for: conflict.winner) }
+        switch (situation.resolution, copy) {
+        case (.recreate, _):
+            if let found = try await seek() { return try await adopt(found) }
+            return try await create(as: .recreated)
+        case (.settle, _), (_, nil):
+            return try await settle(.lacks, .cleanedUp, .sent)
+        case (.push, let copy?), (.adopt, let copy?):
+            return try await push(over: copy)
+        case (.complete, let copy?):
+            return try await push(over: copy, holdsContent: true)
+        case (.pushKeepingUpstream, let copy?):
+            let reason: SyncMetrics.BackupReason =
+                situation.standing == .moved || situation.standing == .unproven
+                ? .hardConflict : .softConflict
+            try await keep(copy, reason)
+            return try await push(over: copy)
+        case (.yieldKeepingLocal, let copy?):
+            try await keepLocal()
+            return try await yield(to: copy, .backedUpLocal, .backedUp)
+        case (.yield, let copy?):
+            return try await yield(to: copy, .restoredServer, .restored)
+        }
+    }
+
+    private mutating func decide(_ kind: Situation.Conflict, for side: Side) {
+        winner = side
+        let counted: SyncMetrics.ConflictKind =
+            switch kind {
+            case .hard: .hard
+            case .soft: .soft
+            case .delete: .delete
+            }
+        desk.surroundings.metrics.decided(counted, for: side)
+    }
+
+    // MARK: Sending
+
+    /// Sends what is still missing of the wish, step by step.
+    ///
+    /// - Parameter isCertain: Whether the copy is what upstream has just said.
+    mutating func push(
+        over copy: Cipher,
+        holdsContent: Bool = false,
+        isCertain: Bool = true
+    ) async throws(Halt) -> Turn {
+        let ground = copy
+        var (copy, state) = (copy, ItemState(copy, isCertain: isCertain))
+        var holdsContent = holdsContent
+        while let deed = change.intent.nextDeed(
+            over: state,
+            holdsContent: holdsContent,
+            done: done
+        ) {
+            let content = deed == .content ? try await content(over: copy, since: ground) : nil
+            try await note(deed.attempt, content)
+            guard let answer = try await carryOut(deed, over: copy, content) else {
+                return try await settle(.lacks, .deleted, .sent)
+            }
+            (copy, state) = (answer, ItemState(answer, isCertain: true))
+            if deed == .content { holdsContent = true }
+        }
+        guard let base = BaseCipher(copy, of: desk.userID) else {
+            throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
+        }
+        return try await settle(.holds(base), outcome, .sent)
+    }
+
+    private mutating func carryOut(
+        _ deed: Deed,
+        over copy: Cipher,
+        _ content: Cipher?
+    ) async throws(Halt) -> Cipher? {
+        do throws(Setback) {
+            let answer = try await desk.carryOut(
+                deed,
+                on: change.cipherID,
+                over: copy,
+                content: content
+            )
+            conclusion = .accepted
+            done.insert(deed)
+            return answer
+        } catch {
+            guard let content, content.folderID != nil, try await lostFolder(content, error) else {
+                throw .setback(error)
+            }
+            conclude(error)
+            try await freeze(content.withoutFolder)
+            return try await carryOut(deed, over: copy, content.withoutFolder)
+        }
+    }
+
+    /// What the history says of it.
+    private var outcome: ResolutionNote.Outcome {
+        if backupID != nil { return .backedUpServer }
+        if isCreated { return .recreated }
+        if done.contains(.trash) || done.contains(.delete) { return .deleted }
+        if !done.isEmpty { return .pushed }
+        return isAdopted ? .adopted : .alreadyApplied
+    }
+
+    /// The content as it is sent over what upstream holds: under upstream's key for the item, because
+    /// its files are under that, and where upstream keeps the item.
+    private mutating func content(
+        over copy: Cipher,
+        since ground: Cipher
+    ) async throws(Halt) -> Cipher? {
+        guard let snapshot = change.intent.snapshot else { return nil }
+        var content = try Self.cipher(snapshot.json)
+        if content.key != copy.key {
+            do throws(Flaw) {
+                content = try content.resealed(
+                    like: copy,
+                    keys: desk.keys,
+                    entropy: desk.surroundings.entropy
+                )
+            } catch {
+                throw .unfit(.undecryptable(error))
+            }
+            try await freeze(content)
+        }
+        if let base = change.baseCopy.flatMap({ try? Cipher($0) }) {
+            content = content.placed(like: ground, since: base)
+        }
+        return content
+    }
+
+    /// What is sent from now on; the same bytes at every attempt.
+    private mutating func freeze(_ content: Cipher) async throws(Halt) {
+        let snapshot = Snapshot(content, keys: desk.keys)
+        try await update { $0.intent = $0.intent.replacing(snapshot) }
+    }
+
+    /// Creates the cipher. Whoever has nothing else to do for it is done with that.
+    mutating func create(as outcome: ResolutionNote.Outcome) async throws(Halt) -> Turn {
+        guard let snapshot = change.intent.snapshot else {
+            return try await settle(.lacks, .cleanedUp, .sent)
+        }
+        let content = try Self.cipher(snapshot.json)
+        let answer = try await post(content)
+        guard let base = BaseCipher(answer, of: desk.userID) else {
+            let reason = Setback.Reason.malformed("no id or revision")
+            throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
+        }
+        isCreated = outcome == .recreated
+        let state = ItemState(answer, isCertain: true)
+        if change.intent.nextDeed(over: state, holdsContent: true, done: done) == nil {
+            return try await settle(.holds(base), outcome, .sent)
+        }
+        try await move(to: base)
+        done.insert(.content)
+        return try await push(over: answer, holdsContent: true)
+    }
+
+    private mutating func post(_ content: Cipher) async throws(Halt) -> Cipher {
+        try await note(.create, content)
+        do throws(Setback) {
+            let request = content.request(desk.sending(over: nil))
+            let answer = try await desk.upstream.create(request, desk.urgency)
+            conclusion = .accepted
+            return answer
+        } catch {
+            guard content.folderID != nil, try await lostFolder(content, error) else {
+                throw .setback(error)
+            }
+        }
+        conclusion = .refused
+        try await freeze(content.withoutFolder)
+        return try await post(content.withoutFolder)
+    }
+
+    /// Whether it was refused because its folder is gone.
+    func lostFolder(_ content: Cipher, _ setback: Setback) async throws(Halt) -> Bool {
+        guard let id = content.folderID, let words = setback.rejection, words.says("folder") else {
+            return false
+        }
+        return try await !list().folderIDs.contains(id)
+    }
+
+    // MARK: Giving way
+
+    /// Upstream's copy stands. If the user went on editing meanwhile, that is decided about anew, so
+    /// the record's own ground must not move.
+    private mutating func yield(
+        to copy: Cipher,
+        _ outcome: ResolutionNote.Outcome,
+        _ status: Receipt.Status
+    ) async throws(Halt) -> Turn {
+        if let base = BaseCipher(copy, of: desk.userID) { try await putBase(base) }
+        return try await settle(.untouched, outcome, status)
+    }
+
+    func putBase(_ base: BaseCipher) async throws(Halt) {
+        try await write { ledger throws(StoreError) in
+            try await ledger.insist { .putBase(base, $0) }
+        }
+    }
+}
+
+extension Intent {
+    /// The same wishes with other content.
+    fileprivate func replacing(_ snapshot: Snapshot) -> Intent {
+        switch self {
+        case .create(_, let adjustments): .create(snapshot, adjustments)
+        case .update(_, let trash, let adjustments): .update(snapshot, trash: trash, adjustments)
+        case .softDelete(_, let adjustments): .softDelete(snapshot, adjustments)
+        case .hardDelete, .other: self
+        }
+    }
+}

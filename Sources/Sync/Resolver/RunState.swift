@@ -1,0 +1,92 @@
+internal import System
+internal import Vault
+
+/// What the lanes of one run know of each other.
+final class RunState: Sendable {
+    /// A failure that turns out to be everybody's if others meet it too.
+    struct Suspicion: Sendable {
+        var errand: Errand
+        let before: PendingChange
+    }
+
+    private struct State {
+        var next = 0
+        var report = RunReport()
+        var serverError: Suspicion?
+        var refusals: [Suspicion] = []
+        var refusal: Setback?
+    }
+
+    private let ids: [(id: String, cipherID: String)]
+    private let state = Lock(State())
+
+    init(_ ids: [(id: String, cipherID: String)]) {
+        self.ids = ids
+    }
+
+    var report: RunReport { state.withLock(\.report) }
+
+    /// The next change to try, while nothing has ended the run.
+    func next() -> (id: String, cipherID: String)? {
+        state.withLock { state in
+            guard state.report.stop == nil, state.next < ids.count else { return nil }
+            defer { state.next += 1 }
+            return ids[state.next]
+        }
+    }
+
+    func settled() {
+        state.withLock { state in
+            state.report.tried += 1
+            state.report.settled += 1
+        }
+    }
+
+    func tried() { state.withLock { $0.report.tried += 1 } }
+
+    func stop(_ setback: Setback) {
+        state.withLock { $0.report.stop = $0.report.stop ?? setback }
+    }
+
+    /// Upstream failed over this one. If it did over another, it fails altogether.
+    ///
+    /// - Returns: Who is to be acquitted.
+    func suspectServer(_ suspicion: Suspicion, _ setback: Setback) -> [Suspicion] {
+        state.withLock { state in
+            guard let other = state.serverError else {
+                state.serverError = suspicion
+                return []
+            }
+            state.report.stop = state.report.stop ?? setback
+            state.serverError = nil
+            return [other, suspicion]
+        }
+    }
+
+    /// Upstream forbids this one. If it forbids all, it is not about the items.
+    func suspectRefusal(_ suspicion: Suspicion, _ setback: Setback) {
+        state.withLock { state in
+            state.refusals.append(suspicion)
+            state.refusal = setback
+            if state.refusals.count >= Self.refusalsHeard, isAboutAll(state) {
+                state.report.stop = state.report.stop ?? setback
+            }
+        }
+    }
+
+    /// Whom nothing is to be counted against after all, because upstream forbade everything.
+    func acquitted() -> [Suspicion] {
+        state.withLock { state in
+            guard state.refusals.count > 1, isAboutAll(state) else { return [] }
+            state.report.stop = state.report.stop ?? state.refusal
+            return state.refusals
+        }
+    }
+
+    private func isAboutAll(_ state: State) -> Bool {
+        state.refusals.count == state.report.tried
+    }
+
+    /// So many in a row, and nothing else, end a run early.
+    private static let refusalsHeard = 16
+}

@@ -1,0 +1,164 @@
+internal import Crypto
+internal import Logging
+internal import Messaging
+internal import Vault
+
+extension Resolver {
+    /// Tries what is pending, in the order in which it was recorded and some of it side by side.
+    ///
+    /// With a locked vault nothing is tried: what would have to be compared cannot be read.
+    func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
+        guard let keys = keys.keys else { return RunReport() }
+        let desk = desk(keys, run.urgency)
+        let due = try reader.changes(of: userID).filter { isDue($0, run.reach) }
+        if due.count(where: \.isCompared) > Self.readOneByOne {
+            do throws(Setback) {
+                _ = try await desk.list()
+            } catch {
+                return stopped(by: error)
+            }
+        }
+        let state = RunState(due.map { ($0.summary.id, $0.summary.lane.cipherID) })
+        try await workOff(state, desk, run.reach)
+        for suspicion in state.acquitted() { try await acquit(suspicion) }
+        let report = state.report
+        if let stop = report.stop {
+            surroundings.log.warning(
+                "The run was ended before everything was tried.",
+                because: stop
+            )
+        }
+        return report
+    }
+
+    /// With more to compare, one list is cheaper than reading each of them.
+    private static let readOneByOne = 2
+    private static let lanesAtOnce = 4
+
+    func desk(_ keys: KeyRing, _ urgency: Urgency) -> Desk {
+        Desk(
+            userID: userID,
+            ledger: Ledger(store: store, timekeeper: surroundings.timekeeper),
+            reader: reader,
+            upstream: upstream,
+            keys: keys,
+            surroundings: surroundings,
+            urgency: urgency,
+            listing: Listing()
+        )
+    }
+
+    private func stopped(by setback: Setback) -> RunReport {
+        surroundings.log.warning("The run was ended before anything was tried.", because: setback)
+        var report = RunReport()
+        report.stop = setback
+        return report
+    }
+
+    private func isDue(_ stored: StoredChange, _ reach: Run.Reach) -> Bool {
+        if case .only(let id) = reach, id != stored.summary.id { return false }
+        switch stored.summary.state {
+        case .quarantined: return false
+        case .backingOff(let moment): return reach != .due || moment <= surroundings.now
+        case .ready, .inFlight: return true
+        }
+    }
+
+    private func workOff(
+        _ state: RunState,
+        _ desk: Desk,
+        _ reach: Run.Reach
+    ) async throws(StoreError) {
+        let failure = await withTaskGroup(of: StoreError?.self) { lanes in
+            for _ in 0..<Self.lanesAtOnce {
+                lanes.addTask { await self.workLane(state, desk, reach) }
+            }
+            return await lanes.reduce(nil) { $0 ?? $1 }
+        }
+        if let failure { throw failure }
+    }
+
+    private func workLane(_ state: RunState, _ desk: Desk, _ reach: Run.Reach) async -> StoreError?
+    {
+        while let next = state.next() {
+            do throws(StoreError) {
+                try await lanes.hold(next.cipherID) { () async throws(StoreError) in
+                    try await bring(next.id, state, desk, reach)
+                }
+            } catch {
+                return error
+            }
+        }
+        return nil
+    }
+
+    private func bring(
+        _ id: String,
+        _ state: RunState,
+        _ desk: Desk,
+        _ reach: Run.Reach
+    ) async throws(StoreError) {
+        guard let stored = try reader.change(id), isDue(stored, reach) else { return }
+        guard let change = stored.change else {
+            state.tried()
+            return try await setAside(stored, desk)
+        }
+        var errand = Errand(change, desk, isQueued: true)
+        do throws(Halt) {
+            _ = try await errand.bring()
+            state.settled()
+        } catch {
+            state.tried()
+            try await fail(&errand, error, before: change, state)
+        }
+    }
+
+    private func fail(
+        _ errand: inout Errand,
+        _ halt: Halt,
+        before: PendingChange,
+        _ state: RunState
+    ) async throws(StoreError) {
+        let failure = try await errand.fail(halt)
+        if case .ofTheRun(let setback) = failure { state.stop(setback) }
+        guard case .setback(let setback) = halt, case .ofTheChange = failure else { return }
+        let suspicion = RunState.Suspicion(errand: errand, before: before)
+        switch setback.reason {
+        case .unavailable:
+            for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
+        case .rejected(let words) where words.status == 403:
+            state.suspectRefusal(suspicion, setback)
+        default: break
+        }
+    }
+
+    private func acquit(_ suspicion: RunState.Suspicion) async throws(StoreError) {
+        var errand = suspicion.errand
+        try await errand.uncount(to: suspicion.before)
+    }
+
+    /// A record that cannot be read keeps its bytes.
+    private func setAside(_ stored: StoredChange, _ desk: Desk) async throws(StoreError) {
+        let summary = stored.summary
+        surroundings.log.error(
+            "A pending change cannot be read and was set aside.",
+            ["cipher": summary.lane.cipherID, "type": summary.typeText]
+        )
+        _ = try await desk.ledger.ask {
+            .quarantineUnreadable(summary.id, expecting: summary.version, $0)
+        }
+        surroundings.announce(.pending(summary.lane, changeID: summary.id))
+    }
+}
+
+extension StoredChange {
+    /// Whether upstream's copy has to be known, and need not be read right before.
+    fileprivate var isCompared: Bool {
+        guard let change else { return false }
+        switch change.intent {
+        case .create: return change.mayHaveLanded(.create)
+        case .update, .other: return change.intent.trash != .trashed
+        case .softDelete, .hardDelete: return false
+        }
+    }
+}

@@ -1,0 +1,126 @@
+internal import Vault
+
+/// What an errand writes down.
+extension Errand {
+    /// Writes down that something is about to be sent, unless that was done before.
+    mutating func note(
+        _ kind: Attempt.Kind,
+        _ content: Cipher?,
+        _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
+    ) async throws(Halt) {
+        guard announced != kind else {
+            announced = nil
+            return
+        }
+        let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
+        try await update {
+            body(&$0)
+            $0.note(attempt)
+            $0.state = .inFlight
+        }
+    }
+
+    /// Remembers what became of the last attempt, as far as the failure tells.
+    mutating func conclude(_ setback: Setback) {
+        if !setback.mayHaveLanded { conclusion = .refused }
+    }
+
+    /// Changes the record by compare-and-swap, and writes down what became of the last attempt.
+    mutating func update(
+        _ body: @escaping @Sendable (inout PendingChange) -> Void
+    ) async throws(Halt) {
+        let (id, version, conclusion) = (change.id, change.version, conclusion)
+        let swap = try await write { ledger throws(StoreError) in
+            try await ledger.ask {
+                .update(
+                    id,
+                    expecting: version,
+                    { change in
+                        if let conclusion { change.concludeAttempt(conclusion) }
+                        body(&change)
+                    },
+                    $0
+                )
+            }
+        }
+        guard case .done(let fresh) = swap else { throw .overtaken }
+        change = fresh
+        self.conclusion = nil
+    }
+
+    func write<Value: Sendable>(
+        _ body: (Ledger) async throws(StoreError) -> Value
+    ) async throws(Halt) -> Value {
+        do throws(StoreError) {
+            return try await body(desk.ledger)
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    func end(_ status: Receipt.Status, cipherID: String? = nil) -> ReceiptEnd {
+        ReceiptEnd(
+            status,
+            at: desk.now,
+            resultCipherID: cipherID,
+            backupCipherID: backupID
+        )
+    }
+
+    /// Forgets the change, or goes on with what the user edited meanwhile.
+    mutating func settle(
+        _ upstream: Settlement.Upstream,
+        _ outcome: ResolutionNote.Outcome,
+        _ status: Receipt.Status
+    ) async throws(Halt) -> Turn {
+        let note = ResolutionNote(
+            outcome,
+            at: desk.now,
+            winner: winner,
+            backupCipherID: backupID
+        )
+        let cipherID = upstream.cipherID(or: change.cipherID)
+        let settlement = Settlement(
+            upstream: upstream,
+            receipts: end(status, cipherID: cipherID),
+            resolution: isQueued ? note : nil
+        )
+        let (lane, id, version) = (lane, change.id, change.version)
+        let settled = try await write { ledger throws(StoreError) in
+            try await ledger.insist {
+                .settle(id, in: lane, expecting: version, settlement, $0)
+            }
+        }
+        switch settled {
+        case .settled:
+            tell(note, cipherID ?? change.cipherID)
+            return .over(cipherID: cipherID)
+        case .rebased(let fresh):
+            change = fresh
+            (conclusion, announced, done) = (nil, nil, [])
+            return .again
+        case .missing: return .over(cipherID: cipherID)
+        case .unreadable: throw .overtaken
+        }
+    }
+
+    private func tell(_ note: ResolutionNote, _ cipherID: String) {
+        let surroundings = desk.surroundings
+        let lane = desk.lane(cipherID)
+        if isQueued {
+            surroundings.metrics.resolved(change.type, note.outcome)
+            surroundings.announce(.resolution(lane, changeID: change.id, note))
+        }
+        surroundings.announce(.pending(lane, changeID: change.id))
+    }
+}
+
+extension Settlement.Upstream {
+    fileprivate func cipherID(or id: String) -> String? {
+        switch self {
+        case .holds(let base): base.lane.cipherID
+        case .lacks: nil
+        case .untouched: id
+        }
+    }
+}

@@ -1,0 +1,95 @@
+public import Crypto
+import JSON
+
+extension Situation {
+    /// Compares a change with what upstream holds.
+    ///
+    /// - Parameters:
+    ///   - copy: Upstream's; nil if it certainly has none.
+    ///   - reading: The clocks now.
+    public init(
+        of change: PendingChange,
+        upstream copy: Cipher?,
+        keys: KeyRing,
+        by reading: ClockReading
+    ) {
+        let wish = Wish(change.intent)
+        guard let copy else {
+            self.init(wish, .missing)
+            return
+        }
+        let comparison = Comparison(change, copy, keys)
+        let revised = copy.revisionDate.flatMap { Revision($0) }?.moment
+        let later = revised.map { change.later(than: $0, by: reading) } ?? .upstream
+        self.init(
+            wish,
+            comparison.standing,
+            later: later,
+            outgrowsHistory: change.passwordChanges >= Self.passwordsKept
+                || comparison.losesPassword
+        )
+    }
+
+    /// After so many changes the oldest password is about to leave the history.
+    public static let passwordsKept: Int64 = 4
+}
+
+/// One change beside one copy.
+private struct Comparison {
+    let change: PendingChange
+    let copy: Cipher
+    let wanted: Cipher?
+    let keys: KeyRing
+
+    init(_ change: PendingChange, _ copy: Cipher, _ keys: KeyRing) {
+        self.change = change
+        self.copy = copy
+        self.keys = keys
+        wanted = change.intent.snapshot.flatMap { try? Cipher($0.json) }
+    }
+
+    var standing: Situation.Standing {
+        if copy.organizationID != nil { return .shared }
+        let isUnmoved = isUnmoved
+        let fingerprint = copy.fingerprint
+        if let wanted, !isUnmoved || change.mayHaveSent(wanted.fingerprint) {
+            if fingerprint == wanted.fingerprint { return .landed }
+            if isPlacedAlike(wanted), isSame(wanted) { return .landed }
+        }
+        if isUnmoved { return .unmoved }
+        if change.mayHaveSent(fingerprint) { return .ours }
+        if let wanted, isSame(wanted) { return .touched }
+        if let base = change.baseCopy.flatMap({ try? Cipher($0) }), isSame(base) {
+            return .touched
+        }
+        return change.baseline == nil ? .unproven : .moved
+    }
+
+    var losesPassword: Bool {
+        guard let wanted else { return false }
+        return Item(wanted, keys: keys).losesPassword(of: Item(copy, keys: keys))
+    }
+
+    private var isUnmoved: Bool {
+        guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else { return false }
+        return change.baseline?.isSame(as: revision) ?? false
+    }
+
+    private func isPlacedAlike(_ wanted: Cipher) -> Bool {
+        copy.folderID == wanted.folderID && copy.isFavorite == wanted.isFavorite
+    }
+
+    private func isSame(_ other: Cipher) -> Bool {
+        Item(copy, keys: keys).isSameContent(as: Item(other, keys: keys))
+    }
+}
+
+extension PendingChange {
+    /// Whether upstream may have got this content from us.
+    fileprivate func mayHaveSent(_ fingerprint: [UInt8]) -> Bool {
+        attempts.contains {
+            [.create, .update].contains($0.kind) && $0.mayHaveLanded
+                && $0.fingerprint == fingerprint
+        }
+    }
+}

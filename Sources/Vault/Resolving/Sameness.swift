@@ -1,0 +1,70 @@
+import Crypto
+import JSON
+
+extension Item {
+    /// Whether both say the same, wherever they are kept: folder, favourite, archive, trash, files and
+    /// stamps do not count. What cannot be read is the same as nothing.
+    func isSameContent(as other: Item) -> Bool {
+        guard flaws.isEmpty, other.flaws.isEmpty else { return false }
+        return contents.withoutPlace.isSame(as: other.contents.withoutPlace)
+    }
+
+    /// Whether pushing this over the other would lose a password: it is neither the present one here
+    /// nor in the history.
+    func losesPassword(of other: Item) -> Bool {
+        guard let password = other.contents.secret, !password.isEmpty else { return false }
+        let kept = [contents.secret] + contents["passwordHistory"].list.map { $0["password"].text }
+        return !kept.contains { $0?.utf8.elementsEqual(password.utf8) ?? false }
+    }
+}
+
+extension Contents {
+    fileprivate var secret: String? { self["login"].object?["password"].text }
+
+    fileprivate var withoutPlace: Contents {
+        var contents = self
+        for name in Self.place { contents[name] = .none }
+        return contents
+    }
+
+    private static let place = [
+        "id", "organizationId", "folderId", "favorite", "collectionIds", "attachments",
+        "revisionDate", "creationDate", "deletedDate", "archivedDate",
+    ]
+}
+
+extension Cipher {
+    /// The same content where the other copy is kept, as far as the user did not choose another place:
+    /// what this has as the base had it follows what upstream made of it since.
+    ///
+    /// Nothing sealed is touched.
+    public func placed(like copy: Cipher, since base: Cipher) -> Cipher {
+        var edit = JSON.Edit(document)
+        if folderID == base.folderID, copy.folderID != folderID {
+            edit.put(JSON.Raw(copy.folderID), at: "folderId")
+        }
+        if isFavorite == base.isFavorite, copy.isFavorite != isFavorite {
+            edit.put(JSON.Raw(copy.isFavorite), at: "favorite")
+        }
+        if (archivedDate == nil) == (base.archivedDate == nil),
+            (copy.archivedDate == nil) != (archivedDate == nil)
+        {
+            edit.put(JSON.Raw(copy.archivedDate), at: "archivedDate")
+        }
+        return Cipher(edit)
+    }
+
+    /// The same in no folder.
+    public var withoutFolder: Cipher {
+        var edit = JSON.Edit(document)
+        edit.put(.null, at: "folderId")
+        return Cipher(edit)
+    }
+
+    /// The same as it is once it was put into the trash, as far as that can be said without asking.
+    public func trashed(at moment: Moment) -> Cipher {
+        var edit = JSON.Edit(document)
+        edit.put(JSON.Raw(DateText.stamp(moment)), at: "deletedDate")
+        return Cipher(edit)
+    }
+}
