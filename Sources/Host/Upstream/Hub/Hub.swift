@@ -69,7 +69,6 @@ public struct Hub: Sendable {
         await withTaskGroup { parts in
             parts.addTask { await self.read(line, life, tell) }
             parts.addTask { await self.keepAlive(line) }
-            parts.addTask { try? await self.world.timekeeper.sleep(for: HubLife.longestLine) }
             await parts.next()
             parts.cancelAll()
         }
@@ -108,10 +107,13 @@ public struct Hub: Sendable {
         event.contextID == account.upstream.identity.device.identifier
     }
 
+    /// Until the line is lost or too old. One long wait for the latter would be in memory until its end
+    /// for each line, however short that was.
     private func keepAlive(_ line: any HubLine) async {
         let ping = HubMessage.ping.frame()
+        let end = world.timekeeper.elapsed + HubLife.longestLine
         do {
-            while true {
+            while world.timekeeper.elapsed < end {
                 try await world.timekeeper.sleep(for: HubLife.pingInterval)
                 try await line.send(ping)
             }
