@@ -285,8 +285,23 @@ struct FaultTests {
         #expect(try await guest.ask(.get, "/_faults").json["data"]?.array?.count == 0)
     }
 
+    @Test func `a call that hangs is over when its caller leaves, and nothing is done`()
+        async throws
+    {
+        let guest = try await Guest(.vaultwarden)
+        _ = try await order(guest, #"{"operation":"createCipher","effect":{"kind":"hang"}}"#)
+        let hits = { try await guest.ask(.get, "/_faults").json["data"]?[0]?["hits"]?.int }
+        try await withThrowingTaskGroup(of: Answer?.self) { callers in
+            callers.addTask { try await make(guest) }
+            while try await hits() == 0 { await Task.yield() }
+            callers.cancelAll()
+            #expect(try await callers.next() == .some(nil))
+        }
+        #expect(try await count(guest) == 0)
+    }
+
     @Test(arguments: [
-        "drop", "loseAnswer", "commitLate", "hang", "delay", "delayAnswer", "overtaken", "twice",
+        "drop", "loseAnswer", "commitLate", "delay", "delayAnswer", "overtaken", "twice",
         "tellEarly", "loseEvents", "stall", "truncate", "wrongLength", "bomb", "partial", "empty",
         "reshape", "interlude", "outdated", "stale", "unauthorized", "invalidGrant", "goAway",
         "missing", "invalid", "forbidden", "conflict", "tooLarge", "throttled",

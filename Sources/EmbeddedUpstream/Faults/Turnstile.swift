@@ -36,6 +36,7 @@ final class Turnstile: Sendable {
             queue.lastTicket += 1
             return queue.lastTicket
         }
+        defer { forget(ticket) }
         await withTaskCancellationHandler {
             await withCheckedContinuation { waiter in
                 let isOver = queue.withLock { queue in
@@ -48,6 +49,11 @@ final class Turnstile: Sendable {
         } onCancel: {
             giveBack(ticket)
         }
+    }
+
+    /// Its waiter is gone, and so is what giving it back may have left.
+    private func forget(_ ticket: Int) {
+        queue.withLock { _ = $0.returned.remove(ticket) }
     }
 
     private func giveBack(_ ticket: Int) {
