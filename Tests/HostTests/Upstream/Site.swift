@@ -25,12 +25,18 @@ struct Site: Sendable {
     static let hash = Base64.text(of: [UInt8](repeating: 7, count: 32))
 
     /// Runs the story with all services up, and takes them down after it.
+    ///
+    /// - Parameter time: The server's.
     static func open<Result: Sendable>(
         _ personality: Personality.Name,
+        time: any Timekeeper = SystemTimekeeper(),
         _ configure: (inout Client.Configuration) -> Void = { _ in },
         story: @Sendable (Site) async throws -> Result
     ) async throws -> Result {
-        let server = try await EmbeddedUpstream.start(.init(Personality(personality)))
+        let server = try await EmbeddedUpstream.start(
+            .init(Personality(personality)),
+            time: time
+        )
         var configuration = Client.Configuration()
         configuration.deadlines.total = .seconds(20)
         configure(&configuration)
