@@ -16,8 +16,3 @@ public final class Keyholder: Sendable {
     public func unlock(_ keys: KeyRing) { held.withLock { $0 = keys } }
     public func lock() { held.withLock { $0 = nil } }
 }
-
-extension KeyRing {
-    /// Which key the owner's strings are sealed under, as a ``Vault/Snapshot`` remembers it.
-    var fingerprint: [UInt8] { Array(user.keyID.description.utf8) }
-}

@@ -108,7 +108,7 @@ extension Repository {
             return try adding(body, draft, keys)
         case .addCopy(let copy):
             let cipher = copy.withID(draft.lane.cipherID)
-            return Ground(.add(Snapshot(cipher, keys)), cipher)
+            return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
         case .update(_, let body):
             return try updating(body, draft, layers, keys)
         case .trash:
@@ -140,7 +140,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        return Ground(.add(Snapshot(cipher, keys)), cipher)
+        return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
     }
 
     private func updating(
@@ -159,7 +159,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        let snapshot = Snapshot(edited.cipher, keys)
+        let snapshot = Snapshot(edited.cipher, keys: keys)
         return Ground(.update(snapshot, changesPassword: edited.passwordChanges > 0), cipher)
     }
 
@@ -190,12 +190,6 @@ extension Layers {
             guard let ground else { throw .notFound }
             return ground
         }
-    }
-}
-
-extension Snapshot {
-    init(_ cipher: Cipher, _ keys: KeyRing) {
-        self.init(json: cipher.bytes, keyFingerprint: keys.fingerprint)
     }
 }
 
@@ -230,7 +224,11 @@ extension Repository {
         _ layers: Layers,
         mayWait: Bool
     ) async throws(Refusal) -> Written<String>? {
-        let attempt = Attempt(edit.wish.attemptKind, at: edit.moment)
+        let attempt = Attempt(
+            edit.wish.attemptKind,
+            at: edit.moment,
+            fingerprint: edit.wish.fingerprint
+        )
         switch try await record(edit, lane, .inFlight(attempt), layers) {
         case .again: return nil
         case .nothingLeft: return Written(lane.cipherID, .saved)

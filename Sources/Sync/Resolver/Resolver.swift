@@ -64,6 +64,7 @@ public final class Resolver: Service {
             }
         case .run(let run, let reply):
             await reply.answer { () async throws(StoreError) in try await carryOut(run) }
+        case .pulse(let reply): reply.answer()
         }
     }
 }

@@ -48,7 +48,7 @@ extension SyncScheduler {
         }
     }
 
-    private var isClosing: Bool { state.withLock { $0.desk.isClosing } }
+    private var isClosing: Bool { state.withLock { $0.docket.isClosing } }
 
     private var isSomethingDue: Bool { nextDue().map { $0 <= surroundings.now } ?? false }
 

@@ -15,7 +15,7 @@ extension SyncScheduler {
 
     func plan(at now: Duration) -> Plan {
         let (agenda, isUnderWay, due) = state.withLock {
-            ($0.desk.agenda, $0.desk.underWay != nil, $0.due)
+            ($0.docket.agenda, $0.docket.underWay != nil, $0.due)
         }
         let delay = agenda.delay.flatMap { $0.until > now ? $0 : nil }
         let wait = due.map { elapsed(of: $0) - now }.flatMap { $0 > .zero ? $0 : nil }
@@ -45,7 +45,7 @@ extension SyncScheduler {
         let due = nextDue()
         state.withLock {
             $0.due = due
-            $0.desk.restore { agenda in
+            $0.docket.restore { agenda in
                 agenda.restore(
                     hold: memory.hold.map(elapsed(of:)),
                     delay: memory.retry.map { retry in
@@ -81,7 +81,7 @@ extension SyncScheduler {
         let onlineSince = standing.state == .online ? elapsed(of: standing.since) : nil
         let waiting = canResolve ? (try? reader.liveCount(of: userID)) ?? 0 : 0
         let finding = state.withLock {
-            $0.desk.look(at: now, waiting: waiting, onlineSince: onlineSince)
+            $0.docket.look(at: now, waiting: waiting, onlineSince: onlineSince)
         }
         guard case .stuck(let isNews) = finding else { return }
         surroundings.metrics.stoodStill()

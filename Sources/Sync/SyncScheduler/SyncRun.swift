@@ -5,13 +5,13 @@ internal import Vault
 
 extension SyncScheduler {
     /// Carries out one run, and tells everybody of it.
-    func carryOut(_ job: Desk.Job) async {
+    func carryOut(_ job: Docket.Job) async {
         let began = surroundings.timekeeper.elapsed
         let finding = await onLeash { await self.work(job) }
         await conclude(job, finding, after: surroundings.timekeeper.elapsed - began)
     }
 
-    private func work(_ job: Desk.Job) async -> Finding {
+    private func work(_ job: Docket.Job) async -> Finding {
         do throws(Finding) {
             try heedHold()
             switch job.work {
@@ -32,7 +32,7 @@ extension SyncScheduler {
     /// What upstream has asked for holds for everybody, however much they insist.
     private func heedHold() throws(Finding) {
         let now = surroundings.timekeeper.elapsed
-        guard let hold = state.withLock({ $0.desk.agenda.hold(at: now) }) else { return }
+        guard let hold = state.withLock({ $0.docket.agenda.hold(at: now) }) else { return }
         let setback = Setback(.throttled(until: moment(of: hold)), operation: "sync")
         var finding = finding(setback, live: (try? reader.liveCount(of: userID)) ?? 0)
         finding.abort = nil
@@ -64,7 +64,7 @@ extension SyncScheduler {
     /// Gives up the run that is under way, if one is, and wants another.
     func beginAnew(at now: Duration) {
         let leash = state.withLock {
-            $0.desk.note(.standstill, at: now, isOnline: true, chance: 0)
+            $0.docket.note(.standstill, at: now, isOnline: true, chance: 0)
             return $0.leash
         }
         leash?.close()
@@ -74,7 +74,7 @@ extension SyncScheduler {
 // MARK: - The end of a run
 
 extension SyncScheduler {
-    private func conclude(_ job: Desk.Job, _ finding: Finding, after time: Duration) async {
+    private func conclude(_ job: Docket.Job, _ finding: Finding, after time: Duration) async {
         let report = SyncReport(
             finding.outcome,
             reason: finding.reason,
@@ -86,7 +86,7 @@ extension SyncScheduler {
         log(job, finding, delay)
         await keepMemory()
         tellWhetherWaiting()
-        state.withLock { $0.desk.release() }
+        state.withLock { $0.docket.release() }
         surroundings.announce(.sync(userID: userID, report))
         for asker in job.askers { asker.answer(report) }
         try? await address.tell(.noted(Note(kind: .ended)))
@@ -97,7 +97,7 @@ extension SyncScheduler {
         let due = nextDue()
         let dueElapsed = due.map { elapsed(of: $0) }
         let (agenda, delay) = state.withLock {
-            let delay = $0.desk.end(
+            let delay = $0.docket.end(
                 finding.ending,
                 due: dueElapsed,
                 hasMoved: finding.hasMoved || finding.live == 0,
@@ -105,7 +105,7 @@ extension SyncScheduler {
                 chance: chance
             )
             $0.due = due
-            return ($0.desk.agenda, delay)
+            return ($0.docket.agenda, delay)
         }
         let (hold, retry) = (agenda.hold.map(moment), agenda.delay.map { moment(of: $0.until) })
         state.withLock {
@@ -126,7 +126,7 @@ extension SyncScheduler {
         }
     }
 
-    private func log(_ job: Desk.Job, _ finding: Finding, _ delay: Agenda.Delay?) {
+    private func log(_ job: Docket.Job, _ finding: Finding, _ delay: Agenda.Delay?) {
         surroundings.log.info(
             "A sync has ended.",
             [

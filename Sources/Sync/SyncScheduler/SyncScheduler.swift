@@ -5,7 +5,7 @@ public import Vault
 /// Decides when an account is synced, and syncs it: what is pending first, then what upstream holds.
 ///
 /// One run at a time; whoever asks meanwhile hears of the next. When a run is due is decided by
-/// ``Vault/Agenda``, and what comes first by ``Desk``; here it is carried out.
+/// ``Vault/Agenda``, and what comes first by ``Docket``; here it is carried out.
 public final class SyncScheduler: Service {
     public var address: Address<Message> { mailbox.address }
 
@@ -33,7 +33,7 @@ public final class SyncScheduler: Service {
     private let mailbox = Mailbox<Message>(name: "sync-scheduler")
 
     struct State: Sendable {
-        var desk: Desk
+        var docket: Docket
         var memory: SyncMemory
         /// When the next change may be tried on its own account, as of the last run.
         var due: Moment?
@@ -67,8 +67,8 @@ public final class SyncScheduler: Service {
         self.policy = policy
         self.surroundings = surroundings
         let memory = SyncMemory(text: (try? reader.syncNote(of: userID)) ?? "")
-        let desk = Desk(interval: policy.interval, at: surroundings.timekeeper.elapsed)
-        state = Lock(State(desk: desk, memory: memory))
+        let docket = Docket(interval: policy.interval, at: surroundings.timekeeper.elapsed)
+        state = Lock(State(docket: docket, memory: memory))
         if let told = memory.switches { switches.learn(told) }
         restore(memory)
     }
@@ -185,9 +185,9 @@ extension SyncScheduler {
     private func take(_ message: Message, _ alarms: inout Alarms) {
         switch message {
         case .sync(let isFull, let asker):
-            state.withLock { $0.desk.ask(isFull: isFull, asker) }
+            state.withLock { $0.docket.ask(isFull: isFull, asker) }
         case .retry(let changeID, let asker):
-            state.withLock { $0.desk.ask(retryOf: changeID, asker) }
+            state.withLock { $0.docket.ask(retryOf: changeID, asker) }
         case .trigger(let trigger): note(trigger)
         case .pulse(let reply): reply.answer()
         case .noted(let note):
@@ -201,7 +201,7 @@ extension SyncScheduler {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let isOnline = monitor.standing.state != .offline
         let occasion = Agenda.Occasion(trigger)
-        state.withLock { $0.desk.note(occasion, at: now, isOnline: isOnline, chance: chance) }
+        state.withLock { $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance) }
         if trigger == .queued || trigger == .unlocked { tellWhetherWaiting() }
     }
 
@@ -211,10 +211,10 @@ extension SyncScheduler {
         _ sleepers: inout DiscardingTaskGroup
     ) {
         let now = surroundings.timekeeper.elapsed
-        var step = state.withLock { $0.desk.step(at: now) }
+        var step = state.withLock { $0.docket.step(at: now) }
         if case .run(let job) = step {
             runs.addTask { await self.carryOut(job) }
-            step = state.withLock { $0.desk.step(at: now) }
+            step = state.withLock { $0.docket.step(at: now) }
         }
         guard case .sleep(let moment) = step, alarms.set(for: moment) else { return }
         sleepers.addTask {
@@ -225,7 +225,7 @@ extension SyncScheduler {
 
     private func refuseTheRest() {
         let report = SyncReport(.failed, reason: "The host is stopping.", ended: surroundings.now)
-        for asker in state.withLock({ $0.desk.close() }) { asker.answer(report) }
+        for asker in state.withLock({ $0.docket.close() }) { asker.answer(report) }
     }
 }
 

@@ -4,7 +4,7 @@ internal import Vault
 /// What lies before a scheduler: who asks for what, what is under way, and what is planned.
 ///
 /// A value without tasks, so that its decisions can be looked at one by one.
-struct Desk: Sendable {
+struct Docket: Sendable {
     typealias Asker = Reply<SyncReport>
 
     /// One run, and who waits for it.
@@ -44,7 +44,7 @@ struct Desk: Sendable {
 
 // MARK: - What is wanted
 
-extension Desk {
+extension Docket {
     mutating func restore(_ body: (inout Agenda) -> Void) { body(&agenda) }
 
     /// Whoever asks while a run is under way hears of the next one: what that one has read already
@@ -81,7 +81,7 @@ extension Desk {
 
 // MARK: - What is done
 
-extension Desk {
+extension Docket {
     /// One run at a time, those that somebody waits for first.
     mutating func step(at now: Duration) -> Step? {
         guard underWay == nil else { return .sleep(until: vigil.deadline) }
