@@ -1,5 +1,8 @@
 import Crypto
 public import Host
+import Bitwarden
+import EmbeddedUpstream
+import HTTP
 import JSON
 import Sync
 import System
@@ -78,6 +81,54 @@ public struct Elsewhere: Sendable {
     public func archive(_ id: String) async throws {
         world.time.pass(.seconds(10))
         _ = try await account.archive(id)
+    }
+
+    /// A call that the client has no words for.
+    ///
+    /// - Returns: The id of what was made.
+    @discardableResult
+    public func post(_ path: String, _ body: String) async throws -> String {
+        let answer = try await MemoryTransport(handler: world.server.handler).send(
+            .post,
+            path,
+            headers: [
+                "Content-Type": "application/json",
+                "Authorization": "Bearer \(account.session.tokens.access)",
+            ],
+            body: body
+        )
+        let json = try? JSON.Document(answer.body)
+        guard answer.status.isSuccess, let id = json?.root[anyCase: "id"]?.string else {
+            throw Unexpected("\(path): \(answer.text)")
+        }
+        return id
+    }
+
+    public func addFolder(_ name: String) async throws -> String {
+        let sealed = try ring.user.seal(name)
+        return try await post("/api/folders", #"{"name":"\#(sealed)"}"#)
+    }
+
+    public func removeFolder(_ id: String) async throws { try await account.deleteFolder(id) }
+
+    /// Gives the item to an organisation, which is made for that.
+    public func share(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        let cipher = try await account.cipher(id)
+        let name = try ring.user.seal("club")
+        let organization = try await post(
+            "/api/organizations",
+            #"{"name":"club","billingEmail":"a@example.com","key":"4.AAAA","collectionName":"\#(name)"}"#
+        )
+        var json = JSON.Edit(try JSON.Document(cipher.request()))
+        try json.set([.member("organizationId")], to: JSON.Raw(organization))
+        let collections = try await account.sync().answer.collections.compactMap {
+            $0["id"]?.string
+        }
+        _ = try await account.share(
+            id,
+            SharedCipherRequest(cipher: JSON.Raw(json.bytes), collectionIDs: collections)
+        )
     }
 
     public func delete(_ id: String) async throws {

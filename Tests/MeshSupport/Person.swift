@@ -44,11 +44,11 @@ public struct Person: Sendable {
 
     public func lane(_ id: String) -> Lane { Lane(userID: userID, cipherID: id) }
 
-    // MARK: What is done here, without being sent
+    // MARK: What is recorded here: to wait, or as if it were sent at once
 
     /// Records a new item under an id of our own.
     @discardableResult
-    public func add(_ json: String, as standing: Sync.Standing = .queued) async throws -> String {
+    public func add(_ json: String, atOnce: Bool = false) async throws -> String {
         let id = world.chance.identifier()
         world.time.pass(.seconds(10))
         let cipher = try Cipher(
@@ -58,7 +58,7 @@ public struct Person: Sendable {
             keys: ring,
             entropy: world.chance
         )
-        try await record(.add(Snapshot(cipher, keys: ring)), id, as: standing)
+        try await record(.add(Snapshot(cipher, keys: ring)), id, atOnce: atOnce)
         return id
     }
 
@@ -67,7 +67,7 @@ public struct Person: Sendable {
     public func edit(
         _ id: String,
         _ json: String,
-        as standing: Sync.Standing = .queued
+        atOnce: Bool = false
     ) async throws -> Recorded {
         world.time.pass(.seconds(10))
         let edited = try item(id).edited(
@@ -78,7 +78,7 @@ public struct Person: Sendable {
         )
         let snapshot = Snapshot(edited.cipher, keys: ring)
         let wish = Edit.Wish.update(snapshot, changesPassword: edited.passwordChanges > 0)
-        return try await record(wish, id, as: standing).made
+        return try await record(wish, id, atOnce: atOnce).made
     }
 
     /// Records any other wish.
@@ -86,17 +86,17 @@ public struct Person: Sendable {
     public func wish(
         _ wish: Edit.Wish,
         _ id: String,
-        as standing: Sync.Standing = .queued
+        atOnce: Bool = false
     ) async throws -> Recording {
         world.time.pass(.seconds(10))
-        return try await record(wish, id, as: standing)
+        return try await record(wish, id, atOnce: atOnce)
     }
 
     @discardableResult
     private func record(
         _ wish: Edit.Wish,
         _ id: String,
-        as standing: Sync.Standing
+        atOnce: Bool
     ) async throws -> Recording {
         let surroundings = world.surroundings
         let edit = Edit(
@@ -104,6 +104,7 @@ public struct Person: Sendable {
             at: surroundings.now,
             clock: surroundings.clockNote(offset: upstream.clockOffset)
         )
+        let standing = atOnce ? Sync.Standing.inFlight(edit.attempt) : .queued
         return try await world.store.record(edit, in: lane(id), as: standing)
     }
 
@@ -137,6 +138,29 @@ public struct Person: Sendable {
         _ urgency: Urgency = .patient
     ) async throws -> RunReport {
         try await resolver.address.ask { .run(Resolver.Run(reach, urgency), $0) }.get()
+    }
+
+    /// Has an edit that was recorded to be sent at once brought upstream, in its lane.
+    public func attempt(_ recorded: Recorded) async throws -> Attempted {
+        try await lanes.hold(recorded.change.cipherID) { () async throws -> Attempted in
+            try await resolver.address.ask { .attempt(recorded, $0) }.get()
+        }
+    }
+
+    public func carryOut(_ wish: Edit.Wish, of id: String) async throws -> Carried {
+        world.time.pass(.seconds(10))
+        return try await resolver.address.ask { .carryOut(wish, of: lane(id), $0) }.get()
+    }
+
+    /// The content for a wish that is carried out without being recorded.
+    public func content(of id: String, _ json: String) throws -> Snapshot {
+        let edited = try item(id).edited(
+            by: ItemBody(Array(json.utf8)),
+            at: world.surroundings.now,
+            keys: ring,
+            entropy: world.chance
+        )
+        return Snapshot(edited.cipher, keys: ring)
     }
 
     // MARK: What there is

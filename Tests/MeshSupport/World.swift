@@ -1,6 +1,7 @@
 import Bitwarden
 import Crypto
 public import EmbeddedUpstream
+import FoundationEssentials
 import HTTP
 import Host
 import JSON
@@ -9,7 +10,6 @@ public import Messaging
 public import Metrics
 public import Sync
 public import System
-import TestSupport
 import Vault
 
 /// The world around one host: a stateful upstream in this process that holds everybody to the real
@@ -46,7 +46,7 @@ public final class World: Sendable {
     public let surroundings: Surroundings
     public let events = Events()
 
-    let scratch: Scratch
+    let scratch: Ground
     let upstream: Upstream
     let otherUpstream: Upstream
     /// Services that came later.
@@ -56,7 +56,7 @@ public final class World: Sendable {
         self.server = server
         self.time = time
         chance = SeededChance(seed: seed)
-        scratch = try Scratch()
+        scratch = try Ground()
         (store, _) = try await Store.open(
             in: StateDirectory(scratch.path),
             time: time,
@@ -211,6 +211,23 @@ public final class World: Sendable {
 public struct Unexpected: Error, CustomStringConvertible {
     public let description: String
     public init(_ description: String) { self.description = description }
+}
+
+/// A directory that is gone with the world; in memory, where the machine has such a place, since no
+/// story here pulls the plug.
+final class Ground: Sendable {
+    let path: String
+
+    init() throws {
+        let memory = "/dev/shm"
+        let files = FileManager.default
+        let parent =
+            files.isWritableFile(atPath: memory) ? memory : files.temporaryDirectory.path
+        path = parent + "/holdfast-" + UUID().uuidString
+        try files.createDirectory(atPath: path, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
 }
 
 /// What clients that listen were told.

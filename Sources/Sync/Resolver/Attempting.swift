@@ -30,7 +30,7 @@ extension Errand {
     /// Sends the only edit there is, without asking first what upstream holds.
     fileprivate mutating func bringAsItIs() async throws(Halt) -> String? {
         try check()
-        announced = change.attempts.last?.kind
+        announced = change.attempts.last
         if case .create = change.intent { return try await goOn(after: create(as: .pushed)) }
         guard let copy = try base() else { throw .doubt(.unconfirmed) }
         return try await goOn(after: push(over: copy, isCertain: false))

@@ -38,7 +38,7 @@ extension Desk {
             let content = try content(of: snapshot)
             return try await upstream.create(content.request(sending(over: nil)), urgency)
         }
-        let intent = Intent(wish)
+        let intent = Intent(wish, over: copy)
         let content = try intent.snapshot.map { snapshot throws(Setback) in
             try self.content(of: snapshot)
         }
@@ -73,12 +73,18 @@ extension Desk {
 }
 
 extension Intent {
-    /// A wish that stands for itself.
-    fileprivate init(_ wish: Edit.Wish) {
+    /// A wish that stands for itself. Content that carries no date of archiving takes an archived item
+    /// out of the archive, and not all servers see that in the content.
+    fileprivate init(_ wish: Edit.Wish, over copy: Cipher?) {
         self =
             switch wish {
             case .add(let snapshot): .create(snapshot, .none)
-            case .update(let snapshot, _): .update(snapshot, trash: nil, .none)
+            case .update(let snapshot, _):
+                .update(
+                    snapshot,
+                    trash: nil,
+                    Adjustments(isArchived: copy?.archivedDate == nil ? nil : snapshot.isArchived)
+                )
             case .trash: .softDelete(nil, .none)
             case .restore: .other(restores: true, .none)
             case .archive: .other(restores: false, Adjustments(isArchived: true))

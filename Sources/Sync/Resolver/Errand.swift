@@ -11,14 +11,16 @@ struct Errand {
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome?
     /// The attempt that is written down already, before the first request.
-    var announced: Attempt.Kind?
+    var announced: Attempt?
     /// The item itself is read, not the list.
     var distrustsList = false
+    /// What upstream has just said that it holds.
+    var fresh: Cipher?
+    var conflict: (kind: Situation.Conflict, winner: Side)?
     var done: Set<Deed> = []
     var isCreated = false
     var isAdopted = false
     var backupID: String?
-    var winner: Side?
 
     init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
         self.change = change
@@ -60,7 +62,8 @@ struct Errand {
     private mutating func turn() async throws(Halt) -> Turn {
         try check()
         if change.isUnborn { return try await bear() }
-        let copy = try await read()
+        let copy: Cipher? = if let fresh { fresh } else { try await read() }
+        fresh = nil
         let situation = Situation(
             of: change,
             upstream: copy,
@@ -76,6 +79,7 @@ struct Errand {
         guard snapshot.keyFingerprint == Snapshot.fingerprint(of: desk.keys.user) else {
             throw .unfit(.keyChanged)
         }
+        _ = try Self.cipher(snapshot.json)
     }
 
     private mutating func reload() throws(Halt) {
@@ -93,7 +97,7 @@ struct Errand {
 
     private mutating func forgetProgress() {
         done = []
-        announced = nil
+        (announced, fresh) = (nil, nil)
     }
 
     // MARK: What upstream has never confirmed
@@ -151,6 +155,7 @@ struct Errand {
             return try await settle(.holds(base), .adopted, .sent)
         }
         try await move(to: base)
+        fresh = found
         if isEdited, let created = found.creationDate.flatMap({ Revision($0) }) {
             let footing = Footing(revision: created)
             try await update { $0.rebase(onto: footing, cipherID: base.lane.cipherID) }

@@ -7,7 +7,7 @@ final class Listing: Sendable {
     struct Content: Sendable {
         let ciphers: [String: BaseCipher]
         /// Whether an item that is not in it is gone: the answer is whole, is about this account, and
-        /// does not make nearly everything vanish at once.
+        /// does not come from an earlier point in time.
         let isBelieved: Bool
         let folderIDs: Set<String>
     }
@@ -90,7 +90,13 @@ extension Listing.Content {
             ),
             accountRevision: nil
         )
-        isBelieved = Belief(in: fetched.picture, on: footing, at: now) == .believed
+        isBelieved =
+            switch Belief(in: fetched.picture, on: footing, at: now) {
+            case .believed, .confirmed: true
+            // Nothing is taken from here on this list's word alone.
+            case .doubted(let doubt): doubt.kind == .shrink
+            case .refused: false
+            }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
     }
 

@@ -6,7 +6,7 @@ extension Errand {
         _ situation: Situation,
         _ copy: Cipher?
     ) async throws(Halt) -> Turn {
-        if let conflict = situation.conflict { decide(conflict.kind, for: conflict.winner) }
+        conflict = situation.conflict ?? conflict
         switch (situation.resolution, copy) {
         case (.recreate, _):
             if let found = try await seek() { return try await adopt(found) }
@@ -29,17 +29,6 @@ extension Errand {
         case (.yield, let copy?):
             return try await yield(to: copy, .restoredServer, .restored)
         }
-    }
-
-    private mutating func decide(_ kind: Situation.Conflict, for side: Side) {
-        winner = side
-        let counted: SyncMetrics.ConflictKind =
-            switch kind {
-            case .hard: .hard
-            case .soft: .soft
-            case .delete: .delete
-            }
-        desk.surroundings.metrics.decided(counted, for: side)
     }
 
     // MARK: Sending
@@ -71,6 +60,7 @@ extension Errand {
         guard let base = BaseCipher(copy, of: desk.userID) else {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
+        fresh = copy
         return try await settle(.holds(base), outcome, .sent)
     }
 
@@ -152,6 +142,7 @@ extension Errand {
             throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
         }
         isCreated = outcome == .recreated
+        fresh = answer
         let state = ItemState(answer, isCertain: true)
         if change.intent.nextDeed(over: state, holdsContent: true, done: done) == nil {
             return try await settle(.holds(base), outcome, .sent)
@@ -196,6 +187,7 @@ extension Errand {
         _ status: Receipt.Status
     ) async throws(Halt) -> Turn {
         if let base = BaseCipher(copy, of: desk.userID) { try await putBase(base) }
+        fresh = copy
         return try await settle(.untouched, outcome, status)
     }
 

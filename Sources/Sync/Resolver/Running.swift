@@ -82,9 +82,7 @@ extension Resolver {
     {
         while let next = state.next() {
             do throws(StoreError) {
-                try await lanes.hold(next.cipherID) { () async throws(StoreError) in
-                    try await bring(next.id, state, desk, reach)
-                }
+                try await bring(next.id, in: next.cipherID, state, desk, reach)
             } catch {
                 return error
             }
@@ -92,13 +90,33 @@ extension Resolver {
         return nil
     }
 
+    /// In its lane; another one, if the cipher has got another id meanwhile.
     private func bring(
         _ id: String,
+        in cipherID: String,
         _ state: RunState,
         _ desk: Desk,
         _ reach: Run.Reach
     ) async throws(StoreError) {
-        guard let stored = try reader.change(id), isDue(stored, reach) else { return }
+        var cipherID = cipherID
+        while true {
+            let other = try await lanes.hold(cipherID) { () async throws(StoreError) -> String? in
+                guard let stored = try reader.change(id), isDue(stored, reach) else { return nil }
+                let present = stored.summary.lane.cipherID
+                guard present == cipherID else { return present }
+                try await bring(stored, state, desk)
+                return nil
+            }
+            guard let other else { return }
+            cipherID = other
+        }
+    }
+
+    private func bring(
+        _ stored: StoredChange,
+        _ state: RunState,
+        _ desk: Desk
+    ) async throws(StoreError) {
         guard let change = stored.change else {
             state.tried()
             return try await setAside(stored, desk)

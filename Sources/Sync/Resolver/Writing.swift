@@ -8,11 +8,9 @@ extension Errand {
         _ content: Cipher?,
         _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
     ) async throws(Halt) {
-        guard announced != kind else {
-            announced = nil
-            return
-        }
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
+        defer { announced = nil }
+        if let announced, announced.isSame(as: attempt) { return }
         try await update {
             body(&$0)
             $0.note(attempt)
@@ -76,7 +74,7 @@ extension Errand {
         let note = ResolutionNote(
             outcome,
             at: desk.now,
-            winner: winner,
+            winner: conflict?.winner,
             backupCipherID: backupID
         )
         let cipherID = upstream.cipherID(or: change.cipherID)
@@ -107,6 +105,12 @@ extension Errand {
     private func tell(_ note: ResolutionNote, _ cipherID: String) {
         let surroundings = desk.surroundings
         let lane = desk.lane(cipherID)
+        if let conflict {
+            surroundings.metrics.decided(
+                SyncMetrics.ConflictKind(conflict.kind),
+                for: conflict.winner
+            )
+        }
         if isQueued {
             surroundings.metrics.resolved(change.type, note.outcome)
             surroundings.announce(.resolution(lane, changeID: change.id, note))
@@ -122,5 +126,16 @@ extension Settlement.Upstream {
         case .lacks: nil
         case .untouched: id
         }
+    }
+}
+
+extension SyncMetrics.ConflictKind {
+    fileprivate init(_ conflict: Situation.Conflict) {
+        self =
+            switch conflict {
+            case .hard: .hard
+            case .soft: .soft
+            case .delete: .delete
+            }
     }
 }

@@ -33,7 +33,7 @@ public struct Attempt: Hashable, Sendable {
     var mayHaveLanded: Bool { outcome != .refused }
 
     /// Whether it is the same that was sent.
-    func isSame(as other: Attempt) -> Bool {
+    public func isSame(as other: Attempt) -> Bool {
         kind == other.kind && fingerprint == other.fingerprint
     }
 }

@@ -11,3 +11,32 @@ extension Snapshot {
         Array(key.keyID.description.utf8)
     }
 }
+
+extension Edit {
+    /// What is written down before an edit that stands alone is sent at once.
+    public var attempt: Attempt {
+        Attempt(wish.attempt, at: moment, fingerprint: wish.content?.fingerprint ?? [])
+    }
+}
+
+extension Edit.Wish {
+    fileprivate var attempt: Attempt.Kind {
+        switch self {
+        case .add: .create
+        case .update: .update
+        case .trash: .trash
+        case .restore: .restore
+        case .archive: .archive
+        case .unarchive: .unarchive
+        case .move, .favour: .partial
+        case .hardDelete: .hardDelete
+        }
+    }
+
+    fileprivate var content: Cipher? {
+        switch self {
+        case .add(let snapshot), .update(let snapshot, _): try? Cipher(snapshot.json)
+        case .trash, .restore, .archive, .unarchive, .move, .favour, .hardDelete: nil
+        }
+    }
+}

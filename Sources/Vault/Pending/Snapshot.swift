@@ -32,5 +32,5 @@ public struct Snapshot: Hashable, Sendable {
     }
 
     /// Whether upstream has the cipher in the archive once it has taken the content.
-    var isArchived: Bool { (try? Cipher(json))?.archivedDate != nil }
+    public var isArchived: Bool { (try? Cipher(json))?.archivedDate != nil }
 }

@@ -1,0 +1,346 @@
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Metrics
+import Sync
+import Testing
+import Vault
+
+/// Rows 70 to 92 of the test map: what a run does upstream.
+@Suite struct ResolvingRowsTests {
+    static let mail = #"{"type":1,"name":"mail","login":{"username":"ada","password":"first"}}"#
+
+    static func password(_ text: String) -> String {
+        #"{"name":"mail","login":{"username":"ada","password":"\#(text)"}}"#
+    }
+
+    /// Somebody with one login that upstream has and this host knows of.
+    static func open(
+        _ personality: Personality.Name = .bitwarden,
+        _ item: String = mail,
+        story: @Sendable (World, Person, String) async throws -> Void
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(item)
+            try await ada.refresh()
+            try await story(world, ada, id)
+        }
+    }
+
+    @Test func `row 70: with nothing pending a run asks nothing`() async throws {
+        try await Self.open { world, ada, _ in
+            let report = try await ada.run()
+            #expect(report == RunReport())
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 71: a create is posted once and known by upstream's id`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Self.mail)
+            let report = try await ada.run()
+            #expect(report.tried == 1 && report.settled == 1 && report.stop == nil)
+            #expect(world.wire.requests == ["POST /api/ciphers"])
+            #expect(try ada.changes.isEmpty)
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            #expect(id != made)
+            #expect(try ada.base(made)?.lane.cipherID == id)
+            #expect(try world.store.reader.layers(of: ada.userID).base.count == 1)
+            #expect(try ada.resolutions.map(\.outcome) == [.pushed])
+        }
+    }
+
+    @Test func `row 72: a snapshot without an id is posted and settles`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = world.chance.identifier()
+            let cipher = try Cipher(
+                creating: ItemBody(Array(Self.mail.utf8)),
+                id: nil,
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.wish(.add(Snapshot(cipher, keys: ada.ring)), made)
+            try await ada.run()
+            #expect(world.wire.requests == ["POST /api/ciphers"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 73: an update without a conflict is read and put`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.edit(id, Self.password("second"))
+            try await ada.run()
+            #expect(
+                world.wire.requests == ["GET /api/ciphers/\(id)/details", "PUT /api/ciphers/\(id)"]
+            )
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+            #expect(try ada.item(id).login?.password == "second")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 74: a trash without a conflict is read and carried out`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "PUT /api/ciphers/\(id)/delete",
+                ]
+            )
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+            #expect(try ada.base(id)?.isTrashed == true)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 75: a deletion without a conflict is read and carried out`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "DELETE /api/ciphers/\(id)",
+                ]
+            )
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.isEmpty)
+            #expect(try ada.base(id) == nil)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 76: T-15 the later edit here wins and upstream's is kept`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.edit(id, Self.password("mine"))
+            try await ada.run()
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "POST /api/ciphers",
+                    "PUT /api/ciphers/\(id)",
+                ]
+            )
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.login?.password == "theirs")
+            #expect(try ada.changes.isEmpty)
+            let note = try #require(try ada.resolutions.first)
+            #expect(note.outcome == .backedUpServer && note.winner == .local)
+            #expect(note.backupCipherID == backup.id)
+            #expect(try ada.base(#require(backup.id)) != nil, "It shows here at once, too.")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 77: upstream's later edit wins and the one here is kept`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.edit(id, Self.password("mine"))
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.run()
+            #expect(
+                world.wire.requests == ["GET /api/ciphers/\(id)/details", "POST /api/ciphers"]
+            )
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+            #expect(try ada.item(id).login?.password == "theirs")
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.login?.password == "mine")
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.winner) == [.upstream])
+        }
+    }
+
+    @Test func `row 78: four changed passwords keep upstream's copy`() async throws {
+        try await Self.open { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, Self.password("p\(number)")) }
+            #expect(try ada.change(id)?.passwordChanges == 4)
+            try await ada.run()
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "POST /api/ciphers",
+                    "PUT /api/ciphers/\(id)",
+                ]
+            )
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.login?.password == "first")
+            #expect(try ada.changes.isEmpty)
+            let kind = #"holdfast_conflicts_total{kind="soft",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 1)
+        }
+    }
+
+    static func history(_ passwords: String...) -> String {
+        passwords.map {
+            #"{"password":"\#($0)","lastUsedDate":"2025-01-01T00:00:00.000Z"}"#
+        }.joined(separator: ",")
+    }
+
+    @Test func `row 79: a winner here and its backup keep their own histories`() async throws {
+        let item = #"{"type":1,"name":"mail","login":{"password":"first"}}"#
+        try await Self.open(.bitwarden, item) { world, ada, id in
+            let theirs = Self.history("t1", "t2")
+            try await ada.elsewhere.edit(
+                id,
+                #"{"name":"theirs","login":{"password":"first"},"passwordHistory":[\#(theirs)]}"#
+            )
+            let mine = Self.history("m1", "m2", "m3")
+            try await ada.edit(
+                id,
+                #"{"name":"mine","login":{"password":"first"},"passwordHistory":[\#(mine)]}"#
+            )
+            try await ada.run()
+            let pushed = try await ada.elsewhere.item(id)
+            #expect(pushed.passwordHistory.map(\.password) == ["m1", "m2", "m3"])
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.passwordHistory.map(\.password) == ["t1", "t2"])
+        }
+    }
+
+    @Test func `row 80: a winner upstream and its backup keep their own histories`() async throws {
+        let item = #"{"type":1,"name":"mail","login":{"password":"first"}}"#
+        try await Self.open(.bitwarden, item) { world, ada, id in
+            let mine = Self.history("m1", "m2", "m3")
+            try await ada.edit(
+                id,
+                #"{"name":"mine","login":{"password":"first"},"passwordHistory":[\#(mine)]}"#
+            )
+            let theirs = Self.history("t1", "t2")
+            try await ada.elsewhere.edit(
+                id,
+                #"{"name":"theirs","login":{"password":"first"},"passwordHistory":[\#(theirs)]}"#
+            )
+            try await ada.run()
+            #expect(try ada.item(id).passwordHistory.map(\.password) == ["t1", "t2"])
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.passwordHistory.map(\.password) == ["m1", "m2", "m3"])
+        }
+    }
+
+    @Test func `row 81: a soft conflict leaves both histories as they were`() async throws {
+        try await Self.open { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, Self.password("p\(number)")) }
+            try await ada.run()
+            let pushed = try await ada.elsewhere.item(id)
+            #expect(pushed.passwordHistory.map(\.password) == ["p3", "p2", "p1", "first"])
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.passwordHistory.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 82: what was edited elsewhere is not trashed`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.run()
+            #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
+            #expect(try ada.item(id).login?.password == "theirs")
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="server"}"#
+            #expect(await world.registry.figure(kind) == 1)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 83: G-VR2 what was edited elsewhere is not deleted, and that is told`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.run()
+            #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
+            #expect(try ada.item(id).login?.password == "theirs")
+            #expect(try ada.changes.isEmpty)
+            let told = world.events.all.contains {
+                if case .resolution(_, _, let note) = $0 {
+                    note.outcome == .restoredServer
+                } else {
+                    false
+                }
+            }
+            #expect(told)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 84: what is gone upstream is created anew, once its list confirms that`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            // With another item there, the list does not look as if everything were gone.
+            try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
+            try await ada.refresh()
+            try await ada.edit(id, Self.password("mine"))
+            try await ada.elsewhere.delete(id)
+            try await ada.run()
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "GET /api/sync", "POST /api/ciphers",
+                ]
+            )
+            let again = try #require(try await ada.elsewhere.items.first { $0.name == "mail" })
+            #expect(again.login?.password == "mine")
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.base(id)?.lane.cipherID == again.id, "T-67: the old id leads there.")
+            #expect(try ada.resolutions.map(\.outcome) == [.recreated])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 85: what is gone upstream need not be trashed`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
+            try await ada.refresh()
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.delete(id)
+            try await ada.run()
+            #expect(!world.wire.requests.contains { $0.hasSuffix("/delete") })
+            #expect(try ada.base(id) == nil)
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.cleanedUp])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 86: what is gone upstream need not be deleted`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
+            try await ada.refresh()
+            try await ada.wish(.hardDelete, id)
+            try await ada.elsewhere.delete(id)
+            try await ada.run()
+            #expect(!world.wire.requests.contains { $0.hasPrefix("DELETE") })
+            #expect(try ada.base(id) == nil)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+}

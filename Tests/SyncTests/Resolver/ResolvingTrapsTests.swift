@@ -1,0 +1,553 @@
+import Crypto
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Metrics
+import Sync
+import Testing
+import Vault
+
+/// What a straightforward resolver gets wrong, each by the number under which it is known.
+@Suite struct ResolvingTrapsTests {
+    typealias Rows = ResolvingRowsTests
+
+    static let lost = Fault.Effect.loseAnswer
+
+    // MARK: Landed, and nobody heard of it
+
+    @Test(arguments: Personality.Name.allCases, 1...5)
+    func `T-10 G-RES1 a create whose answers are lost is there once`(
+        _ personality: Personality.Name,
+        _ times: Int
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            var fault = Fault(Self.lost, on: .createCipher)
+            fault.times = times
+            await world.server.inject(fault)
+            #expect(try await ada.run().stop != nil)
+            #expect(try ada.change(made)?.failures == 0)
+            // Too early to look: nothing is asked.
+            world.wire.forget()
+            try await ada.run(.all)
+            #expect(world.wire.requests.isEmpty)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(world.wire.requests == ["GET /api/sync"])
+            #expect(try await ada.elsewhere.names == ["mail"])
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.adopted])
+            #expect(try ada.base(made)?.lane.cipherID != made)
+        }
+    }
+
+    @Test func `G-RES1 an edit between a lost create and its repetition arrives in one item`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            try await ada.edit(made, Rows.password("newest"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["newest"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `G-RES1 a lost create that somebody has edited since is theirs`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["theirs"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `G-RES1 a lost create that both sides have edited since loses neither`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(made, Rows.password("mine"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            let passwords = try await ada.elsewhere.items.map { $0.login?.password }
+            #expect(Set(passwords) == ["theirs", "mine"])
+        }
+    }
+
+    @Test func `T-48 a create that is carried out late is not repeated`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.commitLate(.seconds(10)), on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            for _ in 0..<100 where try await ada.elsewhere.items.isEmpty { await Task.yield() }
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-23 an update whose answer was lost is no conflict with itself`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("second"))
+            await world.server.inject(Fault(Self.lost, on: .updateCipher))
+            try await ada.run()
+            #expect(try ada.change(id) != nil)
+            world.time.pass(.seconds(25))
+            world.wire.forget()
+            try await ada.run()
+            #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.resolutions.map(\.outcome) == [.alreadyApplied])
+        }
+    }
+
+    @Test func `T-24 what died between the answer and the bookkeeping is found done`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let recorded = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            let sent = try Cipher(#require(recorded.change.intent.snapshot).json)
+            try await ada.elsewhere.put(id, sent, over: ada.elsewhere.item(id).cipher)
+            try await ada.run()
+            #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
+    @Test func `T-02 an edit after one that landed unheard is pushed without a conflict`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("second"))
+            await world.server.inject(Fault(Self.lost, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("third"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["third"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    // MARK: Backups
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-11 a push that fails after its backup makes no other backup`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
+            fault.operation = .updateCipher
+            fault.times = 3
+            await world.server.inject(fault)
+            for _ in 0..<5 {
+                try await ada.run()
+                world.time.pass(.seconds(1_000))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let reused = #"holdfast_backups_total{reason="hardConflict",outcome="reused"}"#
+            #expect(await world.registry.figure(reused) == 3)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-11 a backup whose answer was lost is found and not made again`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+        }
+    }
+
+    @Test func `T-49 a backup of the longest name is cut and made`() async throws {
+        let name = String(repeating: "ä", count: 343)
+        try await Rows.open(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"\#(name)","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"\#(name)","notes":"mine"}"#)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.notes == "theirs")
+            #expect(try #require(backup.name).hasPrefix("ää"))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-49 a backup whose folder is gone is made without it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let id = try await ada.elsewhere.add(
+                #"{"type":1,"name":"mail","folderId":"\#(folder)","notes":"0"}"#
+            )
+            try await ada.refresh()
+            try await ada.edit(id, #"{"name":"mail","folderId":"\#(folder)","notes":"mine"}"#)
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.map(\.notes)
+            #expect(Set(notes) == ["theirs", "mine"])
+        }
+    }
+
+    private static let passkey = """
+        {"type":1,"name":"mail","login":{"username":"ada","password":"first",
+        "fido2Credentials":[{"credentialId":"c1","keyType":"public-key","keyAlgorithm":"ECDSA",
+        "keyCurve":"P-256","keyValue":"MIGH","rpId":"example.test","userHandle":"aGFuZGxl",
+        "userName":"ada","counter":"7","rpName":"Example","userDisplayName":"Ada L",
+        "discoverable":"true","creationDate":"2025-01-02T03:04:05.678Z"}]}}
+        """
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-51 a backup of an item with passkeys opens, passkeys and all`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality, Self.passkey) { world, ada, id in
+            let theirs = Self.passkey.replacing("first", with: "theirs")
+            let mine = Self.passkey.replacing("first", with: "mine")
+            try await ada.elsewhere.edit(id, theirs)
+            try await ada.edit(id, mine)
+            try await ada.run()
+            for item in try await ada.elsewhere.items {
+                #expect(item.flaws.isEmpty)
+                #expect(item.login?.hasPasskeys == true)
+            }
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
+    @Test func `T-60 a backup of a stamped item in the trash has one stamp and is in no trash`()
+        async throws
+    {
+        let item = #"{"type":1,"name":"mail - 2025-01-02 03:04:05","notes":"0"}"#
+        try await Rows.open(.bitwarden, item) { world, ada, id in
+            try await ada.elsewhere.edit(
+                id,
+                #"{"name":"mail - 2025-01-02 03:04:05","notes":"theirs"}"#
+            )
+            try await ada.elsewhere.trash(id)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            let backup = try #require(items.first { $0.id != id })
+            #expect(backup.notes == "theirs" && !backup.cipher.isInTrash)
+            #expect(try #require(backup.name).count == "mail - 2025-01-02 03:04:05".count)
+            #expect(items.first { $0.id == id }?.cipher.isInTrash == false)
+        }
+    }
+
+    // MARK: What is no conflict
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-25 what moved only in place is pushed over without a backup and stays there`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(
+                id,
+                """
+                {"name":"mail","favorite":true,"folderId":"\(folder)",
+                "login":{"username":"ada","password":"first"}}
+                """
+            )
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["mine"])
+            #expect(items.first?.cipher.isFavorite == true)
+            #expect(items.first?.cipher.folderID == folder)
+            #expect(try ada.resolutions.map(\.outcome) == [.pushed])
+        }
+    }
+
+    @Test func `T-17 a stamp with other digits is the same stamp`() async throws {
+        try await Rows.open { world, ada, id in
+            await world.server.setStampDigits(3)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["mine"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `P4 the same edit on both sides makes no backup`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"same"}"#)
+            try await ada.edit(id, #"{"name":"same"}"#)
+            try await ada.run()
+            #expect(try await ada.elsewhere.names == ["same"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    // MARK: Changes of kind
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-26 an edit and then the trash arrive both`(_ personality: Personality.Name)
+        async throws
+    {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.isInTrash)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-26 with a conflict the edit is kept and upstream's copy stands`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+            #expect(items.first { $0.id != id }?.login?.password == "mine")
+            #expect(!items.contains { $0.cipher.isInTrash })
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-27 an edit of what is to be trashed arrives in the trash`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.wish(.trash, id)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.isInTrash)
+        }
+    }
+
+    @Test func `T-28 a deletion after an edit keeps the first baseline`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.refresh()
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["theirs"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-32 a trash in between does not hide how often the password changed`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            for number in 1...3 { try await ada.edit(id, Rows.password("p\(number)")) }
+            try await ada.wish(.trash, id)
+            try await ada.edit(id, Rows.password("p4"))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-35 what was trashed elsewhere is restored for newer content`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.trash(id)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["mine"])
+            #expect(items.first?.cipher.isInTrash == false)
+            #expect(
+                world.wire.requests == [
+                    "GET /api/ciphers/\(id)/details", "PUT /api/ciphers/\(id)/restore",
+                    "PUT /api/ciphers/\(id)",
+                ]
+            )
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-36 what moved to an organisation stays there, and the edit becomes a copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.share(id)
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.cipher.organizationID != nil)
+            let copy = try #require(items.first { $0.id != id })
+            #expect(copy.login?.password == "mine" && copy.cipher.organizationID == nil)
+            #expect(try ada.changes.isEmpty)
+            #expect(!world.wire.requests.contains("PUT /api/ciphers/\(id)"))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-37 what was only trashed elsewhere is deleted`(_ personality: Personality.Name)
+        async throws
+    {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            try await ada.elsewhere.trash(id)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.isEmpty)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-38 a deletion after a trash whose answer was lost is carried out`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.wish(.trash, id)
+            await world.server.inject(Fault(Self.lost, on: .trashCipher))
+            try await ada.run()
+            try await ada.wish(.hardDelete, id)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.isEmpty)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    // MARK: Content
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-52 content goes out under the key that upstream's copy has`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            let old = try await ada.elsewhere.item(id).cipher
+            let rekeyed = try Cipher(
+                creating: ItemBody(Array(Rows.mail.utf8)),
+                id: id,
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            world.time.pass(.seconds(10))
+            try await ada.elsewhere.put(id, rekeyed, over: old)
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.flaws.isEmpty)
+            #expect(item.cipher.key == rekeyed.key)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
+    @Test func `T-54 T-58 every attempt sends the same bytes`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
+            fault.operation = .updateCipher
+            fault.times = 2
+            await world.server.inject(fault)
+            for _ in 0..<3 {
+                try await ada.run()
+                world.time.pass(.seconds(1_000))
+            }
+            let bodies = world.wire.bodies.filter { !$0.isEmpty }
+            #expect(bodies.count == 3 && Set(bodies).count == 1)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.passwordHistory.map(\.password) == ["first"])
+        }
+    }
+
+    @Test func `T-50 a request says for whom and with which key it was encrypted`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let body = try JSON.Document(try #require(world.wire.bodies.last)).root
+            #expect(body["encryptedFor"]?.string == ada.userID)
+            #expect(body["encryptedByKeyId"]?.string == ada.ring.user.keyID.description)
+        }
+    }
+
+    @Test func `T-57 content under a key that was changed is never sent`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            let rotated = try KeyRing(
+                user: SymmetricKey(from: world.chance),
+                account: WrappedKeys(privateKey: nil),
+                entropy: world.chance
+            )
+            ada.keys.unlock(rotated)
+            try await ada.run()
+            #expect(world.wire.requests.isEmpty)
+            let change = try #require(try ada.change(id))
+            #expect(change.state == .quarantined && change.lastFailure?.kind == "key_changed")
+            #expect(change.intent.snapshot != nil)
+        }
+    }
+
+    @Test func `G-VR3 a password that would be lost is kept whatever the counter says`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            for number in 1...6 { try await ada.edit(id, Rows.password("p\(number)")) }
+            let change = try #require(try ada.change(id))
+            _ = try await world.store.update(change.id, expecting: change.version) {
+                $0.passwordChanges = 0
+            }
+            try await ada.run()
+            let passwords = try await ada.elsewhere.items.map { $0.login?.password }
+            #expect(Set(passwords) == ["p6", "first"])
+        }
+    }
+
+    @Test func `with a locked vault nothing is tried`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            ada.keys.lock()
+            let report = try await ada.run()
+            #expect(report == RunReport())
+            #expect(world.wire.requests.isEmpty)
+            ada.keys.unlock(ada.ring)
+            #expect(try await ada.run().settled == 1)
+        }
+    }
+}
