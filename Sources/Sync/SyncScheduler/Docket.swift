@@ -71,9 +71,11 @@ extension Docket {
         agenda.note(occasion, at: now, isOnline: isOnline, chance: chance)
     }
 
+    /// Nothing else is begun.
+    mutating func close() { isClosing = true }
+
     /// - Returns: Those who will not get what they asked for.
-    mutating func close() -> [Asker] {
-        isClosing = true
+    mutating func takeAskers() -> [Asker] {
         defer { (syncAskers, retries) = ([], []) }
         return syncAskers + retries.flatMap(\.askers)
     }
@@ -84,12 +86,14 @@ extension Docket {
 extension Docket {
     /// One run at a time, those that somebody waits for first.
     mutating func step(at now: Duration) -> Step? {
+        if isClosing { return nil }
         guard underWay == nil else { return .sleep(until: vigil.deadline) }
         guard let job = job(at: now) else {
             return agenda.next.map { .sleep(until: min($0.moment, vigil.deadline)) }
         }
         underWay = job.number
-        agenda.begin(job.occasion, at: now)
+        // Trying one change is nothing that the others were waiting for.
+        if case .sync = job.work { agenda.begin(job.occasion, at: now) }
         return .run(job)
     }
 

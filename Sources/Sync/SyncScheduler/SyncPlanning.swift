@@ -58,6 +58,9 @@ extension SyncScheduler {
                     },
                     failures: memory.failures,
                     due: due.map { max(now, elapsed(of: $0)) },
+                    secondLook: memory.doubt.map {
+                        min(elapsed(of: $0.since), now) + Agenda.secondThought
+                    },
                     interval: interval ?? now + Self.patienceWithSignIn,
                     at: now
                 )
@@ -67,9 +70,17 @@ extension SyncScheduler {
 
     static let patienceWithSignIn = Duration.seconds(30)
 
-    /// Tells the monitor whether anything waits for the network, if that is news.
+    /// How many changes wait to be brought upstream.
+    func waitingCount() -> Int {
+        canResolve ? (try? reader.liveCount(of: userID)) ?? 0 : 0
+    }
+
+    /// Tells the monitor whether anything waits for the network, if that is news. Until upstream's own
+    /// "not before" it is upstream that is waited for, and no probe is to disturb it.
     func tellWhetherWaiting() {
-        let waits = canResolve && ((try? reader.liveCount(of: userID)) ?? 0) > 0
+        let now = surroundings.timekeeper.elapsed
+        let isHeld = state.withLock { $0.docket.agenda.hold(at: now) } != nil
+        let waits = !isHeld && waitingCount() > 0
         guard state.withLock({ $0.waits != waits }) else { return }
         guard (try? monitor.address.tryTell(.waits(userID: userID, waits))) != nil else { return }
         state.withLock { $0.waits = waits }
@@ -79,7 +90,7 @@ extension SyncScheduler {
         let now = surroundings.timekeeper.elapsed
         let standing = monitor.standing
         let onlineSince = standing.state == .online ? elapsed(of: standing.since) : nil
-        let waiting = canResolve ? (try? reader.liveCount(of: userID)) ?? 0 : 0
+        let waiting = waitingCount()
         let finding = state.withLock {
             $0.docket.look(at: now, waiting: waiting, onlineSince: onlineSince)
         }

@@ -89,7 +89,7 @@ extension SyncScheduler {
         leaving left: Leftovers
     ) async throws(Obstacle) -> Bool {
         let memory = state.withLock { $0.memory }
-        guard !isFull, left.live == 0, left.trouble == nil, memory.doubt == nil,
+        guard !isFull, !left.hasMoved, left.live == 0, left.trouble == nil, memory.doubt == nil,
             let known = memory.accountRevision, let last = memory.lastFetch,
             surroundings.now - last < Self.longestTrust, surroundings.now >= last
         else { return true }

@@ -94,13 +94,14 @@ extension SyncScheduler {
 
     private func plan(after finding: Finding, _ report: SyncReport) -> Agenda.Delay? {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
+        let hasMoved = finding.hasMoved || waitingCount() == 0
         let due = nextDue()
         let dueElapsed = due.map { elapsed(of: $0) }
         let (agenda, delay) = state.withLock {
             let delay = $0.docket.end(
                 finding.ending,
                 due: dueElapsed,
-                hasMoved: finding.hasMoved || finding.live == 0,
+                hasMoved: hasMoved,
                 at: now,
                 chance: chance
             )

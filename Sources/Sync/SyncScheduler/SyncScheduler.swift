@@ -75,6 +75,7 @@ public final class SyncScheduler: Service {
 
     /// What is under way is finished; nothing else is begun.
     public func close() {
+        state.withLock { $0.docket.close() }
         mailbox.close()
     }
 
@@ -225,7 +226,7 @@ extension SyncScheduler {
 
     private func refuseTheRest() {
         let report = SyncReport(.failed, reason: "The host is stopping.", ended: surroundings.now)
-        for asker in state.withLock({ $0.docket.close() }) { asker.answer(report) }
+        for asker in state.withLock({ $0.docket.takeAskers() }) { asker.answer(report) }
     }
 }
 

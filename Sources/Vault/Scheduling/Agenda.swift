@@ -157,6 +157,7 @@ extension Agenda {
         delay: Delay?,
         failures: Int64,
         due: Duration?,
+        secondLook: Duration? = nil,
         interval: Duration,
         at now: Duration
     ) {
@@ -165,6 +166,7 @@ extension Agenda {
         self.delay = delay
         wishes[.interval] = interval
         wishes[.due] = due
+        wishes[.secondLook] = secondLook
         keepRetry(at: now)
     }
 
@@ -192,9 +194,13 @@ extension Agenda {
         defer { current = nil }
         switch ending {
         case .done, .signedOut: recover()
-        case .waiting:
+        case .waiting where due == nil:
+            // They are in somebody's hands, who is going to be done with them.
+            let failures = failures + 1
             recover()
-            if due == nil { wish(.retry, at: now + Backoff.delay(after: 1, chance: chance)) }
+            self.failures = failures
+            wish(.retry, at: now + Backoff.delay(after: failures, chance: chance))
+        case .waiting: recover()
         case .unfinished:
             recover()
             wish(.remainder, at: now)
@@ -203,7 +209,11 @@ extension Agenda {
             let delay = Backoff.delay(after: failures, chance: chance)
             wish(.secondLook, at: now + max(delay, Self.secondThought))
         case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
-        case .untouched: keepRetry(at: now)
+        case .untouched:
+            keepRetry(at: now)
+            if let current, current != .asked {
+                wish(.retry, at: now + Backoff.delay(after: 1, chance: chance))
+            }
         }
         return nil
     }
@@ -216,7 +226,10 @@ extension Agenda {
 
     private mutating func noteReturn(_ ending: Ending) {
         switch ending {
-        case .done, .waiting, .unfinished: fruitlessReturns = 0
+        case .done, .waiting, .unfinished:
+            fruitlessReturns = 0
+            // It has been to upstream and back; that this was news to somebody is none to it.
+            wishes[.networkReturned] = nil
         case .failed, .doubted, .signedOut:
             if current == .networkReturned { fruitlessReturns += 1 }
         case .untouched: break

@@ -1,5 +1,6 @@
 import Messaging
 import System
+import TestSupport
 import Testing
 import Vault
 

@@ -170,7 +170,14 @@ extension Stage {
     /// The host stops in an orderly way, and another begins with what is on the disk.
     func restart(switches: SwitchBoard? = nil) async throws {
         scheduler.close()
-        let next = Self.scheduler(
+        let next = newScheduler(switches: switches)
+        current.withLock { $0 = next }
+        try await arrivals.address.tell(next)
+    }
+
+    /// Another one, for whoever runs it.
+    func newScheduler(switches: SwitchBoard? = nil) -> SyncScheduler {
+        Self.scheduler(
             store,
             pendingStore,
             resolver,
@@ -181,8 +188,6 @@ extension Stage {
             policy,
             surroundings
         )
-        current.withLock { $0 = next }
-        try await arrivals.address.tell(next)
     }
 
     @discardableResult

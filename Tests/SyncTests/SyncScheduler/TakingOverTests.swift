@@ -1,0 +1,331 @@
+import Messaging
+import SQLite
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Sync
+
+/// What is asked of upstream, what is believed of the answer, and what is remembered.
+@Suite struct TakingOverTests {
+    @Test func `what has not changed upstream is not fetched again, and counts as looked at`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            let first = stage.scheduler.standing.lastSync
+            try await stage.pass(.seconds(10))
+            #expect(try await stage.sync().outcome == .notNeeded)
+            #expect(stage.upstream.names == ["fetch", "revision"])
+            #expect(stage.scheduler.standing.lastSync == first.map { $0 + .seconds(10) })
+            #expect(try await stage.sync(isFull: true).outcome == .completed)
+            #expect(stage.upstream.names == ["fetch", "revision", "fetch"])
+            stage.upstream.edit { $0.revision = 2 }
+            #expect(try await stage.sync().outcome == .completed)
+        }
+    }
+
+    @Test func `upstream's word that nothing has changed is taken for a day`() throws {
+        try Stage.play { stage in
+            try await stage.sync()
+            try await stage.pass(TakingOverTests.day + .seconds(2_000))
+            #expect(stage.upstream.names.count { $0 == "fetch" } == 2)
+        }
+    }
+
+    private static let day = SyncScheduler.longestTrust
+
+    @Test func `a base that was lost is fetched, whatever upstream says of changes`() throws {
+        try Stage.play { stage in
+            try await stage.sync()
+            for sql: StaticString in ["DELETE FROM base_cipher", "DELETE FROM base_slice"] {
+                try await stage.store.database.execute(sql)
+            }
+            try await stage.restart()
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(try stage.baseTicks() == 10)
+        }
+    }
+
+    @Test func `T-08, G-SS2 what is written while the answer is under way stays`() throws {
+        try Stage.play { stage in
+            let store = stage.store
+            try await store.putBase(Shelf.base("gone", ticks: 10))
+            try await store.putBase(Shelf.base("a", ticks: 10))
+            stage.upstream.edit {
+                $0.ciphers = ["a": 10, "gone": 10, "b": 10]
+                $0.meanwhile = {
+                    try? await store.putBase(Shelf.base("a", ticks: 50))
+                    try? await store.putBase(Shelf.base("made", ticks: 50))
+                    try? await store.removeBase(Shelf.lane("gone"))
+                    _ = try? await stage.edit("b", number: 7)
+                }
+            }
+            #expect(try await stage.sync().outcome == .completed)
+            let layers = try store.reader.layers(of: Shelf.user)
+            #expect(layers.base.map(\.lane.cipherID) == ["a", "b", "made"])
+            #expect(try stage.baseTicks() == 50)
+            #expect(layers.pending.map(\.summary.lane.cipherID) == ["b"])
+        }
+    }
+
+    @Test func `T-46, P8 a vault that is suddenly empty is not taken over before a second look`()
+        throws
+    {
+        try Stage.play { stage in
+            stage.upstream.edit { $0.ciphers = ["a": 10, "b": 10, "c": 10] }
+            try await stage.sync()
+            let last = stage.scheduler.standing.lastSync
+            stage.upstream.edit {
+                $0.ciphers = [:]
+                $0.revision = 2
+            }
+            let report = try await stage.sync()
+            #expect(report.outcome == .failed)
+            #expect(report.reason?.hasPrefix("Upstream shows nearly nothing") == true)
+            #expect(try stage.baseTicks() == 10)
+            #expect(stage.scheduler.standing.lastSync == last)
+            #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"shrink\"}") == 1)
+            // Asking again at once confirms nothing; a minute later it does, after a restart too.
+            #expect(try await stage.sync().outcome == .failed)
+            try await stage.restart()
+            #expect(try stage.baseTicks() == 10)
+            try await stage.pass(.seconds(70))
+            #expect(try stage.baseTicks() == nil)
+            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+        }
+    }
+
+    @Test func `P7 an answer from an earlier time is not taken over, and a right one after it is`()
+        throws
+    {
+        try Stage.play { stage in
+            stage.upstream.edit { $0.ciphers = ["a": 50_000_000, "b": 10] }
+            try await stage.sync()
+            stage.upstream.edit { $0.ciphers = ["a": 20_000_000, "b": 10] }
+            #expect(try await stage.sync(isFull: true).outcome == .failed)
+            #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"regression\"}") == 1)
+            #expect(try stage.baseTicks() == 50_000_000)
+            stage.upstream.edit { $0.ciphers = ["a": 60_000_000, "b": 10] }
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(try stage.baseTicks() == 60_000_000)
+        }
+    }
+
+    @Test(arguments: [0, 1, 2])
+    func `T-46 what is no sync answer of this account changes nothing`(_ flaw: Int) throws {
+        try Stage.play { stage in
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.ciphers["a"] = 20
+                $0.revision = 2
+                if flaw == 0 { $0.object = "error" }
+                if flaw == 1 { $0.profileID = "user-2" }
+                if flaw == 2 {
+                    $0.failure = { name, _ in name == "fetch" ? .malformed("html") : nil }
+                }
+            }
+            let report = try await stage.sync(isFull: true)
+            #expect(report.outcome == .failed)
+            #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"decode\"}") == 1)
+            #expect(try stage.baseTicks() == 10)
+            stage.upstream.edit {
+                $0.object = "sync"
+                $0.profileID = Shelf.user
+                $0.failure = { _, _ in nil }
+            }
+            try await stage.pass(.seconds(10))
+            #expect(try stage.baseTicks() == 20, "It is not tried again by itself.")
+        }
+    }
+
+    @Test
+    func
+        `G-SS1 what is pending cannot be read: base is refreshed, and nobody hears that all is well`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            let last = stage.scheduler.standing.lastSync
+            try await stage.edit()
+            stage.resolver.edit {
+                $0.answer = { .failure(.noAccount) }
+            }
+            stage.upstream.edit { $0.ciphers["a"] = 20 }
+            try await stage.pass(.seconds(1))
+            let report = try await stage.sync()
+            #expect(report.outcome == .failed)
+            #expect(report.reason?.hasPrefix("What is pending cannot be read.") == true)
+            #expect(try stage.baseTicks() == 20)
+            #expect(stage.scheduler.standing.lastSync == last)
+        }
+    }
+
+    @Test
+    func `how syncing stands outlives the process, and an erased account leaves nothing of it`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            stage.upstream.isDown(true)
+            let report = try await stage.sync()
+            let before = stage.scheduler.standing
+            try await stage.restart()
+            let after = stage.scheduler.standing
+            #expect(after.lastSync == before.lastSync && after.lastSync != nil)
+            #expect(after.lastReport?.outcome == .failed)
+            #expect(after.lastReport?.reason == report.reason)
+            #expect(after.lastReport?.ended == report.ended)
+            try await stage.store.erase(Shelf.user)
+            try await stage.sync()
+            #expect(try stage.store.reader.syncNote(of: Shelf.user) == nil)
+        }
+    }
+
+    @Test func `P19 the number of upstream's state is kept only once the state is`() throws {
+        try Stage.play { stage in
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.revision = 2
+                $0.ciphers["a"] = 20
+                $0.failure = { name, _ in name == "fetch" ? .unavailable(status: 502) : nil }
+            }
+            #expect(try await stage.sync().outcome == .failed)
+            stage.upstream.edit { $0.failure = { _, _ in nil } }
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(try stage.baseTicks() == 20)
+        }
+    }
+
+    @Test func `every end of a run is counted, announced, timed and logged`() throws {
+        try Stage.play { stage in
+            stage.upstream.edit { $0.latency = .seconds(2) }
+            try await stage.sync()
+            try await stage.sync()
+            stage.upstream.isDown(true)
+            try await stage.sync()
+            #expect(stage.announced.reports.map(\.outcome) == [.completed, .notNeeded, .failed])
+            for outcome in ["completed", "notNeeded", "failed"] {
+                let runs = await stage.figure("holdfast_sync_runs_total{outcome=\"\(outcome)\"}")
+                #expect(runs == 1)
+            }
+            #expect(await stage.figure("holdfast_sync_duration_seconds_sum") == 6)
+            #expect(stage.lines.count("A sync has ended.") == 3)
+            let cause = "holdfast_retries_scheduled_total{cause=\"transport\"}"
+            #expect(await stage.figure(cause) == 1)
+            #expect(await stage.figure("holdfast_retry_backoff_seconds_count") == 1)
+        }
+    }
+}
+
+/// The switches of offline editing where upstream decides.
+@Suite struct SwitchTests {
+    private static func board() -> SwitchBoard {
+        SwitchBoard(offlineChanges: .server, resolution: .server)
+    }
+
+    @Test
+    func `G-S8 the switches are read at every sync, and a host that starts offline knows them`()
+        throws
+    {
+        let board = Self.board()
+        try Stage.play(switches: board) { stage in
+            #expect(board.now == .off)
+            try await stage.sync()
+            #expect(board.now == .on)
+            #expect(stage.upstream.names == ["switches", "fetch"])
+            stage.upstream.isDown(true)
+            let later = Self.board()
+            try await stage.restart(switches: later)
+            #expect(later.now == .on)
+            try await stage.sync()
+            #expect(later.now == .on)
+        }
+    }
+
+    @Test
+    func `T-62 switches that cannot be told just now stay as they were, and the sync goes on`()
+        throws
+    {
+        let board = Self.board()
+        try Stage.play(switches: board) { stage in
+            try await stage.sync()
+            try await stage.edit()
+            stage.upstream.edit {
+                $0.failure = { name, _ in name == "switches" ? .malformed("no JSON") : nil }
+            }
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(board.now == .on)
+            #expect(try stage.live == 0)
+        }
+    }
+
+    @Test func `R-039, R-040 what was left while resolution was off goes up when it is on again`()
+        throws
+    {
+        let board = Self.board()
+        try Stage.play(switches: board) { stage in
+            stage.upstream.edit { $0.switches = .off }
+            try await stage.edit()
+            try await stage.sync()
+            #expect(stage.resolver.asks.isEmpty)
+            stage.upstream.edit { $0.switches = Switches(offlineChanges: false, resolution: true) }
+            try await stage.sync()
+            #expect(try stage.live == 0)
+        }
+    }
+}
+
+/// A receipt ends when a later answer of upstream's shows what was sent.
+@Suite struct ObservationTests {
+    @Test func `A6-N3 what was sent is observed by a refresh that began afterwards`() throws {
+        try Stage.play { stage in
+            let receipt = try #require(try await stage.edit().receiptID)
+            try await stage.pass(.seconds(20))
+            #expect(try await stage.sync().outcome == .completed)
+            let read = { try stage.store.reader.receipt(receipt, of: Shelf.user) }
+            #expect(try read()?.status == .observed)
+            #expect(try read()?.observed == Moment(stage.time.now))
+            #expect(await stage.figure("holdfast_edit_propagation_seconds_count") == 1)
+            #expect(await stage.figure("holdfast_edit_propagation_seconds_sum") == 20)
+        }
+    }
+
+    @Test func `what was sent while the answer was under way is observed by the next`() throws {
+        try Stage.play { stage in
+            let receipt = try #require(try await stage.edit().receiptID)
+            stage.keys.lock()
+            let (resolver, time) = (stage.resolver, stage.time)
+            stage.upstream.edit {
+                $0.meanwhile = {
+                    try? await time.sleep(for: .seconds(1))
+                    _ = try? await resolver.address.ask { .run(Resolver.Run(.all, .patient), $0) }
+                }
+            }
+            let read = { try stage.store.reader.receipt(receipt, of: Shelf.user)?.status }
+            try await stage.sync()
+            #expect(try read() == .sent)
+            stage.upstream.edit { $0.meanwhile = {} }
+            try await stage.pass(.seconds(1))
+            try await stage.sync()
+            #expect(try read() == .observed)
+        }
+    }
+
+    @Test func `what upstream does not show is not observed`() throws {
+        try Stage.play { stage in
+            let receipt = try #require(try await stage.edit().receiptID)
+            stage.upstream.edit {
+                $0.failure = { name, _ in name == "fetch" ? .malformed("") : nil }
+            }
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.failure = { _, _ in nil }
+                $0.ciphers = ["b": 10]
+            }
+            try await stage.pass(.seconds(300))
+            #expect(try stage.store.reader.receipt(receipt, of: Shelf.user)?.status == .sent)
+        }
+    }
+}

@@ -1,0 +1,202 @@
+import System
+import Testing
+
+@testable import Vault
+
+@Suite struct AgendaTests {
+    private func agenda() -> Agenda { Agenda(interval: .seconds(1_000)) }
+
+    private func at(_ seconds: Double) -> Duration { .seconds(seconds) }
+
+    @Test func `after a run that did everything the interval is next, a tenth of it by chance`() {
+        for (chance, seconds) in [(0.0, 900.0), (0.5, 1_000.0), (0.75, 1_050.0)] {
+            var agenda = agenda()
+            agenda.begin(.asked, at: .zero)
+            agenda.end(.done, due: nil, at: .zero, chance: chance)
+            #expect(agenda.next?.occasion == .interval)
+            #expect(agenda.next?.moment == at(seconds))
+        }
+    }
+
+    @Test func `the earliest wish counts, and a run serves them all`() {
+        var agenda = agenda()
+        agenda.note(.upstreamChanged, at: at(5))
+        agenda.note(.upstreamChanged, at: at(5.5))
+        agenda.note(.unlocked, at: at(5.6))
+        #expect(agenda.next?.occasion == .unlocked)
+        agenda.begin(.unlocked, at: at(5.6))
+        #expect(agenda.next == nil)
+        agenda.note(.queued, at: at(6))
+        agenda.end(.done, due: nil, at: at(7), chance: 0)
+        #expect(agenda.next?.occasion == .queued, "A wish that came during the run is lost.")
+        #expect(agenda.occasion(at: at(7)) == .queued)
+    }
+
+    @Test(arguments: Agenda.Occasion.allCases)
+    func `nothing passes upstream's own "not before"`(_ occasion: Agenda.Occasion) {
+        var agenda = agenda()
+        agenda.begin(.interval, at: .zero)
+        let delay = agenda.end(
+            .failed(.throttled(until: at(37))),
+            due: .zero,
+            at: .zero,
+            chance: 0.9
+        )
+        #expect(delay == Agenda.Delay(until: at(37), length: at(37)))
+        agenda.note(occasion, at: at(1))
+        #expect(agenda.next?.moment == at(37))
+        #expect(agenda.hold(at: at(36)) == at(37))
+        #expect(agenda.hold(at: at(37)) == nil)
+    }
+
+    @Test(arguments: Agenda.Occasion.allCases)
+    func `the backoff is passed by news of the network and by people, and by nothing else`(
+        _ occasion: Agenda.Occasion
+    ) {
+        var agenda = agenda()
+        agenda.begin(.interval, at: .zero)
+        agenda.end(.failed(nil), due: nil, at: .zero, chance: 0)
+        agenda.note(occasion, at: at(1))
+        let passes: Set<Agenda.Occasion> = [.networkReturned, .signedIn, .standstill, .asked]
+        let expected = passes.contains(occasion) ? at(1) : at(2.5)
+        #expect(agenda.next?.moment == expected)
+    }
+
+    @Test func `returns that bring nothing are heeded less and less, until one brings something`() {
+        var agenda = agenda()
+        var now = Duration.zero
+        var waits: [Duration] = []
+        for _ in 0..<12 {
+            agenda.note(.networkReturned, at: now)
+            let start = agenda.next?.moment ?? .zero
+            waits.append(start - now)
+            now = start
+            agenda.begin(.networkReturned, at: now)
+            agenda.end(.failed(nil), due: nil, at: now, chance: 1)
+        }
+        #expect(waits.prefix(5) == [.zero, at(5), at(10), at(20), at(40)])
+        #expect(waits.last == at(900))
+        agenda.begin(.asked, at: now)
+        agenda.end(.done, due: nil, at: now, chance: 0)
+        agenda.note(.networkReturned, at: now)
+        #expect(agenda.next?.moment == now)
+    }
+
+    @Test func `what waits for its own time comes at that time`() {
+        var agenda = agenda()
+        agenda.begin(.interval, at: .zero)
+        agenda.end(.waiting, due: at(77), at: at(1), chance: 0)
+        #expect(agenda.next?.moment == at(77))
+        #expect(agenda.next?.occasion == .due)
+        #expect(agenda.failures == 0)
+    }
+
+    @Test func `what is in somebody's hands is looked after, less and less often`() {
+        var agenda = agenda()
+        var waits: [Duration] = []
+        for _ in 0..<4 {
+            agenda.begin(.interval, at: .zero)
+            agenda.end(.waiting, due: nil, at: .zero, chance: 0)
+            waits.append(agenda.next?.moment ?? .zero)
+        }
+        #expect(waits == [at(2.5), at(5), at(10), at(20)])
+    }
+
+    @Test func `who has to sign in is not asked for at any due time, but at the interval`() {
+        var agenda = agenda()
+        agenda.begin(.interval, at: .zero)
+        agenda.end(.signedOut, due: .zero, at: .zero, chance: 0)
+        #expect(agenda.next?.occasion == .interval)
+        agenda.note(.signedIn, at: at(3))
+        #expect(agenda.next?.moment == at(3))
+    }
+
+    @Test func `what is not tried for a while is not planned earlier`() {
+        var agenda = agenda()
+        agenda.begin(.interval, at: .zero)
+        let delay = agenda.end(.failed(.held(until: at(60))), due: nil, at: .zero, chance: 0)
+        #expect(delay?.until == at(60))
+        #expect(agenda.hold == nil, "Only upstream's own word holds everybody.")
+    }
+
+    @Test func `what was planned is taken up after a restart, whoever set the clock`() {
+        var agenda = agenda()
+        agenda.restore(
+            hold: at(1_000_000),
+            delay: nil,
+            failures: 3,
+            due: at(5),
+            interval: at(600),
+            at: .zero
+        )
+        #expect(agenda.next?.moment == Agenda.longestHold)
+        agenda.begin(.retry, at: Agenda.longestHold)
+        agenda.end(.failed(nil), due: nil, at: Agenda.longestHold, chance: 0)
+        #expect(agenda.failures == 4)
+    }
+
+    /// Whatever happens in whatever order: something is always planned, nothing before upstream's word,
+    /// and after a failure nothing of its own accord before the backoff.
+    @Test(arguments: 1...200)
+    func `there is always a next run, and never one too early`(_ seed: UInt64) {
+        let chance = SeededChance(seed: seed)
+        var agenda = agenda()
+        var now = Duration.zero
+        agenda.restore(hold: nil, delay: nil, failures: 0, due: nil, interval: now, at: now)
+        for step in 0..<300 {
+            now += .milliseconds(chance.number(in: 0..<20_000))
+            let occasion = Agenda.Occasion.allCases[chance.number(in: 0..<12)]
+            if chance.number(in: 0..<3) == 0 {
+                agenda.note(occasion, at: now, isOnline: chance.number(in: 0..<2) == 0)
+            }
+            guard let next = agenda.next else {
+                Issue.record("Seed \(seed), step \(step): nothing is planned.")
+                return
+            }
+            #expect(next.moment >= agenda.hold ?? .zero, "Seed \(seed), step \(step)")
+            if !next.occasion.passesBackoff {
+                #expect(next.moment >= agenda.delay?.until ?? .zero, "Seed \(seed), step \(step)")
+            }
+            guard let due = agenda.occasion(at: now) else { continue }
+            agenda.begin(due, at: now)
+            let endings: [Agenda.Ending] = [
+                .done, .waiting, .failed(nil), .failed(.throttled(until: now + .seconds(37))),
+                .failed(.held(until: now + .seconds(12))), .doubted, .signedOut, .unfinished,
+                .untouched,
+            ]
+            now += .milliseconds(chance.number(in: 0..<5_000))
+            agenda.end(
+                endings[chance.number(in: 0..<endings.count)],
+                due: chance.number(in: 0..<2) == 0 ? nil : now + .seconds(3),
+                at: now,
+                chance: chance.fraction()
+            )
+        }
+    }
+}
+
+@Suite struct VigilTests {
+    @Test func `it speaks once, and again only after something moved`() {
+        var vigil = Vigil(at: .zero)
+        let patience = Vigil.patience
+        #expect(vigil.look(at: patience - .seconds(1), waiting: 1, onlineSince: .zero) == .fine)
+        #expect(vigil.look(at: patience, waiting: 1, onlineSince: .zero) == .stuck(isNews: true))
+        #expect(vigil.look(at: patience, waiting: 1, onlineSince: .zero) == .fine)
+        let second = vigil.look(at: patience * 2, waiting: 1, onlineSince: .zero)
+        #expect(second == .stuck(isNews: false))
+        vigil.noteMotion(at: patience * 2)
+        let third = vigil.look(at: patience * 3, waiting: 1, onlineSince: .zero)
+        #expect(third == .stuck(isNews: true))
+    }
+
+    @Test func `nothing waiting and nobody there are reasons to stand still`() {
+        var vigil = Vigil(at: .zero)
+        #expect(vigil.look(at: .seconds(9_000), waiting: 0, onlineSince: .zero) == .fine)
+        #expect(vigil.look(at: .seconds(18_000), waiting: 1, onlineSince: nil) == .fine)
+        let since = Duration.seconds(20_000)
+        let soon = since + Vigil.patience - .seconds(1)
+        #expect(vigil.look(at: soon, waiting: 1, onlineSince: since) == .fine)
+        let late = since + Vigil.patience
+        #expect(vigil.look(at: late, waiting: 1, onlineSince: since) == .stuck(isNews: true))
+    }
+}
