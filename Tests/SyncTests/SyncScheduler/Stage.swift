@@ -28,6 +28,7 @@ final class Stage: Sendable {
     let announced = Announced()
     private let current: Lock<SyncScheduler>
     private let arrivals = Mailbox<any Service>(name: "arrivals")
+    private let ended = Gate()
     private let scratch: Scratch
 
     var scheduler: SyncScheduler { current.withLock { $0 } }
@@ -148,7 +149,10 @@ final class Stage: Sendable {
             group.addTask {
                 await withDiscardingTaskGroup { schedulers in
                     for await service in self.arrivals {
-                        schedulers.addTask { try? await service.run() }
+                        schedulers.addTask {
+                            try? await service.run()
+                            self.ended.open(service)
+                        }
                     }
                 }
             }
@@ -170,6 +174,7 @@ extension Stage {
     /// The host stops in an orderly way, and another begins with what is on the disk.
     func restart(switches: SwitchBoard? = nil) async throws {
         scheduler.close()
+        await ended.wait(for: scheduler)
         let next = newScheduler(switches: switches)
         current.withLock { $0 = next }
         try await arrivals.address.tell(next)
@@ -231,6 +236,35 @@ extension Stage {
         let page = String(decoding: await registry.page(.prometheus), as: UTF8.self)
         let line = page.split(separator: "\n").first { $0.hasPrefix(series + " ") }
         return line?.split(separator: " ").last.flatMap { Double($0) }
+    }
+}
+
+/// Where somebody waits until a service has ended.
+private final class Gate: Sendable {
+    private struct State {
+        var ended: Set<ObjectIdentifier> = []
+        var waiting: [ObjectIdentifier: CheckedContinuation<Void, Never>] = [:]
+    }
+
+    private let state = Lock(State())
+
+    func open(_ service: any Service) {
+        let id = ObjectIdentifier(service as AnyObject)
+        state.withLock {
+            $0.ended.insert(id)
+            return $0.waiting.removeValue(forKey: id)
+        }?.resume()
+    }
+
+    func wait(for service: any Service) async {
+        let id = ObjectIdentifier(service as AnyObject)
+        await withCheckedContinuation { waiter in
+            let isOver = state.withLock {
+                if !$0.ended.contains(id) { $0.waiting[id] = waiter }
+                return $0.ended.contains(id)
+            }
+            if isOver { waiter.resume() }
+        }
     }
 }
 
