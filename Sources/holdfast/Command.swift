@@ -5,7 +5,11 @@ struct Command: Sendable {
     let summary: String
     /// What may follow the name besides flags, as the help shows it; empty if nothing may.
     var operands = ""
+    /// The words that the first operand may be, where these are known.
+    var choices: [String] = []
     var flags: [Flag] = []
+    /// Whether it goes on until a signal ends it, and so reads signals itself.
+    var awaitsSignals = false
     let run: @Sendable (Invocation, Console) async throws(Failure) -> Void
 
     func flag(named name: String) -> Flag? {

@@ -5,12 +5,16 @@ import System
 @main
 struct Holdfast {
     static let version = "0.1.0"
-    static let commands: [Command] = [.serve, .demo, .upstream]
+    static let commands: [Command] = [
+        .serve, .demo, .upstream, .login, .logout, .unlock, .lock, .sync, .status, .accounts, .list,
+        .get, .create, .edit, .delete, .restore, .pending, .token, .completions, .manual,
+    ]
 
     /// Synchronous, because an asynchronous `main` would let signals through that are blocked.
     static func main() {
-        Signals.block()
         let words = Array(CommandLine.arguments.dropFirst())
+        let isHost = commands.contains { $0.awaitsSignals && $0.name == words.first }
+        if isHost { Signals.block() } else { signal(SIGPIPE, SIG_IGN) }
         let status = runBlocking {
             await Holdfast(commands: commands, console: .terminal).run(words)
         }

@@ -81,3 +81,23 @@ public struct HostSettings: Sendable {
         zip(lines, other.lines).filter { $0.value != $1.value }.map(\.0.name)
     }
 }
+
+extension HostSettings {
+    /// Where the state is kept unless somebody says otherwise; nil if there is no home.
+    static func standardState(_ environment: [String: String]) -> String? {
+        func variable(_ name: String) -> String? {
+            environment[name].flatMap { $0.isEmpty ? nil : $0 }
+        }
+        return variable("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
+            ?? variable("XDG_STATE_HOME").map { "\($0)/holdfast" }
+            ?? variable("HOME").map { "\($0)/.local/state/holdfast" }
+    }
+
+    /// Where a host with that state directory listens for the commands of its own user.
+    ///
+    /// - Parameter state: As it was named on the command line, if it was.
+    public static func socket(state: String?, environment: [String: String]) -> String? {
+        let named = state ?? environment["HOLDFAST_STATE"].flatMap { $0.isEmpty ? nil : $0 }
+        return (named ?? standardState(environment)).map { "\($0)/holdfast.sock" }
+    }
+}

@@ -73,13 +73,7 @@ struct SettingForm {
     }
 
     mutating func state(_ environment: [String: String]) throws(SettingFlaw) -> String {
-        func variable(_ name: String) -> String? {
-            environment[name].flatMap { $0.isEmpty ? nil : $0 }
-        }
-        let standard =
-            variable("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
-            ?? variable("XDG_STATE_HOME").map { "\($0)/holdfast" }
-            ?? variable("HOME").map { "\($0)/.local/state/holdfast" }
+        let standard = HostSettings.standardState(environment)
         if standard == nil, sources["state"] == nil {
             throw SettingFlaw(
                 "There is no home directory. Say where to keep the state: --state DIR."

@@ -18,6 +18,7 @@ extension Command {
             Flag(name: "profile", value: "NAME", help: "bitwarden or vaultwarden (vaultwarden)"),
             Flag(name: "ready-file", value: "FILE", help: "written once the server accepts"),
         ],
+        awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             let settings = try EmbeddedUpstream.Settings(invocation)
             let upstream = try await start(settings)

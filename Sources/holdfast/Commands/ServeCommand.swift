@@ -15,6 +15,7 @@ extension Command {
                 help: "prints the settings and where they come from, and ends"
             )
         ],
+        awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             let settings = try readSettings(invocation)
             if invocation.isOn("print-config") {

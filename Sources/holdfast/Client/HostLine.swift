@@ -1,0 +1,158 @@
+import Glibc
+import HTTP
+import Host
+import JSON
+
+/// The line to a running host, over the socket that only its own user can use.
+struct HostLine: Sendable {
+    private let socket: String
+    /// What stands before a path that is about an account.
+    private let prefix: String
+    private let client: Client
+
+    static let flags = [
+        Flag(name: "state", value: "DIR", help: "the host's state directory (HOLDFAST_STATE)"),
+        Flag(name: "socket", value: "PATH", help: "its socket, if that is elsewhere"),
+        Flag(name: "json", help: "answers in JSON"),
+    ]
+    static let accountFlag = Flag(
+        name: "account",
+        value: "ID",
+        help: "which account, if it is not the default one"
+    )
+
+    init(_ invocation: Invocation) throws(Failure) {
+        let standard = HostSettings.socket(
+            state: invocation.value("state"),
+            environment: Environment.current
+        )
+        guard let socket = invocation.value("socket") ?? standard else {
+            throw Failure(
+                status: .usage,
+                message: "There is no home directory. Say where the host is: --state DIR."
+            )
+        }
+        self.socket = socket
+        prefix = invocation.value("account").map { "/accounts/\($0.escapedForURL)" } ?? ""
+        do {
+            client = try Client(configuration: Self.configuration)
+        } catch {
+            throw Failure(status: .failure, message: error.description)
+        }
+    }
+
+    /// A vault may be large and a first sync long; the host has limits of its own.
+    private static var configuration: Client.Configuration {
+        var configuration = Client.Configuration()
+        configuration.bodyLimit = 1 << 30
+        configuration.deadlines.total = .seconds(900)
+        configuration.deadlines.stall = .seconds(600)
+        return configuration
+    }
+
+    /// Asks about an account: the one that was named, or the default one.
+    func ask(
+        _ method: HTTP.Method = .get,
+        _ path: String,
+        _ query: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil
+    ) async throws(Failure) -> Answer {
+        try await askHost(method, prefix + path, query, body: body)
+    }
+
+    /// Asks about the host itself.
+    func askHost(
+        _ method: HTTP.Method = .get,
+        _ path: String,
+        _ query: [(name: String, value: String)] = [],
+        body: [UInt8]? = nil
+    ) async throws(Failure) -> Answer {
+        let pairs = query.map { "\($0.name.escapedForURL)=\($0.value.escapedForURL)" }
+        let target = path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+        var request = Client.Request(method, "http://localhost\(target)", operation: "ask the host")
+        request.socketPath = socket
+        if let body {
+            request.headers["Content-Type"] = "application/json"
+            request.body = .bytes(body)
+        }
+        do {
+            return try Answer(try await client.send(request))
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw failure(error)
+        }
+    }
+
+    private func failure(_ error: any Error) -> Failure {
+        guard let error = error as? ClientError, case .unreachable = error.reason else {
+            return Failure(status: .failure, message: String(describing: error))
+        }
+        if access(socket, W_OK) != 0, errno == EACCES {
+            return Failure(
+                status: .notAllowed,
+                message: "The socket \(socket) belongs to another user. Ask as that user."
+            )
+        }
+        return Failure(
+            status: .hostNotRunning,
+            message: "No host is running at \(socket). Start one with 'holdfast serve'."
+        )
+    }
+}
+
+/// What the host answered, if it did what it was asked.
+struct Answer: Sendable {
+    let status: Status
+    let headers: Headers
+    /// The whole answer; its envelope, if it has one.
+    let document: JSON.Document
+
+    var data: JSON.Value? { document.root["data"] }
+
+    init(_ response: Client.Response) throws(Failure) {
+        status = response.status
+        headers = response.headers
+        guard let document = try? JSON.Document(response.body) else {
+            throw Failure(
+                refusedWith: response.status,
+                String(decoding: response.body, as: UTF8.self)
+            )
+        }
+        self.document = document
+        guard document.root["success"]?.bool == true else {
+            let message = document.root["message"]?.string ?? "The host refused."
+            throw Failure(refusedWith: response.status, message)
+        }
+    }
+}
+
+extension Failure {
+    /// The host's own words, on as many lines as they have.
+    fileprivate init(refusedWith status: Status, _ message: String) {
+        let isNotAllowed = status == .unauthorized || status == .forbidden
+        self.init(
+            status: isNotAllowed ? .notAllowed : .failure,
+            message: message.isEmpty ? "The host answered \(status)." : message
+        )
+    }
+}
+
+extension String {
+    /// As a segment of a path, or in a query: all but letters, digits and four marks is escaped.
+    var escapedForURL: String {
+        var text = ""
+        for byte in utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+                UInt8(ascii: "_"), UInt8(ascii: "~"):
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                let digits = String(byte, radix: 16, uppercase: true)
+                text += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,242 @@
+import HTTP
+import JSON
+
+// What has to do with accounts and their keys.
+
+extension Command {
+    private static let here = HostLine.flags + [HostLine.accountFlag]
+
+    static let login = Command(
+        name: "login",
+        summary: "signs an account in and fetches its vault",
+        operands: "EMAIL",
+        flags: HostLine.flags + PasswordSource.flags + [
+            Flag(
+                name: "server",
+                value: "URL",
+                help: "the account's server (the host's own choice)"
+            ),
+            Flag(name: "default", help: "makes it the account that is meant when none is named"),
+            Flag(name: "client-id", value: "ID", help: "the API key's id, to sign in with that"),
+            Flag(name: "client-secret-env", value: "NAME", help: "the variable with its secret"),
+            Flag(
+                name: "two-factor-token",
+                value: "CODE",
+                help: "of the second step, if there is one"
+            ),
+            Flag(name: "two-factor-provider", value: "N", help: "which second step (as in bw)"),
+        ],
+        run: { invocation, console throws(Failure) in
+            let order = try SignIn(invocation)
+            let line = try HostLine(invocation)
+            let body = try order.body()
+            let answer = try await console.waiting(for: "Signing in…") { () throws(Failure) in
+                try await line.askHost(.post, "/accounts", body: body)
+            }
+            Showing(invocation, console).outcome(answer.json) {
+                "Signed in as \(answer.data?.shown("email") ?? order.email)."
+            }
+        }
+    )
+
+    static let logout = Command(
+        name: "logout",
+        summary: "signs an account out and erases what is kept of it",
+        flags: here + [
+            Flag(name: "discard-pending", help: "also if edits that were not sent would be lost")
+        ],
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(0)
+            let line = try HostLine(invocation)
+            let id = try await line.accountID(invocation)
+            let answer = try await line.askHost(
+                .delete,
+                "/accounts/\(id.escapedForURL)",
+                invocation.isOn("discard-pending") ? [("discardPending", "true")] : []
+            )
+            Showing(invocation, console).outcome(answer.json) { "Signed out." }
+        }
+    )
+
+    static let unlock = Command(
+        name: "unlock",
+        summary: "opens a vault with its master password",
+        flags: here + PasswordSource.flags,
+        run: { invocation, console throws(Failure) in
+            let source = try PasswordSource(invocation, prompt: "Master password")
+            let line = try HostLine(invocation)
+            let body = JSON.Raw.object(["password": try source.read()])
+            let answer = try await console.waiting(for: "Unlocking…") { () throws(Failure) in
+                try await line.ask(.post, "/unlock", body: Array(body.bytes))
+            }
+            Showing(invocation, console).words(answer.title ?? "Unlocked.", answer.json)
+        }
+    )
+
+    static let lock = Command(
+        name: "lock",
+        summary: "forgets the keys of a vault until it is unlocked",
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            let answer = try await HostLine(invocation).ask(.post, "/lock", body: emptyBody)
+            Showing(invocation, console).words(answer.title ?? "Locked.", answer.json)
+        }
+    )
+
+    static let sync = Command(
+        name: "sync",
+        summary: "sends what is pending and fetches what is new",
+        flags: here + [Flag(name: "force", help: "fetches everything, also if nothing seems new")],
+        run: { invocation, console throws(Failure) in
+            let line = try HostLine(invocation)
+            let query = invocation.isOn("force") ? [(name: "force", value: "true")] : []
+            let answer = try await console.waiting(for: "Syncing…") { () throws(Failure) in
+                try await line.ask(.post, "/sync", query, body: emptyBody)
+            }
+            let reason = answer.data?.shown("reason") ?? ""
+            let title = answer.title ?? "Synced."
+            Showing(invocation, console).words(
+                reason.isEmpty ? title : "\(title) \(reason)",
+                answer.json
+            )
+        }
+    )
+
+    static let status = Command(
+        name: "status",
+        summary: "tells how an account stands",
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            let answer = try await HostLine(invocation).ask(.get, "/status")
+            let template = answer.data?["template"]
+            Showing(invocation, console).fields(template?.raw ?? answer.json) {
+                FieldList(
+                    fields: [
+                        ("Status", template?.shown("status") ?? ""),
+                        ("Account", template?.shown("userEmail") ?? ""),
+                        ("Id", template?.shown("userId") ?? ""),
+                        ("Server", template?.shown("serverUrl") ?? ""),
+                        ("Last sync", template?.shown("lastSync") ?? ""),
+                    ].filter { !$0.1.isEmpty }
+                )
+            }
+        }
+    )
+
+    static let accounts = Command(
+        name: "accounts",
+        summary: "lists the accounts of this host",
+        flags: HostLine.flags,
+        run: { invocation, console throws(Failure) in
+            let answer = try await HostLine(invocation).askHost(.get, "/accounts")
+            Showing(invocation, console).table(answer.list, none: "No account has signed in yet.") {
+                Table(
+                    headings: ["EMAIL", "STATUS", "NETWORK", "PENDING", "LAST SYNC", "ID"],
+                    rows: (answer.data?.listed ?? []).map { account in
+                        [
+                            account.shown("email")
+                                + (account["default"]?.bool == true ? " (default)" : ""),
+                            account.shown("status"), account.shown("network"),
+                            account["pending"]?.shown("total") ?? "", account.shown("lastSync"),
+                            account.shown("id"),
+                        ]
+                    }
+                )
+            }
+        }
+    )
+
+    static let emptyBody = Array("{}".utf8)
+}
+
+/// What signing in takes.
+private struct SignIn {
+    let email: String
+    private let password: PasswordSource
+    private let invocation: Invocation
+
+    init(_ invocation: Invocation) throws(Failure) {
+        try invocation.allow(1)
+        guard let email = invocation.operands.first else {
+            throw Failure(status: .usage, message: "Say who signs in: holdfast login EMAIL.")
+        }
+        self.email = email
+        self.invocation = invocation
+        password = try PasswordSource(invocation, prompt: "Master password of \(email.harmless)")
+        if invocation.isOn("client-id") != invocation.isOn("client-secret-env") {
+            throw Failure(
+                status: .usage,
+                message: "--client-id and --client-secret-env belong together."
+            )
+        }
+        if let text = invocation.value("two-factor-provider"), Int(text) == nil {
+            throw Failure(
+                status: .usage,
+                message: "--two-factor-provider wants a number, not '\(text)'."
+            )
+        }
+    }
+
+    func body() throws(Failure) -> [UInt8] {
+        let secret = try invocation.value("client-secret-env").map { (name) throws(Failure) in
+            try PasswordSource.variable(name).read()
+        }
+        let password = try password.read()
+        let raw = JSON.Raw.object { json in
+            json.add("email", email)
+            json.add("password", password)
+            if let server = invocation.value("server") { json.add("server", server) }
+            if let id = invocation.value("client-id") { json.add("clientId", id) }
+            if let secret { json.add("clientSecret", secret) }
+            if let token = invocation.value("two-factor-token") {
+                json.add("twoFactorToken", token)
+            }
+            if let provider = invocation.value("two-factor-provider").flatMap({ Int($0) }) {
+                json.add("twoFactorProvider", provider)
+            }
+            if invocation.isOn("default") { json.add("default", true) }
+        }
+        return Array(raw.bytes)
+    }
+}
+
+extension HostLine {
+    /// The account that was named, or the default one.
+    fileprivate func accountID(_ invocation: Invocation) async throws(Failure) -> String {
+        if let id = invocation.value("account") { return id }
+        let accounts = try await askHost(.get, "/accounts").data?.listed ?? []
+        let chosen = accounts.first { $0["default"]?.bool == true }
+        guard let account = chosen ?? (accounts.count == 1 ? accounts.first : nil) else {
+            throw Failure(
+                status: accounts.isEmpty ? .failure : .usage,
+                message: accounts.isEmpty
+                    ? "No account has signed in." : "Say which account: --account ID."
+            )
+        }
+        return account.shown("id")
+    }
+}
+
+extension Invocation {
+    /// Refuses operands beyond so many.
+    func allow(_ count: Int) throws(Failure) {
+        guard operands.count > count else { return }
+        throw Failure(
+            status: .usage,
+            message: "'holdfast \(command)' does not know what to do with '\(operands[count])'."
+        )
+    }
+}
+
+extension Answer {
+    /// The headline of a message.
+    var title: String? { data?["title"]?.string }
+}
+
+extension JSON.Raw {
+    static func object(_ members: KeyValuePairs<String, String>) -> JSON.Raw {
+        .object { json in
+            for (name, value) in members { json.add(name, value) }
+        }
+    }
+}

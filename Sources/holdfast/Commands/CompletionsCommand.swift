@@ -1,0 +1,138 @@
+extension Command {
+    static let completions = Command(
+        name: "completions",
+        summary: "prints the completions for a shell",
+        operands: "bash|zsh|fish",
+        choices: Shell.allCases.map(\.rawValue),
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(1)
+            guard !invocation.operands.isEmpty else {
+                throw Failure(status: .usage, message: "Say for which shell: bash, zsh or fish.")
+            }
+            let shell: Shell = try invocation.word(.bash)
+            console.answer(Completions(commands: Holdfast.commands).text(for: shell))
+        }
+    )
+
+    static let manual = Command(
+        name: "manual",
+        summary: "prints the manual page, for 'man -l -'",
+        run: { _, console throws(Failure) in
+            console.answer(ManualPage(commands: Holdfast.commands).text)
+        }
+    )
+}
+
+enum Shell: String, CaseIterable, Sendable {
+    case bash, zsh, fish
+}
+
+/// What a shell offers while a command is typed, made from the commands themselves.
+struct Completions {
+    let commands: [Command]
+
+    func text(for shell: Shell) -> String {
+        switch shell {
+        case .bash: bash
+        case .zsh: zsh
+        case .fish: fish
+        }
+    }
+
+    private var names: String { (commands.map(\.name) + ["help"]).joined(separator: " ") }
+
+    private var bash: String {
+        let cases = commands.map { command in
+            let words = command.flags.map { "--\($0.name)" } + ["--help"] + command.choices
+            return "        \(command.name)) words=\"\(words.joined(separator: " "))\" ;;"
+        }
+        return """
+            _holdfast() {
+                local word=${COMP_WORDS[COMP_CWORD]} words
+                case ${COMP_WORDS[COMP_CWORD-1]} in
+                    --*file|--state|--socket|--config|--extra-ca|--data)
+                        COMPREPLY=($(compgen -f -- "$word")); return ;;
+                esac
+                if [ "$COMP_CWORD" -eq 1 ]; then
+                    words="\(names) --help --version"
+                else
+                    case ${COMP_WORDS[1]} in
+            \(cases.joined(separator: "\n"))
+                    help) words="\(names)" ;;
+                    esac
+                fi
+                COMPREPLY=($(compgen -W "$words" -- "$word"))
+            }
+            complete -F _holdfast holdfast
+            """
+    }
+
+    private var zsh: String {
+        let summaries = commands.map { "        '\($0.name):\($0.summary.quoted)'" }
+        let cases = commands.map { command in
+            let flags = command.flags.map { flag in
+                "'\(flag.isRepeatable ? "*" : "")--\(flag.name)[\(flag.help.bracketed)]"
+                    + (flag.value.map { ":\($0):\(flag.takesFile ? "_files" : "")" } ?? "") + "'"
+            }
+            let choices =
+                command.choices.isEmpty
+                ? [] : ["'1:what:(\(command.choices.joined(separator: " ")))'"]
+            let words = (flags + choices + ["'--help[shows what it does]'"]).joined(separator: " ")
+            return "        \(command.name)) _arguments \(words) ;;"
+        }
+        return """
+            #compdef holdfast
+            _holdfast() {
+                local -a commands=(
+            \(summaries.joined(separator: "\n"))
+                )
+                if (( CURRENT == 2 )); then
+                    _describe command commands
+                    return
+                fi
+                local name=$words[2]
+                shift words
+                (( CURRENT-- ))
+                case $name in
+            \(cases.joined(separator: "\n"))
+                esac
+            }
+            compdef _holdfast holdfast
+            """
+    }
+
+    private var fish: String {
+        var lines = ["complete -c holdfast -f"]
+        for command in commands {
+            let name = command.name
+            lines.append(
+                "complete -c holdfast -n __fish_use_subcommand -a \(name) -d '\(command.summary.quoted)'"
+            )
+            let condition = "-n '__fish_seen_subcommand_from \(name)'"
+            if !command.choices.isEmpty {
+                let words = command.choices.joined(separator: " ")
+                lines.append("complete -c holdfast \(condition) -a '\(words)'")
+            }
+            for flag in command.flags {
+                let value = flag.value == nil ? "" : flag.takesFile ? " -r -F" : " -x"
+                lines.append(
+                    "complete -c holdfast \(condition) -l \(flag.name)\(value) -d '\(flag.help.quoted)'"
+                )
+            }
+        }
+        return lines.joined(separator: "\n")
+    }
+}
+
+extension Flag {
+    fileprivate var takesFile: Bool { ["FILE", "DIR", "PATH"].contains(value) }
+}
+
+extension String {
+    /// Inside single quotes.
+    fileprivate var quoted: String { replacing("'", with: "'\\''") }
+    /// Inside the brackets of zsh's descriptions as well, where colons part them.
+    fileprivate var bracketed: String {
+        quoted.replacing(":", with: "\\:").replacing("[", with: "(").replacing("]", with: ")")
+    }
+}

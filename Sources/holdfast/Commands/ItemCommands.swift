@@ -1,0 +1,226 @@
+import HTTP
+import JSON
+import System
+
+// What has to do with what is in a vault.
+
+extension Command {
+    private static let here = HostLine.flags + [HostLine.accountFlag]
+
+    static let list = Command(
+        name: "list",
+        summary: "lists what is in a vault",
+        operands: "[items|folders|collections|organizations|sends|trash]",
+        choices: ListKind.allCases.map(\.rawValue),
+        flags: here + [Flag(name: "search", value: "TEXT", help: "only what has that in it")],
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(1)
+            let kind: ListKind = try invocation.word(.items)
+            var query = kind == .trash ? [(name: "trash", value: "true")] : []
+            if let text = invocation.value("search") { query.append(("search", text)) }
+            let answer = try await HostLine(invocation).ask(.get, kind.path, query)
+            Showing(invocation, console).table(answer.list, none: "There is none.") {
+                kind.table(answer.data?.listed ?? [])
+            }
+        }
+    )
+
+    static let get = Command(
+        name: "get",
+        summary: "shows an item, or one thing of it",
+        operands: "[item|username|password|uri|totp|notes] ID-OR-SEARCH",
+        choices: Part.allCases.map(\.rawValue),
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(2)
+            let isWhole = invocation.operands.count == 1
+            let part: Part = isWhole ? .item : try invocation.word(.item)
+            guard let search = invocation.operands.last else {
+                throw Failure(status: .usage, message: "Say which item: holdfast get ID-OR-SEARCH.")
+            }
+            let path = "/object/\(part.rawValue)/\(search.escapedForURL)"
+            let answer = try await HostLine(invocation).ask(.get, path)
+            let showing = Showing(invocation, console)
+            guard part == .item else {
+                return showing.words(answer.data?.shown("data") ?? "", answer.json)
+            }
+            showing.fields(answer.json) { FieldList(item: answer.data) }
+        }
+    )
+
+    static let create = Command(
+        name: "create",
+        summary: "makes an item or a folder of the JSON on standard input",
+        operands: "[item|folder]",
+        choices: ["item", "folder"],
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(1)
+            let kind: Creation = try invocation.word(.item)
+            let body = try console.objectOnInput()
+            let answer = try await HostLine(invocation).ask(
+                .post,
+                "/object/\(kind.rawValue)",
+                body: body
+            )
+            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+        }
+    )
+
+    static let edit = Command(
+        name: "edit",
+        summary: "replaces an item by the JSON on standard input",
+        operands: "ID",
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            let id = try invocation.onlyID()
+            let body = try console.objectOnInput()
+            let path = "/object/item/\(id.escapedForURL)"
+            let answer = try await HostLine(invocation).ask(.put, path, body: body)
+            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+        }
+    )
+
+    static let delete = Command(
+        name: "delete",
+        summary: "moves an item to the trash, or deletes it for good",
+        operands: "ID",
+        flags: here + [Flag(name: "permanent", help: "for good, from the trash as well")],
+        run: { invocation, console throws(Failure) in
+            let path = "/object/item/\(try invocation.onlyID().escapedForURL)"
+            let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
+            let answer = try await HostLine(invocation).ask(.delete, path, query)
+            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+        }
+    )
+
+    static let restore = Command(
+        name: "restore",
+        summary: "takes an item out of the trash",
+        operands: "ID",
+        flags: here,
+        run: { invocation, console throws(Failure) in
+            let path = "/restore/item/\(try invocation.onlyID().escapedForURL)"
+            let answer = try await HostLine(invocation).ask(.post, path, body: emptyBody)
+            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+        }
+    )
+}
+
+private enum Creation: String, CaseIterable {
+    case item, folder
+}
+
+/// What can be asked for of an item.
+private enum Part: String, CaseIterable {
+    case item, username, password, uri, totp, notes
+}
+
+private enum ListKind: String, CaseIterable {
+    case items, folders, collections, organizations, sends, trash
+
+    var path: String {
+        switch self {
+        case .trash: "/list/object/items"
+        case .sends: "/list/object/send"
+        default: "/list/object/\(rawValue)"
+        }
+    }
+
+    func table(_ values: [JSON.Value]) -> Table {
+        switch self {
+        case .items, .trash:
+            Table(
+                headings: ["NAME", "USERNAME", "STATE", "ID"],
+                rows: values.map { item in
+                    [
+                        item.shown("name"), item["login"]?.shown("username") ?? "",
+                        item["sync"]?.shown("state") ?? "", item.shown("id"),
+                    ]
+                }
+            )
+        case .folders, .collections, .organizations, .sends:
+            Table(
+                headings: ["NAME", "ID"],
+                rows: values.map { [$0.shown("name"), $0.shown("id")] }
+            )
+        }
+    }
+}
+
+extension FieldList {
+    /// What a person wants to see of an item; the password is asked for by its name.
+    fileprivate init(item: JSON.Value?) {
+        let login = item?["login"]
+        let uris = login?["uris"]?.array?.map { $0.shown("uri") } ?? []
+        let all =
+            [
+                ("Name", item?.shown("name")), ("Username", login?.shown("username")),
+                ("Password", login?["password"]?.string == nil ? nil : "••••••••"),
+                ("Notes", item?.shown("notes")), ("Changed", item?.shown("revisionDate")),
+                ("State", item?["sync"]?.shown("state")), ("Id", item?.shown("id")),
+            ] + uris.map { ("URI", $0) }
+        fields = all.compactMap { name, value in
+            guard let value, !value.isEmpty else { return nil }
+            return (name, value)
+        }
+    }
+}
+
+extension Invocation {
+    /// The first operand as one of a few words.
+    func word<Word: CaseIterable & RawRepresentable<String>>(
+        _ standard: Word
+    ) throws(Failure) -> Word {
+        guard let text = operands.first else { return standard }
+        if let word = Word(rawValue: text) { return word }
+        let words = Word.allCases.map(\.rawValue).joined(separator: ", ")
+        throw Failure(
+            status: .usage,
+            message: "'holdfast \(command)' wants one of \(words), not '\(text)'."
+        )
+    }
+
+    /// The one operand that there must be.
+    func onlyID() throws(Failure) -> String {
+        try allow(1)
+        guard let id = operands.first, !id.isEmpty else {
+            throw Failure(status: .usage, message: "Say which: holdfast \(command) ID.")
+        }
+        return id
+    }
+}
+
+extension Console {
+    /// The JSON object on standard input, found to be one before the host is asked.
+    fileprivate func objectOnInput() throws(Failure) -> [UInt8] {
+        let bytes: [UInt8]
+        do {
+            bytes = try input()
+        } catch {
+            throw Failure(status: .failure, message: error.description)
+        }
+        do {
+            guard try JSON.Document(bytes).root.object != nil else {
+                throw Failure(status: .usage, message: "Standard input must be a JSON object.")
+            }
+        } catch let failure as Failure {
+            throw failure
+        } catch {
+            throw Failure(status: .usage, message: "Standard input: \(error)")
+        }
+        return bytes
+    }
+}
+
+extension Answer {
+    /// Whether an edit is upstream or waits here.
+    fileprivate var sentence: String {
+        let name = data?.shown("name") ?? ""
+        let id = data?.shown("id") ?? ""
+        let what = name.isEmpty ? "Done" : "\(name) (\(id))"
+        guard headers["Holdfast-Disposition"] == "queued" else { return "\(what): saved." }
+        let receipt = headers["Holdfast-Receipt"].map { ", receipt \($0)" } ?? ""
+        return "\(what): kept here until the server can be reached\(receipt)."
+    }
+}
