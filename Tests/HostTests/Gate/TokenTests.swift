@@ -55,7 +55,8 @@ struct TokenTests {
         #expect(again.all.count == 2)
     }
 
-    @Test func `a token that was taken back opens nothing, after a new start as well`() async throws {
+    @Test func `a token that was taken back opens nothing, after a new start as well`() async throws
+    {
         let cabinet = try open()
         let fresh = try await cabinet.create(.admin, accountID: nil)
         #expect(try await cabinet.revoke(fresh.token.id))
@@ -67,7 +68,9 @@ struct TokenTests {
     @Test func `what differs in a single letter is another token`() async throws {
         let cabinet = try open()
         let text = try await cabinet.create(.admin, accountID: nil).text
-        for wrong in ["", "hf_", text + "x", String(text.dropLast()), " " + text, text.uppercased()] {
+        for wrong in [
+            "", "hf_", text + "x", String(text.dropLast()), " " + text, text.uppercased(),
+        ] {
             #expect(cabinet.token(for: wrong) == nil)
         }
     }
@@ -86,7 +89,9 @@ struct TokenTests {
         #"{"tokens":[{"id":"a","scope":"king","created":"2026-01-01T00:00:00Z","sha256":""}]}"#,
         #"{"tokens":[{"id":"a","scope":"read","created":"2026-01-01T00:00:00Z","sha256":"ab"}]}"#,
     ])
-    func `a damaged file is said to be one, and nobody is let in instead`(_ text: String) async throws {
+    func `a damaged file is said to be one, and nobody is let in instead`(_ text: String)
+        async throws
+    {
         let cabinet = try open()
         let count = cabinet.all.count
         try Files.replace(path, with: Array(text.utf8))

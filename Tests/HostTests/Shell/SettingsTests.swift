@@ -53,9 +53,11 @@ struct SettingsTests {
         ("ready-file", "", "/a", "", #""/c""#, "none"),
         ("no-auth", "", "", "", "true", "false"),
     ])
-    func `a flag goes before the environment, that before the file, and that before what holds otherwise`(
-        _ row: (String, String, String, String, String, String)
-    ) throws {
+    func
+        `a flag goes before the environment, that before the file, and that before what holds otherwise`(
+            _ row: (String, String, String, String, String, String)
+        ) throws
+    {
         let (name, variable, flag, env, json, standard) = row
         let file = "{\"\(name)\": \(json)}"
         let environment = variable.isEmpty ? [:] : [variable: env]
@@ -139,7 +141,8 @@ struct SettingsTests {
         #expect(places.joined(separator: ", ") == expected)
     }
 
-    @Test func `the names of bw serve and our own are not given both, but one may overrule the other`()
+    @Test
+    func `the names of bw serve and our own are not given both, but one may overrule the other`()
         throws
     {
         #expect(throws: SettingFlaw.self) {

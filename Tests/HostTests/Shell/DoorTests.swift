@@ -1,0 +1,220 @@
+import Glibc
+import HTTP
+import JSON
+import System
+import TestSupport
+import Testing
+
+@testable import Host
+
+/// How the doors are opened and closed, and who is told.
+struct DoorTests {
+    @Test func `the ready file has the real addresses, and is there once all of them answer`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let file = scratch.file("ready")
+        let venue = try await ShellVenue(flags: ["ready-file": [file]])
+        let ready = try JSON.Document(try Files.read(file)).root
+        #expect(ready["api"]?.string == venue.api.description)
+        #expect(ready["ops"]?.string == venue.ops.description)
+        let socket = try #require(ready["socket"]?.string)
+        #expect(socket == venue.scratch.file("holdfast.sock"))
+        #expect(try ShellWire(venue.api).ask("GET /", [venue.host]).status == 404)
+        #expect(try ShellWire(venue.ops).ask("GET /livez", [venue.opsHost]).status == 200)
+        #expect(try ShellWire(socket: socket).ask("GET /", ["Host: x"]).status == 404)
+        await venue.close()
+        #expect(access(socket, F_OK) != 0)
+    }
+
+    @Test func `a ready file that cannot be written is said so`() async throws {
+        await #expect(throws: ShellError.self) {
+            try await ShellVenue(flags: ["ready-file": ["/dev/null/ready"]])
+        }
+    }
+
+    @Test func `a port that is taken is named, and nothing else stays open`() async throws {
+        let first = try await ShellVenue()
+        let scratch = try Scratch()
+        for (flag, address) in [("listen", first.api), ("ops-listen", first.ops)] {
+            do {
+                _ = try await ShellVenue(flags: [
+                    flag: [address.description], "state": [scratch.path],
+                ])
+                Issue.record("\(flag) took a port that was taken.")
+            } catch let error as ShellError {
+                #expect(error.description.contains(String(address.port)))
+            }
+            #expect(access(scratch.file("holdfast.sock"), F_OK) != 0)
+        }
+        await first.close()
+    }
+
+    @Test func `a socket file that nobody answers at is replaced, one that is answered is not`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.file("holdfast.sock")
+        let stale = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let isBound = withUnsafePointer(to: &name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(stale, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        #expect(isBound)
+        close(stale)
+        let venue = try await ShellVenue(flags: ["state": [scratch.path]])
+        #expect(try ShellWire(socket: path).ask("GET /", ["Host: x"]).status == 404)
+        await #expect(throws: ShellError.self) {
+            try await ShellVenue(flags: ["state": [scratch.path]])
+        }
+        #expect(try ShellWire(socket: path).ask("GET /", ["Host: x"]).status == 404)
+        await venue.close()
+    }
+
+    @Test func `at all addresses any name will do, and no page all the same`() async throws {
+        let venue = try await ShellVenue(flags: ["listen": ["*:0"]])
+        let address = SocketAddress(host: "127.0.0.1", port: venue.api.port)
+        #expect(try ShellWire(address).ask("GET /", ["Host: vault.lan"]).status == 404)
+        #expect(
+            try ShellWire(address).ask("GET /", ["Host: vault.lan", "Origin: x"]).status == 403
+        )
+        await venue.close()
+    }
+
+    @Test func `a name that nobody knows is no place to listen at`() async throws {
+        await #expect(throws: ShellError.self) {
+            try await ShellVenue(flags: ["listen": ["nobody.invalid:0"]])
+        }
+    }
+
+    @Test func `what is under way is finished, and nobody is let in any more`() async throws {
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        let (releases, release) = AsyncStream.makeStream(of: Void.self)
+        let venue = try await ShellVenue { _, _ in
+            arrived.yield()
+            for await _ in releases { break }
+            return .text("done")
+        }
+        let wire = try ShellWire(venue.api)
+        wire.send(
+            "GET /status HTTP/1.1\r\n\(venue.host)\r\nConnection: close\r\n"
+                + "Authorization: Bearer \(try venue.adminToken)\r\n\r\n"
+        )
+        for await _ in arrivals { break }
+        async let closing: Void = venue.close()
+        // The operators' side outlasts the API, so it tells when that has begun to close.
+        while try ShellWire(venue.ops).ask("GET /readyz", [venue.opsHost]).status == 200 {
+            await Task.yield()
+        }
+        #expect(throws: ShellWire.Failure.self) { try ShellWire(venue.api) }
+        release.yield()
+        #expect(try wire.read().hasSuffix("done"))
+        await closing
+    }
+}
+
+/// The protocol of the service manager, with a manager of our own.
+struct ServiceManagerTests {
+    @Test func `it is told of readiness, of reading again and of the end`() async throws {
+        let scratch = try Scratch()
+        let manager = try ScriptedManager(scratch.file("notify"))
+        let voice = ServiceManager(environment: ["NOTIFY_SOCKET": scratch.file("notify")])
+        voice.tell(.ready("Serving."))
+        voice.tell(.reloading)
+        voice.tell(.stopping)
+        #expect(manager.next() == "READY=1\nSTATUS=Serving.")
+        let reloading = manager.next()
+        #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
+        #expect(Int(reloading.split(separator: "=").last ?? "") ?? 0 > 0)
+        #expect(manager.next().hasPrefix("STOPPING=1\n"))
+        ServiceManager(environment: [:]).tell(.alive)
+        ServiceManager(environment: ["NOTIFY_SOCKET": "/nowhere"]).tell(.alive)
+    }
+
+    @Test func `it hears twice as often as it asks that the host is alive`() async throws {
+        let scratch = try Scratch()
+        let manager = try ScriptedManager(scratch.file("notify"))
+        let voice = ServiceManager(
+            environment: [
+                "NOTIFY_SOCKET": scratch.file("notify"), "WATCHDOG_USEC": "2000000",
+                "WATCHDOG_PID": "\(getpid())",
+            ]
+        )
+        let timekeeper = VirtualTimekeeper()
+        let isAlive = Lock(true)
+        await withDiscardingTaskGroup { group in
+            group.addTask {
+                await voice.keepWatch(timekeeper) { isAlive.withLock { $0 } }
+            }
+            for second in 1...3 {
+                while !timekeeper.advance() { await Task.yield() }
+                #expect(manager.next() == "WATCHDOG=1")
+                #expect(timekeeper.elapsed == .seconds(second))
+            }
+            isAlive.withLock { $0 = false }
+            while !timekeeper.advance() { await Task.yield() }
+            while !timekeeper.advance() { await Task.yield() }
+            #expect(manager.isSilent)
+            group.cancelAll()
+        }
+    }
+
+    @Test(arguments: [
+        ([:], nil), (["WATCHDOG_USEC": "5"], nil),
+        (["WATCHDOG_USEC": "5", "NOTIFY_SOCKET": "/x"], Duration.microseconds(5)),
+        (["WATCHDOG_USEC": "5", "NOTIFY_SOCKET": "/x", "WATCHDOG_PID": "1"], nil),
+        (["WATCHDOG_USEC": "x", "NOTIFY_SOCKET": "/x"], nil),
+    ])
+    func `who is not asked keeps no watch`(_ environment: [String: String], _ time: Duration?) {
+        #expect(ServiceManager(environment: environment, process: 7).watchdog == time)
+    }
+
+    @Test(arguments: [
+        ([:], []), (["LISTEN_FDS": "1"], []), (["LISTEN_FDS": "1", "LISTEN_PID": "8"], []),
+        (["LISTEN_FDS": "2", "LISTEN_PID": "7"], ["3", "4"]),
+        (["LISTEN_FDS": "2", "LISTEN_PID": "7", "LISTEN_FDNAMES": "ops:api"], ["3ops", "4api"]),
+        (["LISTEN_FDS": "-1", "LISTEN_PID": "7"], []),
+    ])
+    func `sockets that were handed down are known by number and name`(
+        _ environment: [String: String],
+        _ expected: [String]
+    ) {
+        let sockets = Activation(environment: environment, process: 7).sockets
+        #expect(sockets.map { "\($0.descriptor)\($0.name)" } == expected)
+    }
+}
+
+/// The other end of the notification socket.
+private final class ScriptedManager {
+    private let descriptor: Int32
+
+    init(_ path: String) throws {
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        try system("bind") { () -> Int32 in
+            withUnsafePointer(to: name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+    }
+
+    func next() -> String { receive(0) ?? "" }
+
+    var isSilent: Bool { receive(Int32(MSG_DONTWAIT.rawValue)) == nil }
+
+    private func receive(_ flags: Int32) -> String? {
+        var chunk = [UInt8](repeating: 0, count: 1_024)
+        let count = recv(descriptor, &chunk, chunk.count, flags)
+        return count < 0 ? nil : String(decoding: chunk[..<count], as: UTF8.self)
+    }
+
+    deinit { close(descriptor) }
+}

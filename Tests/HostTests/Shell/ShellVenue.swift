@@ -1,0 +1,133 @@
+import FoundationEssentials
+import HTTP
+import JSON
+import Logging
+import Metrics
+import Sync
+import System
+import TestSupport
+import Vault
+
+@testable import Host
+
+/// A host's doors with scripted rooms behind them, on real sockets.
+final class ShellVenue: Sendable {
+    let scratch: Scratch
+    let server: HostServer
+    let tokens: TokenCabinet
+    let registry: Registry
+    let log: ShellLog
+    let household: ShellHousehold
+    private let isClosed = Lock(false)
+
+    static func routes(
+        _ answer: @escaping @Sendable (Request, Caller) async -> Response
+    ) -> Gate.Inside {
+        Gate.Inside(
+            routes: [
+                (.get, "/status"), (.post, "/object/{kind}"), (.post, "/accounts"),
+                (.get, "/accounts/{account}/status"),
+            ],
+            scope: { request in
+                switch (request.method, request.target.segments.first) {
+                case (.post, "accounts"): .admin
+                case (.post, _): .write
+                default: .read
+                }
+            },
+            answer: answer
+        )
+    }
+
+    static let plainAnswer: @Sendable (Request, Caller) async -> Response = { request, caller in
+        .text("\(request.target.raw) for \(caller.scope) of \(caller.accountID ?? "all")")
+    }
+
+    init(
+        flags: [String: [String]] = [:],
+        environment: [String: String] = [:],
+        household: ShellHousehold = ShellHousehold(),
+        tally: @escaping HouseholdMetrics.Tally = { [] },
+        answer: @escaping @Sendable (Request, Caller) async -> Response = plainAnswer
+    ) async throws {
+        scratch = try Scratch()
+        var flags = flags
+        flags["state"] = flags["state"] ?? [scratch.path]
+        flags["listen"] = flags["listen"] ?? ["127.0.0.1:0"]
+        flags["ops-listen"] = flags["ops-listen"] ?? ["127.0.0.1:0"]
+        let settings = try HostSettings(flags: flags, environment: environment, isTerminal: false)
+        tokens = try TokenCabinet(state: scratch.path, timekeeper: SystemTimekeeper())
+        registry = Registry(timekeeper: SystemTimekeeper())
+        log = ShellLog()
+        self.household = household
+        let premises = HostServer.Premises(
+            registry: registry,
+            log: Logger(Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())),
+            timekeeper: SystemTimekeeper(),
+            manager: ServiceManager(environment: environment),
+            activation: Activation(environment: environment)
+        )
+        server = try await HostServer.open(
+            settings,
+            household: household,
+            inside: Self.routes(answer),
+            tokens: tokens,
+            tally: tally,
+            premises: premises
+        )
+        try server.announce(readyFile: settings.readyFile)
+    }
+
+    var api: SocketAddress { server.addresses.api! }
+    var ops: SocketAddress { server.addresses.ops! }
+    var host: String { "Host: \(api)" }
+    var opsHost: String { "Host: \(ops)" }
+
+    var adminToken: String {
+        get throws {
+            let bytes = try Files.read(scratch.file("admin.token"))
+            return String(decoding: bytes.dropLast(), as: UTF8.self)
+        }
+    }
+
+    func close() async {
+        await server.close(within: .seconds(2), hangUp: {}, flush: {})
+    }
+}
+
+/// Lines of a log, kept.
+final class ShellLog: LogSink {
+    private let kept = Lock<[String]>([])
+
+    var lines: [String] { kept.withLock { $0 } }
+
+    func write(_ line: [UInt8]) -> Bool {
+        kept.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+        return true
+    }
+}
+
+/// Accounts that stand as the test says.
+final class ShellHousehold: Household {
+    private let standings: Lock<[AccountStanding]>
+    let network: NetworkStanding
+
+    init(_ standings: [AccountStanding] = [], network: NetworkState = .online) {
+        self.standings = Lock(standings)
+        self.network = NetworkStanding(isDrill: false, state: network, since: Moment(ticks: 0))
+    }
+
+    func replace(_ new: [AccountStanding]) { standings.withLock { $0 = new } }
+
+    var desks: [any AccountDesk] { standings.withLock { $0 }.map(ShellDesk.init) }
+    func desk(_ id: String) -> (any AccountDesk)? { desks.first { $0.id == id } }
+    var defaultDesk: (any AccountDesk)? { desks.first }
+    func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
+        throw .busy
+    }
+    func makeDefault(_ id: String) async throws(DeskRefusal) { throw .busy }
+    func setServer(_ address: String, of id: String) async throws(DeskRefusal) { throw .busy }
+    func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) { throw .busy }
+    func setDrill(_ isOn: Bool) async {}
+    func events(after number: Int?) -> AsyncStream<NumberedEvent> { AsyncStream { $0.finish() } }
+}
