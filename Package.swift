@@ -104,8 +104,8 @@ let package = Package(
         room(
             "Host",
             above: [
-                "Sync", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Messaging", "Metrics",
-                "Logging", "System",
+                "Sync", "Records", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP", "Messaging",
+                "Metrics", "Logging", "System",
             ]
         ),
         room(
@@ -209,6 +209,8 @@ let package = Package(
             of: [
                 "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
                 "Messaging", "Metrics", "Logging", "System",
+                "Host", "EmbeddedUpstream", "Sync", "Records", "Bitwarden", "Vault", "Crypto",
+                "JSON", "HTTP", "Messaging", "Metrics", "Logging", "System",
             ]
         ),
         tests("CommandLineTests", of: ["holdfast", "Host", "HTTP", "JSON", "System"]),

@@ -71,15 +71,18 @@ enum ItemValue: String, CaseIterable {
 
     private var owner: String { self == .notes ? "item" : "login" }
 
+    /// Whether the flaw can be the reason why there is no such value.
     private func concerns(_ flaw: Flaw) -> Bool {
+        flaw.isOfTheWhole || flaw.path.steps.isEmpty || flaw.path == path.prefix(flaw.path)
+            || flaw.path.prefix(path) == path
+    }
+
+    private var path: JSON.Path {
         switch self {
-        case .notes: flaw.path.steps.isEmpty || flaw.path == ["notes"]
-        case .uri: flaw.path.steps.isEmpty || flaw.path.steps.starts(with: ["login", "uris"])
-        case .exposed:
-            flaw.path.steps.isEmpty || flaw.path == ["login"] || flaw.path == ["login", "password"]
-        default:
-            flaw.path.steps.isEmpty || flaw.path == ["login"]
-                || flaw.path == ["login", .member(rawValue)]
+        case .username, .password, .totp: ["login", .member(rawValue)]
+        case .exposed: ["login", "password"]
+        case .uri: ["login", "uris", 0]
+        case .notes: ["notes"]
         }
     }
 
@@ -124,5 +127,12 @@ extension AccountDesk {
     func requirePremium(for item: Item) async throws {
         if item.cipher.organizationID != nil { return }
         guard try await standing.isPremium else { throw DeskRefusal.premium }
+    }
+}
+
+extension JSON.Path {
+    /// As much of it as the other is long.
+    fileprivate func prefix(_ other: JSON.Path) -> JSON.Path {
+        JSON.Path(Array(steps.prefix(other.steps.count)))
     }
 }

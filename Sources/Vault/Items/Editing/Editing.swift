@@ -189,7 +189,7 @@ extension Contents {
 
 extension Flaw {
     /// Whether nothing of the item could be opened, so that no edit can mend it.
-    var isOfTheWhole: Bool {
+    public var isOfTheWhole: Bool {
         switch reason {
         case .noOrganizationKey, .key, .unknownType, .blob: true
         case .sealed, .shape: path == ["key"]

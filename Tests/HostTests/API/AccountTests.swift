@@ -1,0 +1,185 @@
+import HTTP
+import JSON
+import Testing
+import Vault
+
+@testable import Host
+
+/// The accounts of a host, and who may ask for which.
+@Suite(.timeLimit(.minutes(1)))
+struct AccountTests {
+    @Test func `an account is shown as it stands`() async throws {
+        let venue = try StillVenue()
+        try await venue.open { guest async throws in
+            let text = """
+                {"object":"account","id":"\(guest.stage.userID)","email":"ada@example.test",\
+                "server":"https://vault.example.test","status":"unlocked","default":true,\
+                "lastSync":null,"lastOutcome":null,"network":"online",\
+                "pending":{"total":0,"ready":0,"backingOff":0,"quarantined":0,"oldest":null}}
+                """
+            #expect(
+                try await guest.get("/accounts").text
+                    == #"{"success":true,"data":{"object":"list","data":[\#(text)]}}"#
+            )
+            #expect(
+                try await guest.get("/accounts/\(guest.stage.userID)").text
+                    == #"{"success":true,"data":\#(text)}"#
+            )
+            #expect(try await guest.get("/accounts/none").message == "Not found.")
+        }
+    }
+
+    @Test func `what stands at the root stands below each account`() async throws {
+        let venue = try StillVenue()
+        let other = try venue.household.add(
+            "8f0e7f0e-0000-4000-8000-000000000002",
+            "b@example.test"
+        )
+        try await venue.open { guest async throws in
+            let nobody = try await guest.get("/list/object/items")
+            #expect(nobody.message == "You are not logged in.")
+            let status = try await guest.get("/status").data?["template"]
+            #expect(status?.text == #"{"serverUrl":null,"status":"unauthenticated"}"#)
+            let unlock = try await guest.post("/unlock", #"{"password":"x"}"#)
+            #expect(unlock.message == "No active account found")
+            let first = "/accounts/\(guest.stage.userID.uppercased())"
+            let second = "/accounts/\(other.id)"
+            let made = try await guest.post("\(second)/object/item", #"{"type":1,"name":"x"}"#)
+            #expect(made.isSuccess)
+            #expect(try await guest.get("\(second)/list/object/items").names == ["x"])
+            #expect(try await guest.get("\(first)/list/object/items").names == [])
+            #expect(try await guest.get("\(first)/pending").isSuccess)
+            #expect(try await guest.get("\(first)/network").isSuccess)
+            let unknown = try await guest.get("/accounts/none/list/object/items")
+            #expect(unknown.message == "Not found.")
+            let chosen = try await guest.put(second, #"{"default":true}"#)
+            #expect(chosen.isSuccess)
+            #expect(try await guest.get("/list/object/items").names == ["x"])
+        }
+    }
+
+    @Test func `signing in wants what it says`() async throws {
+        let venue = try StillVenue()
+        try await venue.open { guest async throws in
+            let bodies = [
+                "{}": "email is missing.",
+                #"{"email":"a@b.test"}"#: "password is missing.",
+                #"{"email":"a@b.test","password":7}"#: "password must be a string.",
+                #"{"email":"","password":"x"}"#: "email is empty.",
+                #"{"email":"a@b.test","password":"x","clientId":"y"}"#:
+                    "clientId and clientSecret go together.",
+                #"{"email":"a@b.test","password":"x"}"#:
+                    "Username or password is incorrect. Try again.",
+            ]
+            for (body, message) in bodies {
+                let reply = try await guest.post("/accounts", body)
+                #expect(reply.status == .badRequest)
+                #expect(reply.message == message)
+            }
+            let body = #"{"email":"c@b.test","password":"correct horse"}"#
+            let reply = try await guest.post("/accounts", body)
+            #expect(reply.data?["email"]?.string == "c@b.test")
+            #expect(try await guest.get("/accounts").elements.count == 2)
+        }
+    }
+
+    @Test func `an account with something pending goes only when told so`() async throws {
+        let venue = try StillVenue()
+        try await venue.open { guest async throws in
+            let path = "/accounts/\(guest.stage.userID)"
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            try await guest.login("one")
+            for query in ["", "?discardPending=false", "?discardPending=", "?discardPending=1"] {
+                #expect(try await guest.delete(path + query).status == .badRequest, "\(query)")
+            }
+            #expect(try await guest.delete(path).message?.contains("1") == true)
+            let gone = try await guest.delete(path + "?discardPending=true")
+            #expect(gone.text == #"{"success":true}"#)
+            #expect(try await guest.get("/accounts").elements.isEmpty)
+            #expect(try await guest.get("/status").data?["template"]?["status"]?.string != nil)
+        }
+    }
+
+    @Test func `a bad change of an account changes nothing`() async throws {
+        let venue = try StillVenue()
+        try await venue.open { guest async throws in
+            let path = "/accounts/\(guest.stage.userID)"
+            for body in [
+                "{}", "[]", #"{"default":false}"#, #"{"default":"yes"}"#, #"{"server":1}"#,
+            ] {
+                let reply = try await guest.put(path, body)
+                #expect(reply.status == .badRequest && reply.message != nil, "\(body)")
+            }
+        }
+    }
+
+    @Test func `a token for one account sees that account only`() async throws {
+        var venue = try StillVenue()
+        let other = try venue.household.add(
+            "8f0e7f0e-0000-4000-8000-000000000002",
+            "b@example.test"
+        )
+        venue.caller = Caller(.admin, accountID: other.id)
+        try await venue.open { guest async throws in
+            let mine = try await guest.get("/status").data?["template"]?["userId"]
+            #expect(mine?.string == other.id)
+            #expect(try await guest.get("/accounts/\(other.id)/status").isSuccess)
+            #expect(try await guest.get("/accounts").elements.count == 1)
+            let foreign = "/accounts/\(guest.stage.userID)"
+            for path in [foreign, foreign + "/status", "/accounts/none/status"] {
+                let reply = try await guest.get(path)
+                #expect(reply.status == .forbidden)
+                #expect(reply.json?["success"]?.bool == false)
+            }
+            let body = #"{"email":"c@b.test","password":"correct horse"}"#
+            #expect(try await guest.post("/accounts", body).status == .forbidden)
+            let drill = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(drill.status == .forbidden)
+            #expect(try await guest.get("/network").data?["mode"]?.string == "auto")
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
+    func `the network can be taken away and given back`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let off = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(off.data?["object"]?.string == "network")
+            #expect(off.data?["mode"]?.string == "offline")
+            #expect(off.data?["state"]?.string == "offline")
+            for body in ["{}", #"{"mode":"on"}"#, #"{"mode":1}"#, "[]"] {
+                #expect(try await guest.put("/network", body).status == .badRequest, "\(body)")
+            }
+            let on = try await guest.put("/network", #"{"mode":"auto"}"#)
+            #expect(on.data?["mode"]?.string == "auto")
+            #expect(on.data?["since"]?.string?.hasSuffix("Z") == true)
+        }
+    }
+
+    @Test func `a scope is needed as the table says, whatever the spelling of the path`() throws {
+        let wanted: [(HTTP.Method, String, Caller.Scope)] = [
+            (.get, "/status", .read), (.head, "/list/object/items", .read),
+            (.post, "/unlock", .write), (.post, "/LOCK/", .write), (.post, "/sync", .write),
+            (.put, "/object/item/x", .write), (.delete, "/pending/x", .write),
+            (.post, "/accounts/a/pending/x/retry", .write), (.get, "/events", .read),
+            (.get, "/accounts", .admin), (.post, "/Accounts", .admin),
+            (.delete, "/accounts/x/", .admin), (.get, "/accounts/x", .admin),
+            (.get, "/accounts/x/status", .read), (.put, "/network", .admin),
+            (.put, "/accounts/a/NETWORK", .admin), (.get, "/network", .read),
+            (.get, "/openapi.json", .read), (.get, "/nowhere", .read),
+        ]
+        for (method, path, scope) in wanted {
+            let target = try #require(Target(path))
+            #expect(VaultAPI.scope(for: method, target) == scope, "\(method) \(path)")
+        }
+    }
+
+    @Test func `a route has a name by which it is counted`() throws {
+        let target = try #require(Target("/accounts/A/Object/item/x/"))
+        let template = VaultAPI.template(for: .get, target)
+        #expect(template == "/accounts/{accountId}/object/item/{id}")
+        #expect(VaultAPI.routeTemplates.contains("/accounts/{accountId}/object/item/{id}"))
+        #expect(Set(VaultAPI.routeTemplates).count == VaultAPI.routeTemplates.count)
+        #expect(VaultAPI.template(for: .get, try #require(Target("/nowhere"))) == nil)
+        #expect(VaultAPI.template(for: .post, try #require(Target("/status"))) == "/status")
+    }
+}

@@ -1,0 +1,210 @@
+import HTTP
+import JSON
+import Sync
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+
+/// What clients that listen are told.
+@Suite(.timeLimit(.minutes(1)))
+struct EventTests {
+    @Test(arguments: Venue.allCases)
+    func `a queued edit is told at once, and never what is in it`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let id = try await guest.login("one")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            try await guest.listen { events in
+                _ = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"a secret"}"#)
+                let event = try await events.next(named: "pending")
+                #expect(event.data["itemId"]?.string == id)
+                #expect(event.data["accountId"]?.string == guest.stage.userID)
+                #expect(!event.data.text.contains("a secret"))
+                #expect(event.id != nil)
+            }
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
+    func `a client goes on after the last event it has seen`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            var seen: String?
+            try await guest.listen { events in
+                _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+                let event = try await events.next(named: "network")
+                #expect(event.data["state"]?.string == "offline")
+                seen = event.id
+            }
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            let last = try #require(seen)
+            try await guest.listen(after: last) { events in
+                let event = try await events.next(named: "network")
+                #expect(event.data["state"]?.string == "online")
+                #expect(event.id != last)
+            }
+        }
+    }
+
+    @Test func `every kind of event has its name and its members`() {
+        let lane = Lane(userID: "u", cipherID: "c")
+        let moment = Moment(ticks: 17_681_155_649_012_345)
+        let note = ResolutionNote(.pushed, at: moment, winner: .local)
+        let report = SyncReport(.deferred, reason: "why", ended: moment)
+        let wanted: [(MeshEvent, String, String)] = [
+            (
+                .pending(lane, changeID: "p"), "pending",
+                #"{"accountId":"u","pendingId":"p","itemId":"c"}"#
+            ),
+            (
+                .resolution(lane, changeID: "p", note), "resolution",
+                """
+                {"accountId":"u","pendingId":"p","itemId":"c","outcome":"pushed",\
+                "winner":"local","backupItemId":null,"date":"2026-01-11T07:12:44.901Z"}
+                """
+            ),
+            (
+                .sync(userID: "u", report), "sync",
+                """
+                {"accountId":"u","outcome":"deferred","reason":"why",\
+                "date":"2026-01-11T07:12:44.901Z"}
+                """
+            ),
+            (
+                .network(upstream: "s", .degraded), "network",
+                #"{"server":"s","state":"degraded"}"#
+            ),
+            (.account(userID: "u"), "account", #"{"accountId":"u"}"#),
+        ]
+        for (event, name, text) in wanted {
+            let object = EventObject(event: event)
+            #expect(object.name == name)
+            #expect(String(decoding: JSON.Raw(object).bytes, as: UTF8.self) == text)
+        }
+    }
+
+    @Test func `a client of one account hears of that account and of its upstream`() {
+        let mine = Audience(accountID: "u", server: "s")
+        let moment = Moment(ticks: 0)
+        let report = SyncReport(.completed, reason: nil, ended: moment)
+        for (userID, isHeard) in [("u", true), ("v", false)] {
+            let lane = Lane(userID: userID, cipherID: "c")
+            #expect(mine.hears(.pending(lane, changeID: "p")) == isHeard)
+            #expect(
+                mine.hears(.resolution(lane, changeID: "p", .init(.pushed, at: moment))) == isHeard
+            )
+            #expect(mine.hears(.sync(userID: userID, report)) == isHeard)
+            #expect(mine.hears(.account(userID: userID)) == isHeard)
+        }
+        #expect(mine.hears(.network(upstream: "s", .online)))
+        #expect(!mine.hears(.network(upstream: "t", .online)))
+        #expect(Audience(accountID: nil, server: nil).hears(.account(userID: "v")))
+    }
+
+    @Test func `below an account nothing is told of others`() async throws {
+        let venue = try StillVenue()
+        let other = try venue.household.add(
+            "8f0e7f0e-0000-4000-8000-000000000002",
+            "b@example.test"
+        )
+        try await venue.open { guest async throws in
+            try await guest.listen("/accounts/\(other.id)/events") { events in
+                venue.household.tell(.account(userID: guest.stage.userID))
+                venue.household.tell(.account(userID: other.id))
+                let event = try await events.next(named: "account")
+                #expect(event.data["accountId"]?.string == other.id)
+            }
+        }
+    }
+
+    @Test func `a stream that is silent is kept alive`() async throws {
+        let time = VirtualTimekeeper()
+        let (silence, end) = AsyncStream<NumberedEvent>.makeStream()
+        let feed = EventFeed(timekeeper: time, audience: Audience(accountID: nil, server: nil))
+        let response = Response.events { try await feed.send(silence, to: $0) }
+        let handler: Handler = { _ in response }
+        let server = try Server.start(
+            [Listener(name: "api", .tcp(SocketAddress(host: "127.0.0.1", port: 0)))],
+            handler: handler
+        )
+        let client = try Client()
+        guard case .tcp(let address) = server.listeners[0].address else { return }
+        let stream = try await client.open(.init(.get, "http://\(address)/"))
+        var text = ""
+        for try await piece in stream.body {
+            text += String(decoding: piece, as: UTF8.self)
+            if text.hasSuffix(":\n\n") || text.hasSuffix(": \n\n") { break }
+            while !time.advance() { await Task.yield() }
+        }
+        #expect(text.hasPrefix(": This is what happens.\n\n"))
+        #expect(time.elapsed == EventFeed.heartbeat)
+        end.finish()
+        await client.close()
+        await server.stop(within: .seconds(1))
+    }
+}
+
+/// An event as it came.
+struct HeardEvent {
+    let id: String?
+    let data: JSON.Value
+}
+
+/// What comes from an event stream, as it comes.
+final class Listening {
+    private var pieces: Client.ResponseBody.AsyncIterator
+    private var text = ""
+
+    init(_ body: Client.ResponseBody) {
+        pieces = body.makeAsyncIterator()
+    }
+
+    /// Skips what is called otherwise.
+    func next(named name: String) async throws -> HeardEvent {
+        while true {
+            while let end = text.firstRange(of: "\n\n") {
+                let lines = text[..<end.lowerBound].split(separator: "\n").map(String.init)
+                text = String(text[end.upperBound...])
+                func field(_ name: String) -> String? {
+                    lines.first { $0.hasPrefix("\(name): ") }.map {
+                        String($0.dropFirst(name.count + 2))
+                    }
+                }
+                guard field("event") == name, let data = field("data") else { continue }
+                return HeardEvent(
+                    id: field("id"),
+                    data: try JSON.Document(Array(data.utf8)).root
+                )
+            }
+            guard let piece = try await pieces.next() else { throw Unexpected("no more events") }
+            text += String(decoding: piece, as: UTF8.self)
+        }
+    }
+
+    /// Waits until the host has begun to tell.
+    func begin() async throws {
+        while !text.contains("\n\n") {
+            guard let piece = try await pieces.next() else { throw Unexpected("no events") }
+            text += String(decoding: piece, as: UTF8.self)
+        }
+    }
+}
+
+extension Guest {
+    /// Listens while the story runs, and leaves then.
+    func listen(
+        _ path: String = "/events",
+        after id: String? = nil,
+        _ story: (Listening) async throws -> Void
+    ) async throws {
+        var request = Client.Request(.get, base + path)
+        request.headers = headers
+        if let id { request.headers["Last-Event-ID"] = id }
+        let response = try await client.open(request)
+        #expect(response.headers["Content-Type"] == "text/event-stream")
+        let listening = Listening(response.body)
+        try await listening.begin()
+        try await story(listening)
+    }
+}

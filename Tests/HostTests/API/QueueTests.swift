@@ -1,0 +1,157 @@
+import HTTP
+import JSON
+import System
+import Testing
+import Vault
+
+@testable import Host
+@testable import Sync
+
+/// What is pending, as clients see it.
+@Suite(.timeLimit(.minutes(1)))
+struct QueueTests {
+    @Test(arguments: Venue.allCases)
+    func `an edit says where it is`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let saved = try await guest.post("/object/item", #"{"type":1,"name":"one"}"#)
+            #expect(saved.headers["Holdfast-Disposition"] == "saved")
+            #expect(saved.headers["Holdfast-Receipt"] == nil)
+            let id = try #require(saved.data?["id"]?.string)
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let queued = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"two"}"#)
+            #expect(queued.status == .ok)
+            #expect(queued.headers["Holdfast-Disposition"] == "queued")
+            let receipt = try #require(queued.headers["Holdfast-Receipt"])
+            let sync = queued.data?["sync"]
+            #expect(sync?["state"]?.string == "pending")
+            #expect(sync?["changes"]?[0]?.string == "update")
+            #expect(sync?["since"]?.string?.hasSuffix("Z") == true)
+            let shown = try await guest.get("/receipts/\(receipt)").data
+            #expect(shown?["object"]?.string == "receipt")
+            #expect(shown?["itemId"]?.string == id)
+            #expect(shown?["status"]?.string == "queued")
+            #expect(shown?["resultItemId"]?.isNull == true)
+            let removed = try await guest.delete("/object/item/\(id)")
+            #expect(removed.text == #"{"success":true}"#)
+            #expect(removed.headers["Holdfast-Disposition"] == "queued")
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
+    func `a queue is shown, tried and given up without an unlocked vault`(
+        _ venue: Venue
+    ) async throws {
+        try await venue.open { guest async throws in
+            let id = try await guest.login("one")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            _ = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"secret name"}"#)
+            _ = try await guest.post("/lock")
+            let list = try await guest.get("/pending")
+            let change = try #require(list.elements.first)
+            #expect(change["object"]?.string == "pendingChange")
+            #expect(change["itemId"]?.string == id)
+            #expect(change["changeType"]?.string == "update")
+            #expect(change["state"]?.string != nil)
+            #expect(change["version"]?.int != nil)
+            #expect(!list.text.contains("secret name"))
+            let changeID = try #require(change["id"]?.string)
+            #expect(try await guest.get("/pending/\(changeID)").data?["id"]?.string == changeID)
+            #expect(try await guest.post("/pending/\(changeID)/retry").isSuccess)
+            let copy = try await guest.post("/pending/\(changeID)/save-copy")
+            #expect(copy.message == "Vault is locked.")
+            let gone = try await guest.delete("/pending/\(changeID)")
+            #expect(gone.text == #"{"success":true}"#)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            for path in ["/pending/\(changeID)", "/receipts/none"] {
+                let reply = try await guest.get(path)
+                #expect(reply.text == #"{"success":false,"message":"Not found."}"#)
+            }
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
+    func `a sync that has to wait for changes says so`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            try await guest.login("one")
+            let sync = try await guest.post("/sync")
+            #expect(sync.isSuccess)
+            #expect(sync.data?["title"]?.string == "Syncing complete.")
+            #expect(sync.data?["outcome"]?.string == "deferred")
+            #expect(sync.data?["reason"]?.string?.isEmpty == false)
+            #expect(sync.data?["pending"]?["total"]?.int == 1)
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+        }
+    }
+
+    @Test func `a pending change has the members that are promised, and no other`() async throws {
+        let venue = try StillVenue()
+        let now = Moment(ticks: 17_681_155_649_012_345)
+        let lane = Lane(userID: venue.userID, cipherID: "c")
+        let change = StoredChange.still(.softDelete, "p", lane, now, .backingOff(until: now))
+        venue.desk.change { $0.pending = [change] }
+        try await venue.open { guest async throws in
+            #expect(
+                try await guest.get("/pending/P").text
+                    == """
+                    {"success":true,"data":{"object":"pendingChange","id":"p","itemId":"c",\
+                    "changeType":"softDelete","state":"backingOff",\
+                    "originalRevisionDate":"2026-01-05T08:12:44.901Z",\
+                    "createdDate":"2026-01-11T07:12:44.901Z",\
+                    "updatedDate":"2026-01-11T07:12:44.901Z","offlinePasswordChangeCount":2,\
+                    "attempts":0,"nextAttemptDate":"2026-01-11T07:12:44.901Z",\
+                    "lastError":{"kind":"rejected","message":"It will not have it."},"version":1}}
+                    """
+            )
+        }
+    }
+
+    @Test func `resolutions are listed as asked for, or refused`() async throws {
+        let venue = try StillVenue()
+        let entries = (1...3).map { number in
+            let moment = Moment(ticks: 17_681_155_640_000_000).advanced(bySeconds: Int64(number))
+            return ResolutionEntry(
+                sequence: number,
+                pendingID: "p\(number)",
+                cipherID: "c",
+                type: .update,
+                note: ResolutionNote(
+                    .backedUpServer,
+                    at: moment,
+                    winner: .upstream,
+                    backupCipherID: "b"
+                ),
+                recorded: moment
+            )
+        }
+        venue.desk.change { $0.resolutions = entries }
+        try await venue.open { guest async throws in
+            func ids(_ query: String) async throws -> [Int] {
+                try await guest.get("/resolutions\(query)").elements.compactMap { $0["id"]?.int }
+            }
+            #expect(try await ids("") == [3, 2, 1])
+            #expect(try await ids("?limit=2") == [3, 2])
+            #expect(try await ids("?since=2026-01-11T07:12:46.000Z") == [3, 2])
+            let first = try await guest.get("/resolutions?limit=1").elements.first
+            #expect(first?["winner"]?.string == "server")
+            #expect(first?["outcome"]?.string == "backedUpServer")
+            #expect(first?["backupItemId"]?.string == "b")
+            for query in ["?since=yesterday", "?since=", "?limit=0", "?limit=x", "?limit=1001"] {
+                let reply = try await guest.get("/resolutions\(query)")
+                #expect(reply.status == .badRequest && reply.message != nil, "\(query)")
+            }
+        }
+    }
+
+    @Test func `what there is no room for is refused so that clients can tell`() {
+        let refusals: [(DeskRefusal, Int)] = [
+            (.noRoom("Full."), 507), (.store(.queueFull(limit: 7)), 507), (.busy, 503),
+            (.store(.noAccount), 400), (.notFound, 400), (.upstream(.outOfDate), 400),
+        ]
+        for (refusal, status) in refusals {
+            let response = Response.refusing(refusal)
+            #expect(response.status.rawValue == status)
+            #expect((response.headers["Retry-After"] != nil) == (status == 503))
+        }
+    }
+}
