@@ -207,8 +207,6 @@ let package = Package(
         tests(
             "HostTests",
             of: [
-                "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto", "JSON", "HTTP",
-                "Messaging", "Metrics", "Logging", "System",
                 "Host", "EmbeddedUpstream", "Sync", "Records", "Bitwarden", "Vault", "Crypto",
                 "JSON", "HTTP", "Messaging", "Metrics", "Logging", "System",
             ]

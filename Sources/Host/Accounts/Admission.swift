@@ -45,6 +45,8 @@ extension Accounts {
             server: admitted.server,
             number: (everybody.last?.record.number ?? 0) + 1
         )
+        // The first is the default until another is chosen.
+        record.isDefault = everybody.isEmpty
         record.take(admitted, office.key)
         try await office.put(record)
         let account = try bringUp(record, tokens: admitted.tokens)
