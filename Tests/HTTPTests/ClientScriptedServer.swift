@@ -1,5 +1,6 @@
 import Glibc
 import System
+import TestSupport
 
 /// A TCP server on the loopback that sends exactly what a test tells it to.
 ///
@@ -168,17 +169,7 @@ final class ScriptedConnection: Sendable {
 
     /// - Returns: Whether all could be sent.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return false }
-            rest = rest.dropFirst(count)
-        }
-        return true
-    }
+    func send(_ bytes: [UInt8]) -> Bool { sendAll(descriptor, bytes) }
 
     /// A whole response.
     @discardableResult
@@ -220,26 +211,6 @@ func field(_ name: String, of head: String) -> String? {
     head.split(separator: "\r\n").lazy
         .first { $0.lowercased().hasPrefix(name + ":") }
         .map { String($0.dropFirst(name.count + 1).drop { $0 == " " }) }
-}
-
-func listenOnLoopback(
-    at ip: UInt32 = 0x7F00_0001,
-    port: Int = 0
-) throws -> (descriptor: Int32, port: Int) {
-    let listener = try system("socket") { socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0) }
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = ip.bigEndian
-    address.sin_port = UInt16(port).bigEndian
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    try withUnsafeMutablePointer(to: &address) { pointer in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-            try system("bind") { bind(listener, pointer, size) }
-            try system("listen") { listen(listener, 1_024) }
-            try system("getsockname") { getsockname(listener, pointer, &size) }
-        }
-    }
-    return (listener, Int(UInt16(bigEndian: address.sin_port)))
 }
 
 private func listen(atPath path: String) throws -> Int32 {

@@ -72,11 +72,11 @@ final class Relay: Sendable {
             let other = try? connectToLoopback(port)
         else { return }
         if isTunnel {
-            send(client, "HTTP/1.1 200 Connection established\r\n\r\n")
+            sendAll(client, "HTTP/1.1 200 Connection established\r\n\r\n".utf8)
         } else {
             let path = target.dropFirst(place.count)
-            send(other, "\(words[0]) \(path) HTTP/1.1\r\nConnection: close")
-            send(other, String(head.dropFirst(line.count)))
+            sendAll(other, "\(words[0]) \(path) HTTP/1.1\r\nConnection: close".utf8)
+            sendAll(other, head.dropFirst(line.count).utf8)
         }
         splice(client, other)
         close(other)
@@ -98,7 +98,7 @@ final class Relay: Sendable {
         while poll(&ends, 2, -1) > 0 {
             for (index, end) in ends.enumerated() where end.revents != 0 {
                 let count = read(end.fd, &bytes, bytes.count)
-                guard count > 0, send(ends[1 - index].fd, bytes[..<count]) else { return }
+                guard count > 0, sendAll(ends[1 - index].fd, bytes[..<count]) else { return }
             }
         }
     }
@@ -217,61 +217,3 @@ final class Front: Sendable {
             """
     }
 }
-
-// MARK: Sockets
-
-/// A socket that listens at a free port of the loopback.
-private func listenOnLoopback() throws -> (descriptor: Int32, port: Int) {
-    let listener = try system("socket") {
-        socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    }
-    var address = loopback(0)
-    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    try withUnsafeMutablePointer(to: &address) { pointer in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-            try system("bind") { bind(listener, pointer, size) }
-            try system("listen") { listen(listener, 128) }
-            try system("getsockname") { getsockname(listener, pointer, &size) }
-        }
-    }
-    return (listener, Int(UInt16(bigEndian: address.sin_port)))
-}
-
-private func connectToLoopback(_ port: UInt16) throws -> Int32 {
-    let descriptor = try system("socket") {
-        socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-    }
-    var address = loopback(port)
-    let size = socklen_t(MemoryLayout<sockaddr_in>.size)
-    _ = try withUnsafePointer(to: &address) { pointer in
-        try pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer in
-            try system("connect") { connect(descriptor, pointer, size) }
-        }
-    }
-    return descriptor
-}
-
-private func loopback(_ port: UInt16) -> sockaddr_in {
-    var address = sockaddr_in()
-    address.sin_family = sa_family_t(AF_INET)
-    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
-    address.sin_port = port.bigEndian
-    return address
-}
-
-/// - Returns: Whether all of it could be sent.
-@discardableResult
-func send(_ descriptor: Int32, _ bytes: some Collection<UInt8>) -> Bool {
-    var rest = Array(bytes)[...]
-    while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-            Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-        }
-        guard count > 0 else { return false }
-        rest = rest.dropFirst(count)
-    }
-    return true
-}
-
-@discardableResult
-func send(_ descriptor: Int32, _ text: String) -> Bool { send(descriptor, text.utf8) }

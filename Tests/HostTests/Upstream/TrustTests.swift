@@ -4,6 +4,7 @@ import Glibc
 import HTTP
 import JSON
 import System
+import TestSupport
 import Testing
 import Vault
 
@@ -142,7 +143,7 @@ import Vault
             guard read(descriptor, &byte, 1) == 1 else { return }
             switch self {
             case .garbage:
-                send(descriptor, (0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 5) })
+                sendAll(descriptor, (0..<2_000).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 5) })
             case .silence: while read(descriptor, &byte, 1) == 1 {}
             case .farewell: return
             }
