@@ -95,6 +95,31 @@ struct FaultCatalogueTests {
         #expect(met?["hits"]?.int == 1, "\(name)")
     }
 
+    @Test(arguments: catalogue.indices)
+    func `each hits as often as its probability says, and the same calls for a seed`(
+        _ index: Int
+    ) async throws {
+        let (name, effect, outcome) = Self.catalogue[index]
+        let seed = UInt64(index)
+        let guest = try await Guest(.bitwarden)
+        _ = try await guest.ask(.post, "/_faults/remember")
+        _ = try await guest.ask(.put, "/_faults/seed", #"{"seed":\#(seed)}"#)
+        let order = """
+            {"operation":"sync","probability":0.3,"times":null,"effect":{"kind":\(effect)}}
+            """
+        #expect(try await guest.ask(.post, "/_faults", order).status == .ok, "\(name)")
+        let chance = SeededChance(seed: seed)
+        var hits = 0
+        for number in 1...24 {
+            let isHit = chance.fraction() < 0.3
+            hits += isHit ? 1 : 0
+            let came = try await sync(guest)
+            #expect(came == (isHit ? outcome : .answered(200)), "\(name), call \(number)")
+        }
+        let met = try await guest.ask(.get, "/_faults").json["data"]?[0]
+        #expect(met?["hits"]?.int == hits && (1..<24).contains(hits), "\(name)")
+    }
+
     @Test func `what is missing is missed in the server's own words`() async throws {
         let guest = try await Guest(.vaultwarden)
         for (operation, words) in [

@@ -285,15 +285,25 @@ struct FaultTests {
         #expect(try await guest.ask(.get, "/_faults").json["data"]?.array?.count == 0)
     }
 
+    private final class Caller: Sendable {
+        let isBack = Lock(false)
+    }
+
     @Test func `a call that hangs is over when its caller leaves, and nothing is done`()
         async throws
     {
         let guest = try await Guest(.vaultwarden)
         _ = try await order(guest, #"{"operation":"createCipher","effect":{"kind":"hang"}}"#)
+        let caller = Caller()
         let hits = { try await guest.ask(.get, "/_faults").json["data"]?[0]?["hits"]?.int }
         try await withThrowingTaskGroup(of: Answer?.self) { callers in
-            callers.addTask { try await make(guest) }
+            callers.addTask {
+                defer { caller.isBack.withLock { $0 = true } }
+                return try await make(guest)
+            }
             while try await hits() == 0 { await Task.yield() }
+            for _ in 0..<100 { _ = try await hits() }
+            #expect(caller.isBack.withLock { $0 } == false)
             callers.cancelAll()
             #expect(try await callers.next() == .some(nil))
         }

@@ -294,6 +294,20 @@ import Testing
         }
     }
 
+    @Test func `neither is in the middle of a body of which the beginning was enough`() async throws
+    {
+        try await serve(reset: false) { request in
+            var pieces = request.body.makeAsyncIterator()
+            _ = try? await pieces.next()
+        } _: { server in
+            let client = try server.client()
+            try client.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            let chunk = Array("3e8\r\n".utf8) + [UInt8](repeating: 7, count: 1_000) + [13, 10]
+            for _ in 0..<200 where !client.trySend(chunk) { break }
+            #expect(client.ending != .words)
+        }
+    }
+
     @Test func `on a Unix socket a reset is a close`() async throws {
         let scratch = try Scratch()
         try await serve(reset: true, at: .unix(path: scratch.file("cut.socket"))) { server in
