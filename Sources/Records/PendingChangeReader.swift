@@ -178,7 +178,11 @@ struct PendingChangeReader {
         guard let message = message?.pointee else { return nil }
         let kind = try text(message.kind)
         try unknown.keep(message.base, at: .failure(kind))
-        return FailureNote(kind: kind, message: try text(message.message))
+        return FailureNote(
+            kind: kind,
+            message: try text(message.message),
+            since: message.has_since_ticks != 0 ? Moment(ticks: message.since_ticks) : nil
+        )
     }
 
     private func text(_ text: UnsafeMutablePointer<CChar>?) throws(Damage) -> String {

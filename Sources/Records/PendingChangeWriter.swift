@@ -194,6 +194,10 @@ struct PendingChangeWriter: ~Copyable {
         let message = arena.message(holdfast__failure__init)
         message.pointee.kind = arena.text(failure.kind)
         message.pointee.message = arena.text(failure.message)
+        if let since = failure.since {
+            message.pointee.has_since_ticks = 1
+            message.pointee.since_ticks = since.ticks
+        }
         attach(.failure(failure.kind), &message.pointee.base)
         return message
     }

@@ -1579,7 +1579,7 @@ const ProtobufCMessageDescriptor holdfast__backup__descriptor =
   (ProtobufCMessageInit) holdfast__backup__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor holdfast__failure__field_descriptors[2] =
+static const ProtobufCFieldDescriptor holdfast__failure__field_descriptors[3] =
 {
   {
     "kind",
@@ -1605,15 +1605,28 @@ static const ProtobufCFieldDescriptor holdfast__failure__field_descriptors[2] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "since_ticks",
+    3,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_SINT64,
+    offsetof(Holdfast__Failure, has_since_ticks),
+    offsetof(Holdfast__Failure, since_ticks),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned holdfast__failure__field_indices_by_name[] = {
   0,   /* field[0] = kind */
   1,   /* field[1] = message */
+  2,   /* field[2] = since_ticks */
 };
 static const ProtobufCIntRange holdfast__failure__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 2 }
+  { 0, 3 }
 };
 const ProtobufCMessageDescriptor holdfast__failure__descriptor =
 {
@@ -1623,7 +1636,7 @@ const ProtobufCMessageDescriptor holdfast__failure__descriptor =
   "Holdfast__Failure",
   "holdfast",
   sizeof(Holdfast__Failure),
-  2,
+  3,
   holdfast__failure__field_descriptors,
   holdfast__failure__field_indices_by_name,
   1,  holdfast__failure__number_ranges,

@@ -81,9 +81,12 @@ public struct FailureNote: Hashable, Sendable {
     /// A word from a small vocabulary.
     public let kind: String
     public let message: String
+    /// When the first of the failures was that count; one trouble that lasts is not many.
+    public var since: Moment?
 
-    public init(kind: String, message: String) {
+    public init(kind: String, message: String, since: Moment? = nil) {
         self.kind = kind
         self.message = message
+        self.since = since
     }
 }

@@ -261,10 +261,15 @@ struct  Holdfast__Failure
   ProtobufCMessage base;
   char *kind;
   char *message;
+  /*
+   * When the first of the failures that are counted was.
+   */
+  protobuf_c_boolean has_since_ticks;
+  int64_t since_ticks;
 };
 #define HOLDFAST__FAILURE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__failure__descriptor) \
-    , NULL, NULL }
+    , NULL, NULL, 0, 0 }
 
 
 /* Holdfast__Envelope methods */
