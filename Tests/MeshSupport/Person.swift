@@ -48,7 +48,16 @@ public struct Person: Sendable {
 
     /// Records a new item under an id of our own.
     @discardableResult
-    public func add(_ json: String, atOnce: Bool = false) async throws -> String {
+    public func add(_ json: String) async throws -> String {
+        try await addition(json, atOnce: false).change.cipherID
+    }
+
+    /// Records a new item as if it were sent at once.
+    public func addAtOnce(_ json: String) async throws -> Recorded {
+        try await addition(json, atOnce: true)
+    }
+
+    private func addition(_ json: String, atOnce: Bool) async throws -> Recorded {
         let id = world.chance.identifier()
         world.time.pass(.seconds(10))
         let cipher = try Cipher(
@@ -58,8 +67,7 @@ public struct Person: Sendable {
             keys: ring,
             entropy: world.chance
         )
-        try await record(.add(Snapshot(cipher, keys: ring)), id, atOnce: atOnce)
-        return id
+        return try await record(.add(Snapshot(cipher, keys: ring)), id, atOnce: atOnce).made
     }
 
     /// Records an edit of what is shown here: of what is pending, or else of base.

@@ -67,9 +67,11 @@ extension Errand {
         _ cause: SyncMetrics.RetryCause
     ) async throws(StoreError) {
         let failures = change.failures + 1
-        if failures >= Self.failuresBorne, hasFailedForLong {
-            return try await quarantine(note)
-        }
+        var note = note
+        let since = change.lastFailure?.since ?? desk.now
+        note.since = since
+        let lasts = desk.now >= since.advanced(bySeconds: Self.longestFailure)
+        if failures >= Self.failuresBorne, lasts { return try await quarantine(note) }
         let delay = Backoff.delay(
             after: failures,
             chance: desk.surroundings.chance.fraction()
@@ -77,7 +79,7 @@ extension Errand {
         let until = Moment(ticks: desk.now.ticks + Int64(delay / .microseconds(1)) * 10)
         desk.surroundings.metrics.scheduledRetry(cause, in: delay)
         log("A pending change could not be brought upstream.", note)
-        try await put { change in
+        try await put { [note] change in
             change.failures = failures
             change.lastFailure = note
             change.state = .backingOff(until: until)
@@ -103,9 +105,8 @@ extension Errand {
 
     private static let failuresBorne: Int64 = 10
 
-    private var hasFailedForLong: Bool {
-        desk.now >= change.updated.advanced(bySeconds: 24 * 3_600)
-    }
+    /// A day, in seconds.
+    private static let longestFailure: Int64 = 24 * 3_600
 
     private func log(_ message: StaticString, _ note: FailureNote) {
         desk.surroundings.log.error(

@@ -13,6 +13,7 @@ final class RunState: Sendable {
         var next = 0
         var report = RunReport()
         var serverError: Suspicion?
+        var isServerDown = false
         var refusals: [Suspicion] = []
         var refusal: Setback?
     }
@@ -53,12 +54,13 @@ final class RunState: Sendable {
     /// - Returns: Who is to be acquitted.
     func suspectServer(_ suspicion: Suspicion, _ setback: Setback) -> [Suspicion] {
         state.withLock { state in
+            if state.isServerDown { return [suspicion] }
             guard let other = state.serverError else {
                 state.serverError = suspicion
                 return []
             }
+            state.isServerDown = true
             state.report.stop = state.report.stop ?? setback
-            state.serverError = nil
             return [other, suspicion]
         }
     }

@@ -1,0 +1,258 @@
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Metrics
+import Sync
+import Testing
+import Vault
+
+/// An edit's first attempt, while its caller waits.
+@Suite struct AttemptingTests {
+    typealias Rows = ResolvingRowsTests
+
+    @Test(arguments: Personality.Name.allCases)
+    func `R-042 an edit that is saved leaves nothing behind`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            guard case .saved(cipherID: id) = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            #expect(world.wire.requests == ["PUT /api/ciphers/\(id)"])
+            #expect(try ada.changes.isEmpty && ada.resolutions.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.item(id).login?.password == "mine")
+            let pushed = #"holdfast_resolutions_total{type="update",outcome="pushed"}"#
+            #expect(await world.registry.figure(pushed) ?? 0 == 0)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `a new item is saved under upstream's id`(_ personality: Personality.Name) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let recorded = try await ada.addAtOnce(Rows.mail)
+            let made = recorded.change.cipherID
+            guard case .saved(let id) = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            #expect(world.wire.requests == ["POST /api/ciphers"])
+            #expect(try await ada.elsewhere.items.map(\.id) == [id])
+            #expect(try ada.base(made)?.lane.cipherID == id, "T-04: the old id leads there.")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `every other wish is one call`(_ personality: Personality.Name) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let calls: [(Edit.Wish, String)] = [
+                (.archive, "PUT /api/ciphers/\(id)/archive"),
+                (.unarchive, "PUT /api/ciphers/\(id)/unarchive"),
+                (.favour(true), "PUT /api/ciphers/\(id)/partial"),
+                (.trash, "PUT /api/ciphers/\(id)/delete"),
+                (.restore, "PUT /api/ciphers/\(id)/restore"),
+                (.hardDelete, "DELETE /api/ciphers/\(id)"),
+            ]
+            for (wish, call) in calls {
+                let recorded = try await ada.wish(wish, id, atOnce: true).made
+                guard case .saved = try await ada.attempt(recorded) else {
+                    throw Unexpected("not saved: \(wish)")
+                }
+                #expect(world.wire.requests == [call])
+                world.wire.forget()
+                #expect(try ada.changes.isEmpty)
+            }
+            #expect(try ada.base(id) == nil)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `a stale refusal is the caller's to hear`(_ personality: Personality.Name) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            guard case .refused(let setback, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused")
+            }
+            guard case .stale = setback.reason else { throw Unexpected("\(setback)") }
+            #expect(world.wire.requests.count == 1)
+            #expect(try await world.store.withdraw(recorded, expecting: version))
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["theirs"])
+        }
+    }
+
+    @Test func `a rejection comes back as upstream worded it`() async throws {
+        try await Rows.open { world, ada, id in
+            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(Fault(.answer(refusal, isCarriedOut: false)))
+            guard case .refused(let setback, _) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused")
+            }
+            #expect(setback.rejection?.message == "No cats allowed.")
+        }
+    }
+
+    private static let waits: [Fault.Effect] = [
+        .drop, .loseAnswer, .answer(.refusal(500, "broken"), isCarriedOut: false),
+        .answer(.refusal(408, "slow"), isCarriedOut: false),
+        .answer(.refusal(425, "early"), isCarriedOut: false),
+        .answer(.tooManyRequests(retryAfter: "9"), isCarriedOut: false),
+        .answer(.badGateway, isCarriedOut: false), .answer(.ban, isCarriedOut: false),
+        .answer(.captivePortal, isCarriedOut: true),
+        .answer(.redirect(302, to: "http://portal.example/"), isCarriedOut: false),
+    ]
+
+    @Test(arguments: waits.indices)
+    func `T-44 T-45 what is nobody's word lets the edit wait, and it arrives once`(
+        _ index: Int
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            await world.server.inject(Fault(Self.waits[index], on: .updateCipher))
+            guard case .unanswered(_, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not unanswered: \(Self.waits[index])")
+            }
+            let (_, receipt) = try await world.store.queue(
+                recorded.change.id,
+                expecting: version,
+                at: world.surroundings.now
+            ) { $0.state = .ready }
+            #expect(receipt != nil)
+            world.time.pass(.seconds(4_000))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["mine"])
+        }
+    }
+
+    @Test func `what was never sent is not looked for`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let recorded = try await ada.addAtOnce(Rows.mail)
+            let made = recorded.change.cipherID
+            world.wire.isCut = true
+            guard case .unanswered(_, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not unanswered")
+            }
+            #expect(try ada.change(made)?.mayHaveLanded(.create) == false)
+            #expect(try ada.change(made)?.version == version)
+            world.wire.isCut = false
+            try await ada.run()
+            #expect(world.wire.requests == ["POST /api/ciphers"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-34 an edit of what was never sent is posted in its newest form`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            let recorded = try await ada.edit(made, Rows.password("newest"), atOnce: true)
+            guard case .saved(let id) = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            #expect(world.wire.requests == ["POST /api/ciphers"])
+            #expect(try await ada.elsewhere.item(id).login?.password == "newest")
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.pushed], "It had waited.")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-07 an edit over one that waits is resolved with it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            let recorded = try await ada.edit(id, Rows.password("newest"), atOnce: true)
+            guard case .saved = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            let passwords = try await ada.elsewhere.items.map { $0.login?.password }
+            #expect(Set(passwords) == ["theirs", "newest"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-29 a restore over a trash that waits needs no call`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.wish(.trash, id)
+            let recording = try await ada.wish(.restore, id, atOnce: true)
+            guard case .gone = recording else { throw Unexpected("\(recording)") }
+            try await ada.run()
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test func `T-02 T-03 an edit that is recorded while its item is pushed is sent too`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("first edit"))
+            await world.server.inject(Fault(.delay(.seconds(60)), on: .updateCipher))
+            async let report = ada.run()
+            // The push is under way once it has reached the wire.
+            while world.wire.requests.count < 2 { await Task.yield() }
+            try await ada.edit(id, Rows.password("second edit"))
+            for _ in 0..<1_000 where world.time.nextAlarm != nil {
+                world.time.pass(.seconds(5))
+                await Task.yield()
+            }
+            #expect(try await report.settled == 1)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["second edit"])
+            #expect(try ada.item(id).login?.password == "second edit")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    // MARK: Without a record
+
+    @Test(arguments: Personality.Name.allCases)
+    func `R-036 a wish that is not recorded is carried out, and base has the answer`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let content = try ada.content(of: id, Rows.password("mine"))
+            let carried = try await ada.carryOut(.update(content, changesPassword: true), of: id)
+            guard case .done(cipherID: id) = carried else { throw Unexpected("\(carried)") }
+            #expect(world.wire.requests == ["PUT /api/ciphers/\(id)"])
+            #expect(try ada.item(id).login?.password == "mine")
+            for wish in [Edit.Wish.trash, .restore, .archive, .unarchive, .favour(true)] {
+                guard case .done = try await ada.carryOut(wish, of: id) else {
+                    throw Unexpected("\(wish)")
+                }
+            }
+            #expect(try ada.base(id)?.isTrashed == false)
+            guard case .done(nil) = try await ada.carryOut(.hardDelete, of: id) else {
+                throw Unexpected("not deleted")
+            }
+            #expect(try ada.base(id) == nil && ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.isEmpty)
+        }
+    }
+
+    @Test func `R-036 a wish that is not recorded fails with its caller`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let content = try ada.content(of: id, Rows.password("mine"))
+            let wish = Edit.Wish.update(content, changesPassword: true)
+            guard case .refused(let setback) = try await ada.carryOut(wish, of: id) else {
+                throw Unexpected("not refused")
+            }
+            guard case .stale = setback.reason else { throw Unexpected("\(setback)") }
+            world.wire.isCut = true
+            guard case .refused = try await ada.carryOut(.trash, of: id) else {
+                throw Unexpected("not refused")
+            }
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+}

@@ -1,0 +1,320 @@
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Metrics
+import Sync
+import Testing
+import Vault
+
+/// Whose trouble a failure is: the run's, the change's for now, or the change's for good.
+@Suite struct FailureScopeTests {
+    typealias Rows = ResolvingRowsTests
+
+    private static func refusal(
+        _ status: Int,
+        on operation: Operation,
+        times: Int? = nil
+    ) -> Fault {
+        var fault = Fault(.answer(.refusal(status, "no"), isCarriedOut: false), on: operation)
+        fault.times = times
+        return fault
+    }
+
+    @Test func `G-R3 one poisonous change is in nobody's way and is asked for twice at most`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("poison"))
+            for number in 1...9 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(422, on: .updateCipher))
+            let content = try #require(try ada.change(id)).intent
+            for _ in 0..<50 {
+                try await ada.run()
+                world.time.pass(.seconds(901))
+            }
+            #expect(try await ada.elsewhere.items.count == 10)
+            #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 2)
+            let change = try #require(try ada.change(id))
+            #expect(change.state == .quarantined && change.intent == content)
+            #expect(change.lastFailure?.kind == "rejected")
+            #expect(world.log.lines.count { $0.contains("could not be brought") } == 1)
+            #expect(world.log.lines.count { $0.contains("was set aside") } == 1)
+        }
+    }
+
+    @Test func `G-R3 a change that fails for long is set aside after ten times in a day`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Self.refusal(500, on: .updateCipher))
+            for _ in 0..<12 {
+                try await ada.run()
+                world.time.pass(.seconds(901))
+            }
+            #expect(try ada.change(id)?.state != .quarantined, "Not within a day.")
+            #expect(try ada.change(id)?.failures == 12)
+            world.time.pass(.seconds(24 * 3_600))
+            try await ada.run()
+            #expect(try ada.change(id)?.state == .quarantined)
+            #expect(try ada.change(id)?.lastFailure?.kind == "serverError")
+        }
+    }
+
+    @Test func `T-72 three days without an upstream are counted against nobody`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.add(Rows.mail)
+            world.wire.isCut = true
+            for _ in 0..<500 {
+                let report = try await ada.run()
+                #expect(report.settled == 0 && report.stop != nil)
+                world.time.pass(.seconds(500))
+            }
+            #expect(try ada.changes.allSatisfy { $0.failures == 0 && $0.state != .quarantined })
+            world.wire.isCut = false
+            world.time.pass(.seconds(60))
+            #expect(try await ada.run().settled == 2)
+        }
+    }
+
+    @Test func `R3 two items that fail alike are upstream's failure and count for nobody`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            for number in 1...6 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(500, on: .createCipher))
+            let report = try await ada.run()
+            #expect(report.stop != nil && report.settled == 0)
+            #expect(try ada.changes.allSatisfy { $0.failures == 0 && $0.lastFailure == nil })
+            #expect(world.wire.requests.count < 6)
+        }
+    }
+
+    @Test func `T-40 what is forbidden for every item is not about the items`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            for number in 1...3 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(403, on: .createCipher))
+            for _ in 0..<4 {
+                let report = try await ada.run(.all)
+                #expect(report.stop != nil)
+            }
+            #expect(try ada.changes.allSatisfy { $0.failures == 0 && $0.state == .ready })
+        }
+    }
+
+    @Test func `T-40 what is forbidden for one item is set aside after the second time`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Self.refusal(403, on: .updateCipher))
+            for number in 1...3 {
+                try await ada.add(#"{"type":1,"name":"\#(number)"}"#)
+                try await ada.run(.all)
+            }
+            #expect(try ada.change(id)?.state == .quarantined)
+            #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 2)
+        }
+    }
+
+    @Test func `T-39 who is signed out keeps everything, uncounted`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            for effect in [Fault.Effect.unauthorized, .invalidGrant] {
+                var fault = Fault(effect)
+                fault.times = nil
+                await world.server.inject(fault)
+            }
+            let report = try await ada.run()
+            let stop = try #require(report.stop)
+            #expect([.signedOut, .unauthorised].contains(stop.reason), "\(stop)")
+            let change = try #require(try ada.change(id))
+            #expect(change.failures == 0 && change.state == .ready)
+        }
+    }
+
+    @Test func `T-43 a request to wait ends the run, and nothing is asked before its time`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.add(Rows.mail)
+            let canned = Canned.tooManyRequests(retryAfter: "37")
+            await world.server.inject(Fault(.answer(canned, isCarriedOut: false)))
+            let asked = world.surroundings.now
+            let report = try await ada.run()
+            guard case .throttled(let until)? = report.stop?.reason else {
+                throw Unexpected("not throttled: \(report)")
+            }
+            #expect(until >= asked.advanced(bySeconds: 37))
+            #expect(try ada.changes.allSatisfy { $0.failures == 0 })
+            world.wire.forget()
+            world.time.pass(.seconds(30))
+            try await ada.run(.all, .insistent)
+            #expect(world.wire.requests.isEmpty)
+            world.time.pass(.seconds(15))
+            #expect(try await ada.run().settled == 2)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-42 a stale refusal is looked at anew, three times`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.stale, on: .updateCipher)
+            fault.times = 2
+            await world.server.inject(fault)
+            #expect(try await ada.run().settled == 1)
+            try await ada.edit(id, Rows.password("more"))
+            fault.times = nil
+            await world.server.inject(fault)
+            world.wire.forget()
+            let report = try await ada.run()
+            #expect(report.settled == 0 && report.stop == nil)
+            #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 4)
+            let change = try #require(try ada.change(id))
+            #expect(change.failures == 1 && change.lastFailure?.kind == "stale")
+            let retries = #"holdfast_retries_scheduled_total{cause="conflict"}"#
+            #expect(await world.registry.figure(retries) == 1)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-41 an item that upstream only says is missing is neither made again nor removed`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.hardDelete, other)
+            var fault = Fault(.missing, on: .readCipher)
+            fault.times = nil
+            await world.server.inject(fault)
+            try await ada.run()
+            #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
+            #expect(try ada.changes.count == 2)
+            #expect(try ada.changes.allSatisfy { $0.lastFailure?.kind == "unconfirmed" })
+            #expect(try ada.base(id) != nil && ada.base(other) != nil)
+        }
+    }
+
+    @Test func `T-41 T-46 a portal's page about an item is nobody's word`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            let page = Canned.html(404, "<html>not here</html>")
+            await world.server.inject(Fault(.answer(page, isCarriedOut: false), on: .readCipher))
+            #expect(try await ada.run().stop != nil)
+            #expect(world.wire.requests.count == 1)
+            #expect(try ada.change(id)?.failures == 0)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-46 a write that a portal answers may have landed, and is looked for`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            let portal = Fault.Effect.answer(.captivePortal, isCarriedOut: true)
+            await world.server.inject(Fault(portal, on: .createCipher))
+            #expect(try await ada.run().stop != nil)
+            world.time.pass(.seconds(60))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-70 a change of an unknown kind is set aside as it is`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            let change = try #require(try ada.change(id))
+            _ = try await world.store.update(change.id, expecting: change.version) {
+                $0.foreignType = "teleport"
+            }
+            try await ada.run()
+            #expect(world.wire.requests.isEmpty)
+            let stored = try #require(try ada.change(id))
+            #expect(stored.state == .quarantined && stored.foreignType == "teleport")
+            #expect(stored.lastFailure?.kind == "unsupported")
+        }
+    }
+
+    @Test func `what was set aside is tried no more, whatever is to be reached`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            let change = try #require(try ada.change(id))
+            _ = try await world.store.update(change.id, expecting: change.version) {
+                $0.state = .quarantined
+            }
+            for reach in [Resolver.Run.Reach.due, .all, .only(change.id)] {
+                let report = try await ada.run(reach)
+                #expect(report == RunReport())
+            }
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test func `a change that waits is tried by who insists on it alone`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            let change = try #require(try ada.change(id))
+            _ = try await world.store.update(change.id, expecting: change.version) {
+                $0.state = .backingOff(until: world.surroundings.now.advanced(bySeconds: 600))
+            }
+            #expect(try await ada.run(.due).tried == 0)
+            #expect(try await ada.run(.only("another")).tried == 0)
+            #expect(try await ada.run(.only(change.id)).settled == 1)
+        }
+    }
+
+    // MARK: Many
+
+    @Test(arguments: Personality.Name.allCases)
+    func `G-BATCH two hundred edits cost one list and a request each`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<100 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            for number in 0..<100 { try await ada.add(#"{"type":1,"name":"new \#(number)"}"#) }
+            let report = try await ada.run()
+            #expect(report.settled == 200)
+            #expect(world.wire.requests.count == 201)
+            #expect(world.wire.requests.first == "GET /api/sync")
+            #expect(try await ada.elsewhere.items.count == 200)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `G-BATCH each deletion reads its own item right before`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<8 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids.prefix(4) { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids.suffix(4) { try await ada.wish(.hardDelete, id) }
+            try await ada.run()
+            #expect(world.wire.requests.count <= 8 + 4 + 1)
+            for id in ids.suffix(4) {
+                let own = world.wire.requests.filter { $0.contains(id) }
+                #expect(own == ["GET /api/ciphers/\(id)/details", "DELETE /api/ciphers/\(id)"])
+            }
+        }
+    }
+}
