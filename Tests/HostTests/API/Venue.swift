@@ -3,6 +3,7 @@ import FoundationEssentials
 import HTTP
 import JSON
 import Logging
+import Sync
 import System
 import Testing
 import Vault
@@ -13,11 +14,14 @@ import Vault
 enum Venue: CaseIterable, Sendable {
     /// The API over an account in memory.
     case still
+    /// A whole host with a server behind it.
+    case host
 
     /// Serves while the story runs: one account, unlocked, with an empty vault.
     func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
         switch self {
         case .still: try await StillVenue().open(story)
+        case .host: try await HostVenue().open(story)
         }
     }
 }

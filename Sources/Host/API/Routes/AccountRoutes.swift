@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Logging
 
 /// The accounts of the host.
 extension VaultAPI {
@@ -28,7 +27,6 @@ extension VaultAPI {
             try call.requireAllAccounts()
             let request = try call.signIn(try await call.json())
             let desk = try await call.api.household.signIn(request)
-            call.api.log.notice("An admin has signed an account in.")
             return .success(try await desk.standing)
         },
         .host(
@@ -69,7 +67,6 @@ extension VaultAPI {
             let desk = try call.desk(call.id)
             let discards = try call.discardsPending()
             try await call.api.household.remove(desk.id, discardingPending: discards)
-            call.api.log.notice("An admin has removed an account.")
             return .done
         },
     ]
@@ -85,13 +82,11 @@ extension VaultAPI {
         guard isDefault != false else {
             throw DeskRefusal.notAllowed("default must be true: make another account the default.")
         }
+        if isDefault == true { try call.requireAllAccounts() }
         if let server { try await call.api.household.setServer(server, of: desk.id) }
-        if isDefault == true {
-            try call.requireAllAccounts()
-            try await call.api.household.makeDefault(desk.id)
-        }
-        call.api.log.notice("An admin has changed an account.")
-        return .success(try await desk.standing)
+        if isDefault == true { try await call.api.household.makeDefault(desk.id) }
+        // Another server may have brought another desk.
+        return .success(try await call.desk(call.id).standing)
     }
 }
 

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Logging
 
 /// The network as the host sees it, and the drill in which there is none.
 extension VaultAPI {
@@ -28,7 +27,6 @@ extension VaultAPI {
                 throw DeskRefusal.notAllowed("mode must be `auto` or `offline`.")
             }
             await call.api.household.setDrill(mode == "offline")
-            call.api.log.notice("An admin has set the network's mode.", ["mode": mode])
             return .success(call.api.household.network)
         },
     ]

@@ -1,0 +1,243 @@
+import Bitwarden
+import Crypto
+import EmbeddedUpstream
+import FoundationEssentials
+import HTTP
+import JSON
+import Logging
+import Metrics
+import Sync
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+
+/// A whole host with its doors, and a server of its own that it syncs with.
+struct HostVenue {
+    static let email = "ada@example.test"
+    static let password = "correct horse"
+
+    /// The same account at every server; making one takes a while.
+    private static let newcomer = Result {
+        let settings = DerivationSettings(kind: 0, iterations: 5_000)
+        return try Newcomer(email: email, password: password, settings: settings)
+    }
+
+    func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
+        let scratch = try Scratch()
+        let newcomer = try Self.newcomer.get()
+        let upstream = try await EmbeddedUpstream.start(.init(Personality(.vaultwarden)))
+        let result: Result<Void, any Error> = await withTaskGroup { services in
+            services.addTask { await upstream.run() }
+            let result = await Result {
+                try await serve(upstream, newcomer, state: scratch.file("state"), story)
+            }
+            await upstream.stop(within: .seconds(1))
+            services.cancelAll()
+            return result
+        }
+        try result.get()
+    }
+
+    private func serve(
+        _ upstream: EmbeddedUpstream,
+        _ newcomer: Newcomer,
+        state: String,
+        _ story: @Sendable (Guest) async throws -> Void
+    ) async throws {
+        let settings = try HostSettings(
+            flags: [
+                "state": [state], "listen": ["127.0.0.1:0"], "ops-listen": ["127.0.0.1:0"],
+            ],
+            environment: [:],
+            isTerminal: false
+        )
+        let (client, sockets) = (try Client(), try WebSocketClient())
+        try await Self.register(newcomer, at: upstream.url, client)
+        let logbook = Logbook(sink: DescriptorSink(), timekeeper: SystemTimekeeper())
+        logbook.setLevel(.warning)
+        let shell = HostShell(settings, premises: .still(logbook), logbook: logbook)
+        let outside = Wiring.Outside(
+            network: RealNetwork(client: client, sockets: sockets),
+            breaches: StillBreaches(),
+            close: {}
+        )
+        let (signals, end) = AsyncStream<Signal>.makeStream()
+        var interior: Interior?
+        var result: Result<Void, any Error> = .success(())
+        try await shell.serve(
+            until: signals,
+            reread: { settings },
+            wire: { directory, premises in
+                let wired = try await Wiring.interior(settings, in: directory, premises, outside)
+                interior = wired
+                return wired
+            },
+            opened: { addresses in
+                result = await Result {
+                    let household = try #require(interior?.household)
+                    let guest = try await Self.guest(
+                        household,
+                        upstream.url,
+                        newcomer,
+                        settings,
+                        addresses,
+                        client
+                    )
+                    try await story(guest)
+                }
+                end.finish()
+            }
+        )
+        await client.close()
+        await sockets.close()
+        try result.get()
+    }
+
+    private static func guest(
+        _ household: any Household,
+        _ server: String,
+        _ newcomer: Newcomer,
+        _ settings: HostSettings,
+        _ addresses: HostServer.Addresses,
+        _ client: Client
+    ) async throws -> Guest {
+        var request = SignInRequest(email: email, password: password)
+        request.server = server
+        let desk = try await household.signIn(request)
+        let token = try Files.read(settings.state + "/admin.token").filter { $0 > 0x20 }
+        let address = try #require(addresses.api)
+        return Guest(
+            client: client,
+            base: "http://\(address)",
+            headers: ["Authorization": "Bearer \(String(decoding: token, as: UTF8.self))"],
+            stage: HostStage(desk: desk, server: server, newcomer: newcomer, client: client)
+        )
+    }
+
+    private static func register(
+        _ newcomer: Newcomer,
+        at server: String,
+        _ client: Client
+    ) async throws {
+        var request = Client.Request(.post, server + "/identity/accounts/register/finish")
+        request.headers["Content-Type"] = "application/json"
+        request.body = .bytes(Array(JSON.Raw(newcomer.registration, capacity: 8_192).bytes))
+        let response = try await client.send(request)
+        try #require(response.status.isSuccess)
+    }
+}
+
+/// What the account's owner does elsewhere.
+private struct HostStage: Stage {
+    let desk: any AccountDesk
+    let server: String
+    let newcomer: Newcomer
+    let client: Client
+
+    var password: String { HostVenue.password }
+    var userID: String { desk.id }
+    var seconds: Int64 { Int64(SystemTimekeeper().now.timeIntervalSince1970) }
+
+    func renameElsewhere(_ id: String, to name: String) async throws {
+        let device = try await device()
+        let keys = try keys()
+        let cipher = try await device.cipher(id)
+        let body = try ItemBody(Array(#"{"type":1,"name":"\#(name)"}"#.utf8))
+        let edited = try Item(cipher, keys: keys).edited(
+            by: body,
+            at: Moment(SystemTimekeeper().now),
+            keys: keys,
+            entropy: SystemEntropy()
+        )
+        var sending = Sending()
+        sending.lastKnownRevisionDate = cipher.revisionDate
+        _ = try await device.update(id, edited.cipher.request(sending))
+        _ = try await desk.sync(isForced: true)
+    }
+
+    func addOrganization() async throws -> (organization: String, collection: String) {
+        let device = try await device()
+        let key = SymmetricKey(from: SystemEntropy())
+        let publicKey = try Base64.bytes(of: newcomer.registration.keys.publicKey)
+        let wrapped = try PublicKey(publicKey).wrap(key)
+        let collectionName = try Sealer(key).seal("Ops/Prod")
+        let body = JSON.Raw.object {
+            $0.add("name", "Acme")
+            $0.add("key", wrapped)
+            $0.add("collectionName", collectionName)
+        }
+        let made = try await ask(.post, "/api/organizations", device, Array(body.bytes))
+        let list = try await ask(.get, "/api/collections", device, nil)
+        _ = try await desk.sync(isForced: true)
+        let organization = try #require(made.root["id"]?.string)
+        let collection = try #require(list.root["data"]?[0]?["id"]?.string)
+        return (organization, collection)
+    }
+
+    private func ask(
+        _ method: HTTP.Method,
+        _ path: String,
+        _ device: UpstreamAccount,
+        _ body: [UInt8]?
+    ) async throws -> JSON.Document {
+        var request = Client.Request(method, server + path)
+        request.headers["Authorization"] = "Bearer \(device.session.tokens.access)"
+        request.headers["Content-Type"] = "application/json"
+        if let body { request.body = .bytes(body) }
+        let response = try await client.send(request)
+        let text = String(decoding: response.body, as: UTF8.self)
+        try #require(response.status.isSuccess, "\(path): \(text)")
+        return try JSON.Document(response.body)
+    }
+
+    private func keys() throws -> KeyRing {
+        let registration = newcomer.registration
+        let settings = registration.settings
+        let master = try MasterKey(
+            password: Secret(utf8: password),
+            salt: KeyDerivation.salt(server: nil, email: HostVenue.email),
+            derivation: KeyDerivation(settings)
+        )
+        return try KeyRing(
+            user: master.unwrapUserKey(registration.wrappedUserKey),
+            account: WrappedKeys(privateKey: registration.keys.wrappedPrivateKey)
+        )
+    }
+
+    private func device() async throws -> UpstreamAccount {
+        let upstream = Upstream(
+            try Bases(server),
+            identity: ClientIdentity(device: Site.device),
+            world: Upstream.World(
+                network: RealNetwork(client: client, sockets: try WebSocketClient()),
+                timekeeper: SystemTimekeeper(),
+                chance: SystemChance()
+            ),
+            metrics: UpstreamMetrics(Registry(timekeeper: SystemTimekeeper()))
+        )
+        let grant = PasswordGrant(
+            email: HostVenue.email,
+            masterPasswordHash: newcomer.registration.masterPasswordHash
+        )
+        guard case .signedIn(let signedIn) = try await upstream.signIn(grant) else {
+            throw Unexpected("not signed in")
+        }
+        return UpstreamAccount(upstream, upstream.session(signedIn.tokens) { _ in })
+    }
+}
+
+extension HostServer.Premises {
+    fileprivate static func still(_ logbook: Logbook) -> Self {
+        let timekeeper = SystemTimekeeper()
+        return Self(
+            registry: Registry(timekeeper: timekeeper),
+            log: Logger(logbook),
+            timekeeper: timekeeper,
+            manager: ServiceManager(environment: [:]),
+            activation: .none
+        )
+    }
+}
