@@ -22,14 +22,14 @@ help: ## Lists the commands.
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/:.*## /\t/' | expand -t 12
 
 .PHONY: demo
-demo: setup ## Sets everything up, builds in release and shows what there is to see.
+demo: setup ## Sets everything up, builds in release and starts a host with a demo account.
 	@echo "== Building in release"
 	swift build $(RELEASE) --product holdfast
+	.build/release/holdfast demo
+
+.PHONY: ground-floor
+ground-floor: setup ## Channels, group commit, server and client at work for a few seconds.
 	swift build $(RELEASE) --product ground-floor
-	@echo "== The program, as far as it goes"
-	.build/release/holdfast --version
-	.build/release/holdfast help
-	@echo "== The ground floor at work"
 	.build/release/ground-floor
 
 .PHONY: test

@@ -1,0 +1,169 @@
+import EmbeddedUpstream
+import MeshSupport
+import Sync
+import Testing
+import Vault
+
+/// Rows 34 to 43, 57 to 65, 68 and 69 of the test map: an item goes to the trash, or for good.
+@Suite struct RemovingTests {
+    enum Way: String, CaseIterable, CustomTestStringConvertible, Sendable {
+        case trash, delete
+
+        var testDescription: String { rawValue }
+        var operation: Operation {
+            self == .trash ? .trashCipher : .deleteCipher
+        }
+        var type: ChangeType { self == .trash ? .softDelete : .hardDelete }
+
+        func wish(_ id: String) -> Repository.Wish { self == .trash ? .trash(id) : .delete(id) }
+    }
+
+    @Test(arguments: Way.allCases, Outage.allCases)
+    func `rows 34, 36, 37, 57, 60, 61: a removal that cannot be sent is kept`(
+        _ way: Way,
+        _ outage: Outage
+    ) async throws {
+        try await atHome { world, home, id in
+            let revision = try #require(try home.person.base(id)).revision
+            await outage.begin(world, on: way.operation)
+            #expect(try await home.edit(way.wish(id)).isQueued)
+            let change = try #require(try home.person.changes.first)
+            #expect(change.type == way.type && change.baseline == revision)
+            #expect(change.intent.snapshot == nil && change.passwordChanges == 0)
+            let seen = try await home.view(id)
+            #expect(way == .trash ? seen?.item.cipher.isInTrash == true : seen == nil)
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `rows 35 and 58: what was never sent goes without a trace`(_ way: Way) async throws {
+        try await atHome { world, home, _ in
+            world.wire.isCut = true
+            let made = try await home.add(note).value
+            world.wire.isCut = false
+            world.wire.forget()
+            try await home.loseNetwork()
+            #expect(!(try await home.edit(way.wish(made))).isQueued)
+            #expect(try await home.view(made) == nil)
+            #expect(try home.person.changes.isEmpty)
+            _ = try await home.person.run()
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test func `row 38 and G-S7: removing what is not here does nothing`() async throws {
+        try await atHome { world, home, _ in
+            world.wire.isCut = true
+            #expect(!(try await home.edit(.delete("nobody"))).isQueued)
+            #expect(try home.person.changes.isEmpty)
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test(arguments: Way.allCases)
+    func `rows 39 and 59: an organisation's item is not removed offline`(_ way: Way) async throws {
+        try await atHome { world, home, id in
+            try await home.person.elsewhere.share(id)
+            try await home.person.refresh()
+            world.wire.isCut = true
+            #expect(try await refusal { try await home.edit(way.wish(id)) }?.isOutage == true)
+            #expect(try home.person.changes.isEmpty)
+            #expect(try home.person.base(id) != nil)
+        }
+    }
+
+    @Test(
+        arguments: Way.allCases,
+        [
+            Switches(offlineChanges: false, resolution: true),
+            Switches(offlineChanges: true, resolution: false),
+        ]
+    )
+    func `rows 40, 41, 62, 63: with a switch off no removal is kept`(
+        _ way: Way,
+        _ switches: Switches
+    ) async throws {
+        try await atHome(.bitwarden, switches) { world, home, id in
+            world.wire.isCut = true
+            #expect(try await refusal { try await home.edit(way.wish(id)) }?.isOutage == true)
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.view(id)?.item.cipher.isInTrash == false)
+        }
+    }
+
+    @Test(arguments: Way.allCases, Rebuff.allCases)
+    func `rows 42, 43, 64, 65: a removal that upstream refuses leaves the item`(
+        _ way: Way,
+        _ rebuff: Rebuff
+    ) async throws {
+        try await atHome { world, home, id in
+            await rebuff.begin(world, on: way.operation)
+            let refusal = try await refusal { try await home.edit(way.wish(id)) }
+            #expect(rebuff.isHeard(in: refusal))
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.view(id)?.item.cipher.isInTrash == false)
+        }
+    }
+
+    @Test(arguments: Way.allCases, Personality.Name.allCases)
+    func `rows 68 and 69: a removal online is one request and leaves nothing`(
+        _ way: Way,
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            #expect(!(try await home.edit(way.wish(id))).isQueued)
+            #expect(
+                world.wire.requests
+                    == [
+                        way == .trash
+                            ? "PUT /api/ciphers/\(id)/delete" : "DELETE /api/ciphers/\(id)"
+                    ]
+            )
+            #expect(try home.person.changes.isEmpty)
+            let seen = try await home.view(id)
+            #expect(way == .trash ? seen?.item.cipher.isInTrash == true : seen == nil)
+        }
+    }
+
+    @Test func `T-26: what was edited before it was trashed is upstream when it is restored`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.update(id, password("last"))
+            _ = try await home.edit(.trash(id))
+            let mark = try #require(try await home.view(id)).mark
+            #expect(mark.changes == [.update, .softDelete])
+            world.wire.isCut = false
+            _ = try await home.person.run()
+            let item = try await home.person.elsewhere.item(id)
+            #expect(item.cipher.isInTrash && item.login?.password == "last")
+        }
+    }
+
+    @Test func `T-29: restoring what is to be trashed takes that back`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.edit(.trash(id))
+            _ = try await home.edit(.restore(id))
+            #expect(try await home.view(id)?.item.cipher.isInTrash == false)
+            world.wire.isCut = false
+            _ = try await home.person.run()
+            #expect(try await home.person.elsewhere.item(id).cipher.isInTrash == false)
+            #expect(try home.person.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-31: whoever still has it open can save what is to be deleted`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.edit(.delete(id))
+            #expect(try await home.view(id) == nil)
+            _ = try await home.update(id, password("after all"))
+            #expect(try await home.view(id)?.item.login?.password == "after all")
+            world.wire.isCut = false
+            _ = try await home.person.run()
+            #expect(try await home.person.elsewhere.item(id).login?.password == "after all")
+        }
+    }
+}

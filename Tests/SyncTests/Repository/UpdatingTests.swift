@@ -1,0 +1,200 @@
+import EmbeddedUpstream
+import MeshSupport
+import Sync
+import Testing
+import Vault
+
+/// Rows 44 to 56 and 67 of the test map: an item is edited.
+@Suite struct UpdatingTests {
+    @Test(arguments: Outage.allCases)
+    func `rows 44, 51, 52: an edit that cannot be sent is kept`(_ outage: Outage) async throws {
+        try await atHome { world, home, id in
+            let revision = try #require(try home.person.base(id)).revision
+            await outage.begin(world, on: .updateCipher)
+            let written = try await home.update(id, password("second"))
+            #expect(written.isQueued && written.value == id)
+            let change = try #require(try home.person.changes.first)
+            #expect(change.type == .update && change.baseline == revision)
+            #expect(try await home.view(id)?.item.login?.password == "second")
+            let mark = try #require(try await home.view(id)).mark
+            #expect(mark.state == .pending && mark.changes == [.update])
+            #expect(mark.since == change.created)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 45: an item that was never sent stays one when it is edited`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, _ in
+            world.wire.isCut = true
+            let id = try await home.add(note).value
+            _ = try await home.update(id, #"{"name":"note","notes":"newer"}"#)
+            let change = try #require(try home.person.changes.first)
+            #expect(change.type == .create && change.baseline == nil)
+            world.wire.isCut = false
+            world.wire.forget()
+            _ = try await home.person.run()
+            #expect(world.wire.requests.filter { $0.hasPrefix("POST") } == ["POST /api/ciphers"])
+            #expect(!world.wire.requests.contains { $0.hasPrefix("PUT") || $0.contains(id) })
+            let upstream = try await home.person.elsewhere.items
+            #expect(upstream.map(\.notes).contains("newer"))
+            #expect(upstream.count == 2)
+        }
+    }
+
+    @Test(arguments: [
+        (["second"], Int64(1)), (["first"], 0), (["second", "third"], 2), (["a", "a"], 1),
+    ])
+    func `rows 46 to 49: each edit that changes the password counts`(
+        _ passwords: [String],
+        _ count: Int64
+    ) async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            for text in passwords { _ = try await home.update(id, password(text)) }
+            #expect(try home.person.changes.map(\.passwordChanges) == [count])
+        }
+    }
+
+    @Test func `row 50: an organisation's item is not edited offline`() async throws {
+        try await atHome { world, home, id in
+            try await home.person.elsewhere.share(id)
+            try await home.person.refresh()
+            world.wire.isCut = true
+            let refusal = try await refusal { try await home.edit(.favour(id, true)) }
+            #expect(refusal?.isOutage == true)
+            #expect(try home.person.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        Switches(offlineChanges: false, resolution: true),
+        Switches(offlineChanges: true, resolution: false),
+    ])
+    func `rows 53, 54 and 119: with a switch off no edit is kept`(
+        _ switches: Switches
+    ) async throws {
+        try await atHome(.bitwarden, switches) { world, home, id in
+            world.wire.isCut = true
+            let refusal = try await refusal { try await home.update(id, password("second")) }
+            #expect(refusal?.isOutage == true)
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.view(id)?.item.login?.password == "first")
+        }
+    }
+
+    @Test(arguments: Rebuff.allCases)
+    func `rows 55 and 56: an edit that upstream refuses leaves the item as it was`(
+        _ rebuff: Rebuff
+    ) async throws {
+        try await atHome { world, home, id in
+            await rebuff.begin(world, on: .updateCipher)
+            let refusal = try await refusal { try await home.update(id, password("second")) }
+            #expect(rebuff.isHeard(in: refusal))
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.view(id)?.item.login?.password == "first")
+        }
+    }
+
+    @Test func `a refused edit gives the earlier one back that it was folded into`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.update(id, password("second"))
+            let before = try #require(try home.person.changes.first)
+            world.wire.isCut = false
+            await Rebuff.worded.begin(world, on: .updateCipher)
+            let refusal = try await refusal { try await home.update(id, password("third")) }
+            #expect(Rebuff.worded.isHeard(in: refusal))
+            let after = try #require(try home.person.changes.first)
+            #expect(after.intent == before.intent && after.id == before.id)
+            #expect(try await home.view(id)?.item.login?.password == "second")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 67: an edit online is one request and leaves nothing`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let written = try await home.update(id, password("second"))
+            #expect(!written.isQueued)
+            #expect(world.wire.requests == ["PUT /api/ciphers/\(id)"])
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "second")
+            #expect(try await home.view(id)?.mark == .clean)
+        }
+    }
+
+    @Test func `T-34: an edit of what was never sent brings the whole of it upstream`() async throws
+    {
+        try await atHome { world, home, _ in
+            world.wire.isCut = true
+            let id = try await home.add(note).value
+            world.wire.isCut = false
+            let written = try await home.update(id, #"{"name":"note","notes":"newer"}"#)
+            #expect(!written.isQueued && written.value != id)
+            #expect(try home.person.changes.isEmpty)
+            let upstream = try await home.person.elsewhere.item(written.value)
+            #expect(upstream.notes == "newer")
+            #expect(try await home.view(id)?.item.id == written.value)
+        }
+    }
+
+    @Test func `a copy older than upstream's is refused, unless only this host has written`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            _ = try await home.update(id, password("second"))
+            #expect(!(try await home.update(id, stale)).isQueued)
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.refresh()
+            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
+                Issue.record("the stale copy was taken")
+                return
+            }
+            #expect(try await home.view(id)?.item.login?.password == "theirs")
+        }
+    }
+
+    @Test func `G-U1: while the network is known to be gone nothing is tried`() async throws {
+        try await atHome { world, home, id in
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("second")).isQueued)
+            #expect(world.wire.requests.isEmpty)
+            try await home.regainNetwork()
+            #expect(!(try await home.update(id, password("third"))).isQueued)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "third")
+        }
+    }
+
+    @Test func `a locked vault takes no edit and shows nothing`() async throws {
+        try await atHome { world, home, id in
+            home.person.keys.lock()
+            guard case .locked? = try await refusal({ try await home.edit(.trash(id)) }) else {
+                Issue.record("a locked vault was edited")
+                return
+            }
+            await #expect(throws: Repository.Refusal.self) { _ = try await home.view(id) }
+            #expect(try home.person.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-61 and T-65: a refresh never hides what is pending`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.update(id, password("mine"))
+            let made = try await home.add(note).value
+            world.wire.isCut = false
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.refresh()
+            #expect(try await home.view(id)?.item.login?.password == "mine")
+            #expect(try await home.view(made) != nil)
+            _ = try await home.update(id, #"{"name":"mail","notes":"and this"}"#)
+            let item = try #require(try await home.view(id)).item
+            #expect(item.login?.password == "mine" || item.notes == "and this")
+        }
+    }
+}
