@@ -2,6 +2,8 @@
 #include "csystem.h"
 
 #include <errno.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -89,6 +91,40 @@ int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid) {
     *gid = peer.gid;
     *pid = peer.pid;
     return 0;
+}
+
+int cs_route_watch(void) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+    };
+    if (bind(fd, (struct sockaddr *)&address, sizeof address) == 0) return fd;
+    int code = errno;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+int cs_route_read(int fd) {
+    char message[8192];
+    int changed = 0;
+    for (;;) {
+        struct sockaddr_nl sender = {0};
+        socklen_t length = sizeof sender;
+        ssize_t count =
+            recvfrom(fd, message, sizeof message, 0, (struct sockaddr *)&sender, &length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK)) return changed;
+        if (count < 0 && errno == ENOBUFS) {
+            changed = 1;
+            continue;
+        }
+        if (count < 0) return -1;
+        // Anybody on this machine may write to the socket; only the kernel has no port.
+        if (sender.nl_pid == 0) changed = 1;
+    }
 }
 
 void cs_forbid_dumps(void) { prctl(PR_SET_DUMPABLE, 0, 0, 0, 0); }

@@ -39,6 +39,13 @@ int cs_wait_signal(const int *signals, int count);
 /// Who sits at the other end of a Unix socket: 0, or -1 with errno.
 int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid);
 
+/// A non-blocking socket that becomes readable whenever a link of this machine, or a route, has
+/// changed; or -1 with errno.
+int cs_route_watch(void);
+/// Reads all that has come: 1 if something has changed, 0 if not, -1 with errno if it is broken.
+/// What the kernel had to drop counts as a change.
+int cs_route_read(int fd);
+
 /// Keeps the memory of this process out of core dumps and away from other users' debuggers.
 void cs_forbid_dumps(void);
 
