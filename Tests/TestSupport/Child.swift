@@ -78,7 +78,7 @@ private func writeFile(_ path: String, _ text: String) throws {
     fwrite(text, 1, text.utf8.count, file)
 }
 
-private func readFile(_ path: String) throws -> String {
+func readFile(_ path: String) throws -> String {
     guard let file = fopen(path, "r") else { throw NoChild(program: path, code: errno) }
     defer { fclose(file) }
     var bytes: [UInt8] = []

@@ -1,3 +1,4 @@
+import Logging
 import System
 import TestSupport
 import Testing

@@ -18,12 +18,11 @@ final class ShellVenue: Sendable {
     let registry: Registry
     let log: ShellLog
     let household: ShellHousehold
-    private let isClosed = Lock(false)
 
     static func routes(
         _ answer: @escaping @Sendable (Request, Caller) async -> Response
-    ) -> Gate.Inside {
-        Gate.Inside(
+    ) -> Host.Gate.Inside {
+        Host.Gate.Inside(
             routes: [
                 (.get, "/status"), (.post, "/object/{kind}"), (.post, "/accounts"),
                 (.get, "/accounts/{account}/status"),
@@ -75,7 +74,12 @@ final class ShellVenue: Sendable {
             tally: tally,
             premises: premises
         )
-        try server.announce(readyFile: settings.readyFile)
+        do {
+            try server.announce(readyFile: settings.readyFile)
+        } catch {
+            await server.close(within: .zero, hangUp: {}, flush: {})
+            throw error
+        }
     }
 
     var api: SocketAddress { server.addresses.api! }

@@ -1,0 +1,301 @@
+import HTTP
+import JSON
+import System
+import TestSupport
+import Testing
+
+@testable import holdfast
+
+/// The commands that talk to a running host.
+struct ClientCommandTests {
+    /// What a command said and how it ended.
+    private final class Said: Sendable {
+        let answers = Lock<[String]>([])
+        let complaints = Lock<[String]>([])
+        var answer: String { answers.withLock { $0.joined(separator: "\n") } }
+        var complaint: String { complaints.withLock { $0.joined(separator: "\n") } }
+    }
+
+    private func run(
+        _ words: [String],
+        isForPeople: Bool = false,
+        input: String = ""
+    ) async -> (status: holdfast.ExitStatus, said: Said) {
+        let said = Said()
+        let console = Console(
+            answer: { text in said.answers.withLock { $0.append(text) } },
+            complain: { text in said.complaints.withLock { $0.append(text) } },
+            isForPeople: isForPeople,
+            input: { () throws(SystemError) in Array(input.utf8) }
+        )
+        return (await Holdfast(commands: Holdfast.commands, console: console).run(words), said)
+    }
+
+    private func withPassword(_ body: (String) async throws -> Void) async throws {
+        let scratch = try Scratch()
+        try Files.replace(scratch.file("password"), with: Array("s3cret\nmore\n".utf8))
+        try await body(scratch.file("password"))
+    }
+
+    @Test(arguments: [
+        ("lock", "POST /lock", "{}"), ("status", "GET /status", ""),
+        ("sync", "POST /sync", "{}"), ("sync --force", "POST /sync?force=true", "{}"),
+        ("accounts", "GET /accounts", ""),
+        ("list", "GET /list/object/items", ""),
+        ("list trash", "GET /list/object/items?trash=true", ""),
+        ("list sends", "GET /list/object/send", ""),
+        ("list folders --search a&b", "GET /list/object/folders?search=a%26b", ""),
+        ("list --account X/Y", "GET /accounts/X%2FY/list/object/items", ""),
+        ("get Mail", "GET /object/item/Mail", ""),
+        ("get password café?", "GET /object/password/caf%C3%A9%3F", ""),
+        ("delete 7", "DELETE /object/item/7", ""),
+        ("delete 7 --permanent", "DELETE /object/item/7?permanent=true", ""),
+        ("restore 7", "POST /restore/item/7", "{}"),
+        ("pending", "GET /pending", ""), ("pending show 7", "GET /pending/7", ""),
+        ("pending retry 7", "POST /pending/7/retry", "{}"),
+        ("pending discard 7", "DELETE /pending/7", ""),
+        ("pending save-copy 7", "POST /pending/7/save-copy", "{}"),
+        ("token list", "GET /tokens", ""), ("token revoke 7", "DELETE /tokens/7", ""),
+        (
+            "token create --scope read --account 7", "POST /tokens",
+            #"{"scope":"read","account":"7"}"#
+        ),
+        ("logout --account 7", "DELETE /accounts/7", ""),
+        ("logout --account 7 --discard-pending", "DELETE /accounts/7?discardPending=true", ""),
+    ])
+    func `a command asks the host one thing`(
+        _ words: String,
+        _ line: String,
+        _ body: String
+    ) async throws {
+        let host = try ScriptedHost()
+        let words = words.split(separator: " ").map(String.init) + ["--socket", host.socket]
+        #expect(await run(words).status == .success)
+        #expect(host.asked == [.init(line: line, body: body)])
+        await host.close()
+    }
+
+    @Test func `items are made and replaced by what is on standard input`() async throws {
+        let host = try ScriptedHost()
+        let state = ["--state", host.state]
+        let item = #"{"name":"Mail"}"#
+        #expect(await run(["create"] + state, input: item).status == .success)
+        #expect(await run(["create", "folder"] + state, input: item).status == .success)
+        #expect(await run(["edit", "7"] + state, input: item).status == .success)
+        #expect(
+            host.asked.map(\.line)
+                == ["POST /object/item", "POST /object/folder", "PUT /object/item/7"]
+        )
+        #expect(host.asked.allSatisfy { $0.body == item })
+        for input in ["", "[]", "{", "7"] {
+            #expect(await run(["create"] + state, input: input).status == .usage)
+        }
+        #expect(host.asked.count == 3)
+        await host.close()
+    }
+
+    @Test func `passwords come from a file or a variable, never from the command line`()
+        async throws
+    {
+        let host = try ScriptedHost()
+        try await withPassword { file in
+            let words = ["unlock", "--socket", host.socket, "--password-file", file]
+            #expect(await run(words).status == .success)
+            let login = [
+                "login", "ada@x.example", "--socket", host.socket, "--password-file", file,
+                "--server", "https://x.example", "--two-factor-token", "123456",
+                "--two-factor-provider", "0", "--default",
+            ]
+            #expect(await run(login).status == .success)
+        }
+        #expect(
+            host.asked == [
+                .init(line: "POST /unlock", body: #"{"password":"s3cret"}"#),
+                .init(
+                    line: "POST /accounts",
+                    body: #"{"email":"ada@x.example","password":"s3cret","#
+                        + #""server":"https://x.example","twoFactorToken":"123456","#
+                        + #""twoFactorProvider":0,"default":true}"#
+                ),
+            ]
+        )
+        #expect(Holdfast.commands.allSatisfy { $0.flag(named: "password") == nil })
+        await host.close()
+    }
+
+    @Test func `a credential of the service manager's is taken before anybody is asked`() throws {
+        let scratch = try Scratch()
+        try Files.replace(scratch.file("holdfast.password"), with: Array("kept".utf8))
+        let environment = ["CREDENTIALS_DIRECTORY": scratch.path, "P": "told"]
+        var invocation = Invocation(command: "unlock")
+        let credential = try PasswordSource(invocation, prompt: "", environment: environment)
+        #expect(try credential.read(environment: environment) == "kept")
+        invocation.values["password-env"] = ["P"]
+        let variable = try PasswordSource(invocation, prompt: "", environment: environment)
+        #expect(try variable.read(environment: environment) == "told")
+        #expect(throws: Failure.self) { try variable.read(environment: [:]) }
+        invocation.values["password-file"] = ["/x"]
+        #expect(throws: Failure.self) {
+            try PasswordSource(invocation, prompt: "", environment: environment)
+        }
+        let none = try PasswordSource(Invocation(command: "unlock"), prompt: "P", environment: [:])
+        #expect(none == .prompt("P"))
+    }
+
+    @Test(arguments: [
+        (400, "Vault is locked.", 1), (401, "A token is needed.", 77), (403, "Not yours.", 77),
+        (507, "The disk is full.", 1),
+    ])
+    func `what the host refuses is told in its own words`(
+        _ code: Int,
+        _ message: String,
+        _ status: Int32
+    ) async throws {
+        let host = try ScriptedHost { _ in .refusal(code, message) }
+        let outcome = await run(["list", "--socket", host.socket])
+        #expect(outcome.status.rawValue == status)
+        #expect(outcome.said.complaint == "holdfast: \(message)")
+        #expect(outcome.said.answer.isEmpty)
+        await host.close()
+    }
+
+    @Test func `where no host is, that is what is said`() async throws {
+        let scratch = try Scratch()
+        for words in [["status"], ["token", "list"], ["logout", "--account", "7"]] {
+            let outcome = await run(words + ["--state", scratch.path])
+            #expect(outcome.status == .hostNotRunning)
+            #expect(outcome.said.complaint.contains(scratch.file("holdfast.sock")))
+        }
+    }
+
+    @Test(arguments: [
+        ["list", "things"], ["list", "items", "more"], ["get"], ["get", "things", "x"],
+        ["get", "item", "x", "y"], ["create", "thing"], ["edit"], ["edit", "a", "b"], ["delete"],
+        ["delete", ""], ["restore"], ["pending", "burn"], ["pending", "retry"],
+        ["pending", "list", "x"], ["token"], ["token", "make"], ["token", "create"],
+        ["token", "create", "--scope", "king"], ["token", "revoke"], ["login"],
+        ["login", "a", "b", "--password-env", "P"],
+        ["login", "a", "--two-factor-provider", "x", "--password-env", "P"],
+        ["login", "a", "--client-id", "x", "--password-env", "P"], ["lock", "x"],
+        ["unlock", "--password-env", "NOBODY_SETS_THIS"], ["status", "--nonsense"],
+        ["completions"], ["completions", "csh"], ["manual", "x"],
+    ])
+    func `what makes no sense is refused before the host is asked`(_ words: [String]) async throws {
+        let host = try ScriptedHost()
+        let isLocal = ["completions", "manual"].contains(words[0])
+        let outcome = await run(words + (isLocal ? [] : ["--socket", host.socket]))
+        #expect(outcome.status == .usage)
+        #expect(outcome.said.complaint.split(separator: "\n").count == 1)
+        #expect(host.asked.isEmpty)
+        await host.close()
+    }
+
+    @Test func `people are shown tables, programs JSON`() async throws {
+        let host = try ScriptedHost { _ in
+            .envelope(
+                #"{"object":"list","data":[{"id":"1","name":"Mail \u001b[2J","#
+                    + #""login":{"username":"ada"},"sync":{"state":"pending"}}]}"#
+            )
+        }
+        let words = ["list", "--socket", host.socket]
+        let shown = await run(words, isForPeople: true).said.answer
+        #expect(shown.hasPrefix("NAME"))
+        #expect(shown.contains("ada") && shown.contains("pending"))
+        #expect(!shown.contains("\u{1B}"), "A name must not steer the terminal.")
+        for outcome in [await run(words), await run(words + ["--json"], isForPeople: true)] {
+            let array = try JSON.Document(Array(outcome.said.answer.utf8)).root
+            #expect(array[0]?["id"]?.string == "1")
+        }
+        await host.close()
+    }
+
+    @Test func `a value is printed as it is, unless JSON is asked for`() async throws {
+        let host = try ScriptedHost { _ in .envelope(#"{"object":"string","data":"pa\"ss"}"#) }
+        let words = ["get", "password", "Mail", "--socket", host.socket]
+        #expect(await run(words).said.answer == #"pa"ss"#)
+        #expect(
+            await run(words + ["--json"]).said.answer == #"{"object":"string","data":"pa\"ss"}"#
+        )
+        await host.close()
+    }
+
+    @Test func `a new token is printed once and alone`() async throws {
+        let data = #"{"object":"token","token":"hf_x","id":"1","scope":"read","account":null}"#
+        let host = try ScriptedHost { _ in .envelope(data) }
+        let words = ["token", "create", "--scope", "read", "--socket", host.socket]
+        #expect(await run(words).said.answer == "hf_x")
+        #expect(
+            await run(words + ["--json"]).said.answer
+                == #"{"token":"hf_x","id":"1","scope":"read","account":null}"#
+        )
+        await host.close()
+    }
+
+    @Test func `whoever edits is told whether it waits`() async throws {
+        let host = try ScriptedHost { _ in
+            var response = Response.envelope(#"{"object":"item","id":"1","name":"Mail"}"#)
+            response.headers["Holdfast-Disposition"] = "queued"
+            response.headers["Holdfast-Receipt"] = "r-9"
+            return response
+        }
+        let words = ["create", "--socket", host.socket]
+        let shown = await run(words, isForPeople: true, input: "{}").said.answer
+        #expect(shown == "Mail (1): kept here until the server can be reached, receipt r-9.")
+        await host.close()
+    }
+
+    @Test func `without a name the default account is signed out, and never a guessed one`()
+        async throws
+    {
+        let accounts = Lock(#"[{"id":"1","default":false},{"id":"2","default":true}]"#)
+        let host = try ScriptedHost { question in
+            let list = accounts.withLock { $0 }
+            return question.line == "GET /accounts"
+                ? .envelope(#"{"object":"list","data":\#(list)}"#) : .envelope("")
+        }
+        let words = ["logout", "--socket", host.socket]
+        #expect(await run(words).status == .success)
+        #expect(host.asked.last?.line == "DELETE /accounts/2")
+        accounts.withLock { $0 = #"[{"id":"1","default":false},{"id":"2","default":false}]"# }
+        #expect(await run(words).status == .usage)
+        #expect(host.asked.last?.line == "GET /accounts")
+        await host.close()
+    }
+
+    @Test func `what takes longer than a second is shown to take its time`() async throws {
+        let shown = Lock<[String]>([])
+        let timekeeper = VirtualTimekeeper()
+        let console = Console(
+            answer: { _ in },
+            complain: { _ in },
+            showProgress: { text in shown.withLock { $0.append(text) } }
+        )
+        let (releases, release) = AsyncStream.makeStream(of: Void.self)
+        async let result = console.waiting(for: "Syncing…", timekeeper) { () throws(Failure) in
+            for await _ in releases { break }
+            return 7
+        }
+        while !timekeeper.advance() { await Task.yield() }
+        while shown.withLock({ $0.isEmpty }) { await Task.yield() }
+        release.yield()
+        #expect(try await result == 7)
+        #expect(shown.withLock { $0.first } == "Syncing… 1 s")
+        #expect(shown.withLock { $0.last } == "")
+    }
+
+    @Test func `a line that is typed can be mended and given up`() {
+        func type(_ keys: [UInt8]) -> Entry.State {
+            var entry = Entry()
+            var state = Entry.State.more
+            for key in keys { state = entry.press(key) }
+            return state
+        }
+        #expect(type(Array("ab".utf8) + [0x7F] + Array("c\n".utf8)) == .entered("ac"))
+        #expect(type(Array("aé".utf8) + [0x08, 0x0D]) == .entered("a"))
+        #expect(type(Array("ab".utf8) + [0x15] + Array("c\r".utf8)) == .entered("c"))
+        #expect(type([0x7F] + Array("c\r".utf8)) == .entered("c"))
+        #expect(type(Array("ab".utf8) + [0x03]) == .givenUp)
+        #expect(type([0x04]) == .givenUp && type([0x0A]) == .givenUp)
+        #expect(type(Array("ab".utf8) + [0x04]) == .more)
+    }
+}

@@ -1,0 +1,49 @@
+import TestSupport
+import Testing
+
+@testable import holdfast
+
+/// What is made from the table of commands: completions and the manual page.
+struct DescriptionTests {
+    private func completion(of words: [String]) throws -> [String] {
+        let script = """
+            \(Completions(commands: Holdfast.commands).text(for: .bash))
+            COMP_WORDS=(\(words.map { "'\($0)'" }.joined(separator: " ")))
+            COMP_CWORD=\(words.count - 1)
+            _holdfast
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let child = try Child.run("bash", ["-eu", "-c", script])
+        #expect(child.status == 0 && child.complaint.isEmpty)
+        return child.output.split(separator: "\n").map(String.init)
+    }
+
+    @Test func `bash completes commands, their flags and their words`() throws {
+        #expect(try completion(of: ["holdfast", "lo"]) == ["login", "logout", "lock"])
+        #expect(try completion(of: ["holdfast", "list", "fo"]) == ["folders"])
+        #expect(try completion(of: ["holdfast", "serve", "--sync"]) == ["--sync-interval"])
+        #expect(try completion(of: ["holdfast", "help", "tok"]) == ["token"])
+        #expect(try completion(of: ["holdfast", "get", "--state", "/et"]) == ["/etc"])
+    }
+
+    @Test(arguments: Shell.allCases)
+    func `every command and every flag is offered`(_ shell: Shell) {
+        let text = Completions(commands: Holdfast.commands).text(for: shell)
+        for command in Holdfast.commands {
+            #expect(text.contains(command.name))
+            for flag in command.flags { #expect(text.contains(flag.name)) }
+        }
+    }
+
+    @Test func `the manual page has every command and every flag`() {
+        let lines = ManualPage(commands: Holdfast.commands).text.split(separator: "\n")
+        #expect(lines.first?.hasPrefix(".TH HOLDFAST 1") == true)
+        for command in Holdfast.commands {
+            #expect(lines.contains { $0.hasPrefix(".SS \"holdfast \(command.name)") })
+            for flag in command.flags {
+                let name = flag.name.replacing("-", with: "\\-")
+                #expect(lines.contains { $0.hasPrefix("\\fB\\-\\-\(name)\\fR") })
+            }
+        }
+    }
+}

@@ -1,0 +1,216 @@
+import Glibc
+import JSON
+import System
+import TestSupport
+import Testing
+
+/// The host itself, started as its operator would. The numbers are those of the conformance list.
+struct ServeProgramTests {
+    /// A running host.
+    private final class Host {
+        let scratch: Scratch
+        let running: Running
+        let api: Int
+        let ops: Int
+
+        var state: String { scratch.file("state") }
+        var socket: String { scratch.file("state/holdfast.sock") }
+
+        init(_ flags: [String] = []) throws {
+            scratch = try Scratch()
+            let ready = scratch.file("ready")
+            running = try Running(
+                Child.productsDirectory + "/holdfast",
+                [
+                    "serve", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
+                    "--ops-listen", "127.0.0.1:0", "--ready-file", ready,
+                ] + flags
+            )
+            let document = try JSON.Document(try Self.arrival(of: ready)).root
+            api = try Self.port(document["api"])
+            ops = try Self.port(document["ops"])
+        }
+
+        private static func port(_ value: JSON.Value?) throws -> Int {
+            try #require(value?.string?.split(separator: ":").last.flatMap { Int($0) })
+        }
+
+        /// The file's contents, once it is there; it appears whole.
+        private static func arrival(of path: String) throws -> [UInt8] {
+            let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
+            let watch = inotify_init1(0)
+            defer { close(watch) }
+            inotify_add_watch(watch, folder, 0x80)
+            while access(path, F_OK) != 0 {
+                var wish = pollfd(fd: watch, events: Int16(POLLIN), revents: 0)
+                try #require(poll(&wish, 1, 20_000) == 1, "The host does not become ready.")
+                var chunk = [UInt8](repeating: 0, count: 4_096)
+                _ = Glibc.read(watch, &chunk, chunk.count)
+            }
+            return try Files.read(path)
+        }
+
+        func ask(
+            _ line: String,
+            _ headers: [String]? = nil,
+            body: String = ""
+        ) throws -> TextConnection.Answer {
+            try TextConnection("127.0.0.1", port: api).ask(
+                line,
+                headers ?? ["Host: localhost:\(api)", "Authorization: Bearer \(try token)"],
+                body: body
+            )
+        }
+
+        var token: String {
+            get throws {
+                let bytes = try Files.read(scratch.file("state/admin.token"))
+                return String(decoding: bytes.dropLast(), as: UTF8.self)
+            }
+        }
+    }
+
+    private func holdfast(_ words: String...) throws -> Child {
+        try Child.run(Child.productsDirectory + "/holdfast", words)
+    }
+
+    @Test func `1: it listens at 127.0.0.1:8087 unless it is told otherwise`() throws {
+        let lines = try holdfast("serve", "--print-config", "--state", "/s").output
+        #expect(
+            lines.contains("listen = 127.0.0.1:8087, unix:/s/holdfast.sock (default)\n")
+        )
+        #expect(lines.contains("state = /s (flag)\n"))
+    }
+
+    @Test func `2 to 6: names, pages, the root and methods`() throws {
+        let host = try Host()
+        let bearer = "Authorization: Bearer \(try host.token)"
+        let cases: [(number: Int, line: String, headers: [String], status: Int, text: String?)] = [
+            (2, "GET /status", ["Host: evil:8087", bearer], 403, "Forbidden"),
+            (3, "GET /nowhere", ["Host: localhost:\(host.api)", "Origin: null"], 403, "Forbidden"),
+            (4, "GET /status", ["Host: LOCALHOST:\(host.api)", bearer], 200, nil),
+            (5, "GET /", ["Host: 127.0.0.1:\(host.api)"], 404, "Not Found"),
+            (6, "GET /unlock", ["Host: [::1]:\(host.api)", bearer], 405, "Method Not Allowed"),
+        ]
+        for (number, line, headers, status, text) in cases {
+            let answer = try host.ask(line, headers)
+            #expect(answer.status == status, "\(number)")
+            if let text { #expect(answer.body == text, "\(number)") }
+        }
+        #expect(try host.ask("GET /unlock").header("Allow")?.contains("POST") == true)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test func `13: two requests go over one connection`() throws {
+        let host = try Host()
+        let wire = try TextConnection("127.0.0.1", port: host.api)
+        for _ in 0..<2 {
+            wire.send("GET / HTTP/1.1\r\nHost: localhost:\(host.api)\r\n\r\n")
+            #expect(try wire.read(until: "\r\n\r\nNot Found").hasPrefix("HTTP/1.1 404"))
+        }
+    }
+
+    @Test func `a second host at the same state says who holds it`() throws {
+        let host = try Host()
+        let second = try holdfast("serve", "--state", host.state, "--listen", "127.0.0.1:0")
+        #expect(second.status == 1)
+        #expect(second.complaint.contains("\(host.running.pid)"))
+        #expect(second.complaint.split(separator: "\n").count == 1)
+        #expect(try host.ask("GET /status").status == 200)
+    }
+
+    @Test func `a port that is taken is named, and so is one that makes no sense`() throws {
+        let host = try Host()
+        let scratch = try Scratch()
+        let taken = try holdfast(
+            "serve",
+            "--state",
+            scratch.file("s"),
+            "--ops-listen",
+            "127.0.0.1:0",
+            "--port",
+            "\(host.api)"
+        )
+        #expect(taken.status == 1 && taken.complaint.contains(":\(host.api)"))
+        let state = scratch.file("t")
+        let open = try holdfast("serve", "--state", state, "--no-auth", "--listen", "0.0.0.0:0")
+        #expect(open.status == 64 && open.complaint.contains("--no-auth"))
+        let wrong = try holdfast("serve", "--state", state, "--sync-interval", "soon")
+        #expect(wrong.status == 64 && wrong.complaint.contains("'soon'"))
+        #expect(access(state, F_OK) != 0, "What is refused leaves nothing behind.")
+    }
+
+    @Test(arguments: [SIGTERM, SIGINT])
+    func `what is under way is finished before it ends`(_ signal: Int32) throws {
+        let host = try Host()
+        let wire = try TextConnection("127.0.0.1", port: host.api)
+        let body = #"{"scope":"read"}"#
+        wire.send(
+            "POST /tokens HTTP/1.1\r\nHost: localhost:\(host.api)\r\nConnection: close\r\n"
+                + "Authorization: Bearer \(try host.token)\r\nContent-Length: \(body.utf8.count)\r\n"
+                + "Expect: 100-continue\r\n\r\n"
+        )
+        // It is being handled once it asks for its body.
+        #expect(try wire.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 100"))
+        host.running.signal(signal)
+        while (try? TextConnection("127.0.0.1", port: host.api)) != nil {}
+        wire.send(body)
+        #expect(try wire.read().contains(#""token":"hf_"#))
+        #expect(host.running.wait() == 0)
+        #expect(access(host.socket, F_OK) != 0)
+    }
+
+    @Test func `a hang-up has tokens and the log's level read again`() throws {
+        let host = try Host()
+        let token = try host.token
+        #expect(try host.ask("GET /tokens").status == 200)
+        try Files.replace(
+            host.state + "/tokens.json",
+            with: Array(#"{"tokens":[]}"#.utf8)
+        )
+        host.running.signal(SIGHUP)
+        let headers = ["Host: localhost:\(host.api)", "Authorization: Bearer \(token)"]
+        var status = 200
+        for _ in 0..<10_000 where status == 200 {
+            status = try host.ask("GET /tokens", headers).status
+        }
+        #expect(status == 401)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test func `its memory is kept out of core dumps`() throws {
+        let host = try Host()
+        let limits = String(
+            decoding: try Files.read("/proc/\(host.running.pid)/limits"),
+            as: UTF8.self
+        )
+        let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max core") })
+        #expect(line.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+    }
+
+    @Test func `a running host's page of figures is one that promtool has nothing to say about`()
+        throws
+    {
+        let host = try Host()
+        let page = try TextConnection("127.0.0.1", port: host.ops).ask(
+            "GET /metrics",
+            ["Host: localhost:\(host.ops)"]
+        )
+        let verdict = try Child.run("promtool", ["check", "metrics"], input: page.body)
+        #expect(verdict.status == 0 && verdict.output + verdict.complaint == "")
+        #expect(page.body.contains("holdfast_build_info{version=\"0.1.0\",swift=\"6."))
+    }
+
+    @Test func `the commands find it by its state`() throws {
+        let host = try Host()
+        let made = try holdfast("token", "create", "--scope", "read", "--state", host.state)
+        #expect(made.status == 0 && made.output.hasPrefix("hf_"))
+        let list = try holdfast("token", "list", "--json", "--state", host.state)
+        let tokens = try JSON.Document(Array(list.output.utf8)).root
+        #expect(tokens.array?.count == 2)
+        #expect(try holdfast("accounts", "--state", host.state).output == "[]\n")
+        #expect(try holdfast("list", "--state", host.state).status == 1)
+    }
+}
