@@ -11,6 +11,7 @@ public struct Method: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let patch = Method(rawValue: "PATCH")
     public static let delete = Method(rawValue: "DELETE")
     public static let options = Method(rawValue: "OPTIONS")
+    public static let trace = Method(rawValue: "TRACE")
 
     public var description: String { rawValue }
 }
