@@ -26,6 +26,20 @@ extension Account: AccountDesk {
         }
     }
 
+    var outline: AccountOutline {
+        get async throws(DeskRefusal) {
+            let record = record
+            return AccountOutline(
+                id: id,
+                email: record.email,
+                server: record.server,
+                status: try await status,
+                lastSync: scheduler.standing.lastSync,
+                isPremium: record.isPremium
+            )
+        }
+    }
+
     var status: AccountStanding.Status {
         get async throws(DeskRefusal) {
             if isSignedOut { return .signedOut }

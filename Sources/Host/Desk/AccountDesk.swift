@@ -10,7 +10,9 @@ public import Vault
 public protocol AccountDesk: Sendable {
     var id: String { get }
     var standing: AccountStanding { get async throws(DeskRefusal) }
-    /// The same as the standing's, for the many who want to know no more than that.
+    /// As much of it as costs nothing, for the many who want to know no more than that.
+    var outline: AccountOutline { get async throws(DeskRefusal) }
+    /// The outline's.
     var status: AccountStanding.Status { get async throws(DeskRefusal) }
     /// Sites of one owner, whose logins are good for each other, as the account has them.
     var equivalentDomains: [[String]] { get async throws(DeskRefusal) }
@@ -90,7 +92,11 @@ public protocol AccountDesk: Sendable {
 
 extension AccountDesk {
     public var status: AccountStanding.Status {
-        get async throws(DeskRefusal) { try await standing.status }
+        get async throws(DeskRefusal) { try await outline.status }
+    }
+
+    public var outline: AccountOutline {
+        get async throws(DeskRefusal) { AccountOutline(try await standing) }
     }
 
     public var equivalentDomains: [[String]] {

@@ -80,6 +80,43 @@ public struct AccountStanding: Sendable {
     }
 }
 
+/// How an account stands, as far as that is known without counting anything.
+public struct AccountOutline: Hashable, Sendable {
+    public var id: String
+    public var email: String
+    public var server: String
+    public var status: AccountStanding.Status
+    public var lastSync: Moment?
+    public var isPremium: Bool
+
+    public init(
+        id: String,
+        email: String,
+        server: String,
+        status: AccountStanding.Status,
+        lastSync: Moment?,
+        isPremium: Bool
+    ) {
+        self.id = id
+        self.email = email
+        self.server = server
+        self.status = status
+        self.lastSync = lastSync
+        self.isPremium = isPremium
+    }
+
+    init(_ standing: AccountStanding) {
+        self.init(
+            id: standing.id,
+            email: standing.email,
+            server: standing.server,
+            status: standing.status,
+            lastSync: standing.lastSync,
+            isPremium: standing.isPremium
+        )
+    }
+}
+
 /// What signing in needs.
 public struct SignInRequest: Sendable {
     public var email: String

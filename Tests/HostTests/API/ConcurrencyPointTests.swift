@@ -30,9 +30,8 @@ struct ConcurrencyPointTests {
         }
     }
 
-    @Test(arguments: Venue.allCases)
-    func `point 51: ten thousand questions leave nothing behind`(_ venue: Venue) async throws {
-        try await venue.open { guest async throws in
+    @Test func `point 51: ten thousand questions leave nothing behind`() async throws {
+        try await Venue.host.open { guest async throws in
             try await guest.ask(1_000)
             let before = try residentPages()
             try await guest.ask(10_000)

@@ -85,7 +85,7 @@ struct EventTests {
     }
 
     @Test func `a client of one account hears of that account and of its upstream`() {
-        let mine = Audience(accountID: "u", server: "s")
+        let mine = Audience(accountID: "u", server: "vault.example.test/")
         let moment = Moment(ticks: 0)
         let report = SyncReport(.completed, reason: nil, ended: moment)
         for (userID, isHeard) in [("u", true), ("v", false)] {
@@ -97,7 +97,7 @@ struct EventTests {
             #expect(mine.hears(.sync(userID: userID, report)) == isHeard)
             #expect(mine.hears(.account(userID: userID)) == isHeard)
         }
-        #expect(mine.hears(.network(upstream: "s", .online)))
+        #expect(mine.hears(.network(upstream: "https://vault.example.test", .online)))
         #expect(!mine.hears(.network(upstream: "t", .online)))
         #expect(Audience(accountID: nil, server: nil).hears(.account(userID: "v")))
     }
@@ -115,6 +115,16 @@ struct EventTests {
                 let event = try await events.next(named: "account")
                 #expect(event.data["accountId"]?.string == other.id)
             }
+        }
+    }
+
+    @Test func `a token whose account is gone hears nothing of others`() async throws {
+        var venue = try StillVenue()
+        venue.caller = Caller(.read, accountID: "8f0e7f0e-0000-4000-8000-000000000002")
+        try await venue.open { guest async throws in
+            let reply = try await guest.get("/events")
+            #expect(reply.status == .badRequest)
+            #expect(reply.message == "You are not logged in.")
         }
     }
 

@@ -35,24 +35,24 @@ extension AccountStanding.Pending: JSON.Writable {
 /// What `/status` tells.
 struct StatusObject: JSON.Writable {
     /// Nil where nobody is signed in.
-    let standing: AccountStanding?
+    let outline: AccountOutline?
 
     /// The date is left out rather than null before the first sync: a client that is generated from
     /// the published description takes a date or nothing.
     func write(to json: inout JSON.Writer) {
         json.object {
-            $0.add("serverUrl", standing?.server)
-            if let date = standing?.lastSync { $0.add("lastSync", date.text) }
-            if let standing, standing.status != .signedOut {
-                $0.add("userEmail", standing.email)
-                $0.add("userId", standing.id)
+            $0.add("serverUrl", outline?.server)
+            if let date = outline?.lastSync { $0.add("lastSync", date.text) }
+            if let outline, outline.status != .signedOut {
+                $0.add("userEmail", outline.email)
+                $0.add("userId", outline.id)
             }
             $0.add("status", word)
         }
     }
 
     private var word: String {
-        switch standing?.status {
+        switch outline?.status {
         case .locked: "locked"
         case .unlocked: "unlocked"
         case .signedOut, nil: "unauthenticated"

@@ -50,6 +50,8 @@ extension VaultAPI {
         /// That it went well, and nothing else.
         case nothing
         case data(Schema)
+        /// Or nothing, if nothing is left to be shown.
+        case rest(Schema)
         case list(Schema)
         case string
         case bytes

@@ -7,12 +7,12 @@ extension Schema {
     static let send = Schema.reference("Send")
     static let sendBody = Schema.reference("SendBody")
     static let message = Schema.reference("Message")
+    static let string = Schema.reference("String")
     static let template = Schema.reference("Template")
     static let status = Schema.reference("Status")
     static let account = Schema.reference("Account")
     static let signIn = Schema.reference("SignIn")
     static let pendingChange = Schema.reference("PendingChange")
-    static let retried = Schema.reference("PendingChange")
     static let receipt = Schema.reference("Receipt")
     static let resolution = Schema.reference("Resolution")
     static let network = Schema.reference("Network")
@@ -27,7 +27,10 @@ enum Components {
         ("Item", .object([.init("object", .constant("item"))] + identity + content + [sync])),
         (
             "ItemBody",
-            .object([.init("type", .integer)] + content.dropFirst().map { .maybe($0.name, .any) })
+            .object(
+                [.init("type", .number([1, 2, 3, 4, 5]))]
+                    + content.dropFirst().map { .maybe($0.name, .any) }
+            )
         ),
         (
             "Login",
@@ -145,6 +148,10 @@ enum Components {
                 .maybe("outcome", .word(["completed", "notNeeded", "deferred", "failed"])),
                 .maybe("reason", .optional(.text)), .maybe("pending", .reference("PendingCount")),
             ])
+        ),
+        (
+            "String",
+            .object([.init("object", .constant("string")), .init("data", .optional(.text))])
         ),
         (
             "Template",

@@ -187,7 +187,7 @@ private struct ResponsesObject {
         switch description.answer {
         case .bytes: "application/octet-stream"
         case .events: "text/event-stream"
-        case .nothing, .data, .list, .string, .document: "application/json"
+        case .nothing, .data, .rest, .list, .string, .document: "application/json"
         }
     }
 
@@ -195,6 +195,7 @@ private struct ResponsesObject {
         switch description.answer {
         case .nothing: .object([success])
         case .data(let data): .object([success, .init("data", data)])
+        case .rest(let data): .object([success, .maybe("data", data)])
         case .list(let element):
             .object([
                 success,
@@ -203,16 +204,7 @@ private struct ResponsesObject {
                     .object([.init("object", .constant("list")), .init("data", .list(element))])
                 ),
             ])
-        case .string:
-            .object([
-                success,
-                .init(
-                    "data",
-                    .object([
-                        .init("object", .constant("string")), .init("data", .optional(.text)),
-                    ])
-                ),
-            ])
+        case .string: .object([success, .init("data", .string)])
         case .bytes, .events: .text
         case .document: .object([])
         }

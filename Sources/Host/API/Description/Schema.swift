@@ -10,12 +10,14 @@ indirect enum Schema: Sendable {
     case integer
     case flag
     case word([String])
+    case number([Int])
     case list(Schema)
     case object([Property])
     /// One of the description's named schemas.
     case reference(String)
     /// Or null.
     case optional(Schema)
+    case either([Schema])
 
     struct Property: Sendable {
         let name: String
@@ -61,13 +63,16 @@ extension Schema: JSON.Writable {
         case .word(let words):
             object.add("type", "string")
             object.add("enum", words)
+        case .number(let numbers):
+            object.add("type", "integer")
+            object.add("enum", numbers)
         case .list(let element):
             object.add("type", "array")
             object.add("items", element)
         case .object(let properties): write(properties, to: &object)
         case .reference(let name): object.add("$ref", "#/components/schemas/\(name)")
-        case .optional(let schema):
-            object.add("anyOf", [schema, Schema.null])
+        case .optional(let schema): object.add("anyOf", [schema, Schema.null])
+        case .either(let schemas): object.add("anyOf", schemas)
         }
     }
 

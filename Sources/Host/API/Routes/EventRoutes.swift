@@ -14,10 +14,7 @@ extension VaultAPI {
                 answer: .events
             )
         ) { call, desk in
-            let audience = Audience(
-                accountID: call.isOfOneAccount ? desk?.id : nil,
-                server: call.isOfOneAccount ? try await desk?.standing.server : nil
-            )
+            let audience = try await Audience(of: call, desk)
             let household = call.api.household
             let number = call.request.lastEventID.flatMap { Int($0) }
             let feed = EventFeed(timekeeper: call.api.timekeeper, audience: audience)
@@ -30,8 +27,24 @@ extension VaultAPI {
 
 /// Whose events a client hears of: all, or those of one account and of its upstream.
 struct Audience: Sendable {
-    let accountID: String?
-    let server: String?
+    private let accountID: String?
+    private let server: String?
+
+    /// - Parameter server: The address as it was given to the account.
+    init(accountID: String?, server: String?) {
+        self.accountID = accountID
+        self.server = server.map { (try? Bases($0))?.server ?? $0 }
+    }
+
+    /// Whoever may ask for one account only hears nothing where that is not here any more.
+    init(of call: VaultAPI.Call, _ desk: (any AccountDesk)?) async throws {
+        guard call.isOfOneAccount else {
+            self.init(accountID: nil, server: nil)
+            return
+        }
+        guard let outline = try await desk?.outline else { throw DeskRefusal.noAccount }
+        self.init(accountID: outline.id, server: outline.server)
+    }
 
     func hears(_ event: MeshEvent) -> Bool {
         guard let accountID else { return true }

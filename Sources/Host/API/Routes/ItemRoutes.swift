@@ -83,7 +83,7 @@ extension VaultAPI {
             guard item.cipher.archivedDate == nil else {
                 throw DeskRefusal.notAllowed("Item is already archived.")
             }
-            guard try await desk.standing.isPremium else { throw DeskRefusal.premium }
+            guard try await desk.outline.isPremium else { throw DeskRefusal.premium }
             return .done.with(try await desk.archive(call.id.lowercased()).place)
         },
     ]

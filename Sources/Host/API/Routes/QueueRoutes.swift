@@ -24,7 +24,7 @@ extension VaultAPI {
             "/pending/{id}/retry",
             Description(
                 "Tries a change now, in spite of backoff and quarantine.",
-                answer: .data(.retried)
+                answer: .rest(.pendingChange)
             )
         ) { call, desk in
             let known = try await desk.knownChange(call.id)

@@ -9,8 +9,8 @@ extension VaultAPI {
     static let stateRoutes: [Route] = [
         .anybody(.get, "/status", Description("Where the account stands.", answer: .data(.status)))
         { _, desk in
-            let standing = try await desk?.standing
-            return .template(JSON.Raw(StatusObject(standing: standing)))
+            let outline = try await desk?.outline
+            return .template(JSON.Raw(StatusObject(outline: outline)))
         },
         .anybody(
             .post,
@@ -37,7 +37,7 @@ extension VaultAPI {
                     .flag("force", "Also if nothing has changed upstream."),
                     .flag("last", "Only says when everything was taken over last."),
                 ],
-                answer: .data(.message)
+                answer: .data(.either([.message, .string]))
             ),
             sync
         ),
@@ -82,7 +82,7 @@ extension VaultAPI {
     private static let sync: @Sendable (Call, any AccountDesk) async throws -> Response = {
         call,
         desk in
-        if call.has("last") { return .string(try await desk.standing.lastSync?.text) }
+        if call.has("last") { return .string(try await desk.outline.lastSync?.text) }
         let report = try await desk.sync(isForced: call.has("force"))
         guard report.outcome != .failed else {
             let words = report.reason ?? report.setback?.description

@@ -126,7 +126,7 @@ extension AccountDesk {
     /// is.
     func requirePremium(for item: Item) async throws {
         if item.cipher.organizationID != nil { return }
-        guard try await standing.isPremium else { throw DeskRefusal.premium }
+        guard try await outline.isPremium else { throw DeskRefusal.premium }
     }
 }
 
