@@ -3,6 +3,8 @@ import Crypto
 import Glibc
 import HTTP
 import Logging
+import Messaging
+import Metrics
 public import Sync
 import System
 import Vault
@@ -70,6 +72,13 @@ public enum Wiring {
             log: log,
             announce: board.post
         )
+        let heart = Heart(surroundings: surroundings)
+        let channels = ChannelMetrics(
+            registry,
+            channels: SyncMetrics.Actor.allCases.map(\.rawValue),
+            timekeeper: timekeeper
+        )
+        let storeWatch = channels.watch(store.address)
         let accounts = Accounts(
             Accounts.Options(settings, directory),
             store: store,
@@ -78,11 +87,15 @@ public enum Wiring {
             identity: ClientIdentity(device: try await device(opened, chance)),
             network: DrillNetwork(outside.network),
             board: board,
+            heart: heart,
+            channels: channels,
             registry: registry,
             surroundings: surroundings
         )
         try accounts.bringUp()
         let course = Course()
+        let ending = Mailbox<Never>(name: "routes", capacity: 1)
+        let pulse = heart.join(.pendingStore, store.address) { .pulse($0) }
         let api = VaultAPI(
             household: accounts,
             timekeeper: timekeeper,
@@ -97,10 +110,17 @@ public enum Wiring {
                 await course.run {
                     await withDiscardingTaskGroup { services in
                         services.addTask { await store.run() }
+                        services.addTask { await heart.run() }
+                        services.addTask {
+                            await watchRoutes(for: accounts, log, until: ending)
+                        }
                         services.addTask {
                             await accounts.run()
                             // What the accounts had to write down is in its mailbox by now.
                             store.close()
+                            heart.leave(pulse)
+                            heart.close()
+                            ending.close()
                         }
                     }
                 }
@@ -116,8 +136,29 @@ public enum Wiring {
                     log.error("The store was not closed in order.", because: error)
                 }
                 workshop.stop()
+                _ = storeWatch
             }
         )
+    }
+
+    /// Without the right to listen, traffic and probes tell.
+    private static func watchRoutes(
+        for accounts: Accounts,
+        _ log: Logger,
+        until ending: Mailbox<Never>
+    ) async {
+        let routes: Routes
+        do throws(SystemError) {
+            routes = try Routes()
+        } catch {
+            log.warning("Changes of the network's links are not heard of.", because: error)
+            return
+        }
+        await withDiscardingTaskGroup { listening in
+            listening.addTask { for await _ in routes.changes { accounts.linksChanged() } }
+            for await _ in ending {}
+            listening.cancelAll()
+        }
     }
 
     /// Names this boot of the machine.

@@ -11,7 +11,8 @@ extension Account: AccountDesk {
         get async throws(DeskRefusal) {
             let record = record
             let sync = scheduler.standing
-            return AccountStanding(
+            let plan = scheduler.plan
+            var standing = AccountStanding(
                 id: id,
                 email: record.email,
                 server: record.server,
@@ -23,6 +24,9 @@ extension Account: AccountDesk {
                 pending: try pendingCounts(),
                 isPremium: record.isPremium
             )
+            standing.nextRetry = plan.retry
+            standing.backoff = plan.delay
+            return standing
         }
     }
 

@@ -4,6 +4,7 @@ import FoundationEssentials
 import JSON
 import Logging
 import Messaging
+import Metrics
 import Sync
 import System
 import Vault
@@ -21,6 +22,8 @@ final class Account: Sendable {
     let scheduler: SyncScheduler
     let upstream: AccountUpstream
     private let services: ServiceGroup
+    /// For as long as the account is here, what goes through its channels is shown.
+    private let watches: [ChannelMetrics.Watch]
     private let memory: Lock<Memory>
 
     /// What changes about an account.
@@ -79,12 +82,16 @@ final class Account: Sendable {
             clockOffset: { [upstream] in upstream.clockOffset },
             surroundings: office.surroundings
         )
-        let hub = HubListener(Hub(asking), session, scheduler.address)
+        let hub = HubListener(Hub(asking), scheduler.address, link.monitor.address)
         services = ServiceGroup(
             [resolver, scheduler, repository, hub],
             patience: .seconds(8),
             time: office.surroundings.timekeeper
         )
+        watches = [
+            office.channels.watch(repository.address), office.channels.watch(resolver.address),
+            office.channels.watch(scheduler.address),
+        ]
         memory = Lock(Memory(record: record))
         notebook.account = self
     }
@@ -105,21 +112,34 @@ final class Account: Sendable {
 }
 
 extension Account: Service {
-    func run() async throws { try await services.run() }
+    func run() async throws {
+        let heart = office.heart
+        let pulses = [
+            heart.join(.repository, repository.address) { .pulse($0) },
+            heart.join(.resolver, resolver.address) { .pulse($0) },
+            heart.join(.syncScheduler, scheduler.address) { .pulse($0) },
+        ]
+        defer { for pulse in pulses { heart.leave(pulse) } }
+        try await services.run()
+    }
     func close() { services.close() }
 }
 
 /// Keeps the account's line to upstream, and passes on what is heard there.
 private final class HubListener: Service {
     private let hub: Hub
-    private let session: Session
     private let scheduler: Address<SyncScheduler.Message>
+    private let monitor: Address<NetworkMonitor.Message>
     private let closing = Mailbox<Never>(name: "hub", capacity: 1)
 
-    init(_ hub: Hub, _ session: Session, _ scheduler: Address<SyncScheduler.Message>) {
+    init(
+        _ hub: Hub,
+        _ scheduler: Address<SyncScheduler.Message>,
+        _ monitor: Address<NetworkMonitor.Message>
+    ) {
         self.hub = hub
-        self.session = session
         self.scheduler = scheduler
+        self.monitor = monitor
     }
 
     func close() { closing.close() }
@@ -137,6 +157,7 @@ private final class HubListener: Service {
         await hub.run { news in
             switch news {
             case .connected, .event(_, isOwn: false):
+                try? self.monitor.tryTell(.heard(.answered))
                 try? self.scheduler.tryTell(.trigger(.upstreamChanged))
             case .event(_, isOwn: true), .lost, .signedOut: break
             }

@@ -107,8 +107,9 @@ struct AccountUpstream: VaultUpstream {
     }
 
     func switches(_ urgency: Urgency) async throws(Setback) -> Switches {
-        let manner = account.asking { $0.take(urgency) }.manner
-        let configuration = try await account.upstream.configuration(manner)
+        let configuration = try await ask(urgency) { account throws(Setback) in
+            try await account.upstream.configuration(account.manner)
+        }
         return Switches(
             offlineChanges: configuration.isOn("offline-sync-enable-offline-changes"),
             resolution: configuration.isOn("offline-sync-enable-resolution")

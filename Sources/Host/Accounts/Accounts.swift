@@ -50,6 +50,8 @@ public final class Accounts: Service {
         identity: ClientIdentity,
         network: DrillNetwork,
         board: EventBoard,
+        heart: Heart,
+        channels: ChannelMetrics,
         registry: Registry,
         surroundings: Surroundings
     ) {
@@ -67,6 +69,8 @@ public final class Accounts: Service {
             offlineChanges: options.offlineChanges,
             resolution: options.resolution,
             cacheDirectory: options.cacheDirectory,
+            heart: heart,
+            channels: channels,
             surroundings: surroundings
         )
     }
@@ -118,7 +122,7 @@ public final class Accounts: Service {
         }
         let (link, isNew) = state.withLock { state in
             if let link = state.links[bases.server] { return (link, false) }
-            let link = ServerLink(upstream(bases), surroundings: office.surroundings)
+            let link = ServerLink(upstream(bases), office)
             state.links[bases.server] = link
             return (link, true)
         }
@@ -174,6 +178,11 @@ public final class Accounts: Service {
 
     var everybody: [Account] {
         state.withLock { Array($0.accounts.values) }.sorted { $0.record.number < $1.record.number }
+    }
+
+    /// A link or a route of this machine is another one now.
+    public func linksChanged() {
+        for link in links { link.linksChanged() }
     }
 
     private var links: [ServerLink] { state.withLock { Array($0.links.values) } }

@@ -1,6 +1,7 @@
 import Crypto
 import Logging
 import Messaging
+import Metrics
 import Sync
 import System
 import Vault
@@ -15,6 +16,8 @@ struct Office: Sendable {
     let resolution: SwitchBoard.Setting
     /// Where encrypted files are kept that were fetched once.
     let cacheDirectory: String
+    let heart: Heart
+    let channels: ChannelMetrics
     let surroundings: Surroundings
 
     func announce(_ event: MeshEvent) { surroundings.announce(event) }

@@ -1,5 +1,6 @@
 import HTTP
 import Messaging
+import Metrics
 import Sync
 import System
 
@@ -7,17 +8,18 @@ import System
 final class ServerLink: Service {
     let upstream: Upstream
     let monitor: NetworkMonitor
+    private let heart: Heart
+    private let watch: ChannelMetrics.Watch
 
-    init(
-        _ upstream: Upstream,
-        surroundings: Surroundings
-    ) {
+    init(_ upstream: Upstream, _ office: Office) {
         self.upstream = upstream
+        heart = office.heart
         monitor = NetworkMonitor(
             upstream: upstream.bases.server,
             probe: { await Self.probe(upstream) },
-            surroundings: surroundings
+            surroundings: office.surroundings
         )
+        watch = office.channels.watch(monitor.address)
     }
 
     /// In spite of what the budget has learnt of the network: finding that out anew is what it is for.
@@ -33,7 +35,15 @@ final class ServerLink: Service {
         }
     }
 
+    /// The way to the server may be another one now.
+    func linksChanged() {
+        upstream.networkChanged()
+        try? monitor.address.tryTell(.linksChanged)
+    }
+
     func run() async {
+        let pulse = heart.join(.networkMonitor, monitor.address) { .pulse($0) }
+        defer { heart.leave(pulse) }
         await withTaskGroup { parts in
             parts.addTask { await self.upstream.run() }
             parts.addTask { await self.monitor.run() }

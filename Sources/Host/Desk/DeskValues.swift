@@ -54,6 +54,9 @@ public struct AccountStanding: Sendable {
     public var network: NetworkState
     public var pending: Pending
     public var isPremium: Bool
+    /// When something that failed is tried again, and the longest wait that is in force.
+    public var nextRetry: Moment?
+    public var backoff: Duration?
 
     public init(
         id: String,

@@ -19,6 +19,8 @@ public struct HouseholdMetrics: Sendable {
     private let oldest: Gauge
     private let bytes: Gauge
     private let lastSuccess: Gauge
+    private let longestBackoff: Gauge
+    private let nextRetry: Gauge
     private let networks: Labelled<NetworkState, Gauge>
 
     /// - Parameter tally: What is pending, counted; nil if the store cannot say.
@@ -48,6 +50,18 @@ public struct HouseholdMetrics: Sendable {
                 "When the account that waits longest was last synced; 0 if one never was."
             )
         )
+        longestBackoff = registry.register(
+            .gauge(
+                "holdfast_retry_backoff_max_seconds",
+                "The longest wait that is in force after a failure; 0 if there is none."
+            )
+        )
+        nextRetry = registry.register(
+            .gauge(
+                "holdfast_retry_next_timestamp_seconds",
+                "When something that failed is tried next; 0 if nothing is."
+            )
+        )
         networks = registry.register(
             .gauge("holdfast_network_state", "Upstreams in each state of the network."),
             by: Label("state")
@@ -65,6 +79,8 @@ public struct HouseholdMetrics: Sendable {
         oldest.set(standings.compactMap(\.pending.oldest).min()?.date.timeIntervalSince1970 ?? 0)
         let moments = standings.map { $0.lastSync?.date.timeIntervalSince1970 ?? 0 }
         lastSuccess.set(moments.min() ?? 0)
+        longestBackoff.set((standings.compactMap(\.backoff).max() ?? .zero) / .seconds(1))
+        nextRetry.set(standings.compactMap(\.nextRetry).min()?.date.timeIntervalSince1970 ?? 0)
         let upstreams = Dictionary(standings.map { ($0.server, $0.network) }) { first, _ in first }
         for state in NetworkState.allCases {
             networks[state].set(upstreams.values.count { $0 == state })

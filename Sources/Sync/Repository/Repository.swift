@@ -22,6 +22,7 @@ public final class Repository: Service {
         case discard(changeID: String, Answer<Bool>)
         /// Nothing keeps the change from being tried any more. False if there is no such change.
         case makeReady(changeID: String, Answer<Bool>)
+        case pulse(Reply<Void>)
     }
 
     /// Those that it talks to.
@@ -109,6 +110,7 @@ public final class Repository: Service {
             await reply.answer { () async throws(Refusal) in try await discard(id) }
         case .makeReady(let id, let reply):
             await reply.answer { () async throws(Refusal) in try await makeReady(id) }
+        case .pulse(let reply): reply.answer()
         }
     }
 }

@@ -43,9 +43,11 @@ import Vault
         }
     }
 
-    @Test(arguments: [
-        (["second"], Int64(1)), (["first"], 0), (["second", "third"], 2), (["a", "a"], 1),
-    ])
+    static let passwordRows: [(passwords: [String], count: Int64)] = [
+        (["second"], 1), (["first"], 0), (["second", "third"], 2), (["a", "a"], 1),
+    ]
+
+    @Test(arguments: passwordRows)
     func `rows 46 to 49: each edit that changes the password counts`(
         _ passwords: [String],
         _ count: Int64
