@@ -17,14 +17,14 @@ public final class HostServer: Sendable {
         public var registry: Registry
         public var log: Logger
         public var timekeeper: any Timekeeper
-        public var manager: ServiceManager
+        public var manager: Supervisor
         public var activation: Activation
 
         public init(
             registry: Registry,
             log: Logger,
             timekeeper: any Timekeeper,
-            manager: ServiceManager,
+            manager: Supervisor,
             activation: Activation
         ) {
             self.registry = registry

@@ -106,7 +106,7 @@ extension HostServer.Premises {
             registry: registry,
             log: Logger(logbook),
             timekeeper: timekeeper,
-            manager: ServiceManager(environment: Environment.current),
+            manager: Supervisor(environment: Environment.current),
             activation: Activation(environment: Environment.current)
         )
     }

@@ -236,7 +236,7 @@ extension HostServer.Premises {
             registry: Registry(timekeeper: timekeeper),
             log: Logger(logbook),
             timekeeper: timekeeper,
-            manager: ServiceManager(environment: [:]),
+            manager: Supervisor(environment: [:]),
             activation: .none
         )
     }

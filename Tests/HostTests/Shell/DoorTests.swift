@@ -118,11 +118,11 @@ struct DoorTests {
 }
 
 /// The protocol of the service manager, with a manager of our own.
-struct ServiceManagerTests {
+struct SupervisorTests {
     @Test func `it is told of readiness, of reading again and of the end`() async throws {
         let scratch = try Scratch()
         let manager = try ScriptedManager(scratch.file("notify"))
-        let voice = ServiceManager(environment: ["NOTIFY_SOCKET": scratch.file("notify")])
+        let voice = Supervisor(environment: ["NOTIFY_SOCKET": scratch.file("notify")])
         voice.tell(.ready("Serving."))
         voice.tell(.reloading)
         voice.tell(.stopping)
@@ -131,14 +131,14 @@ struct ServiceManagerTests {
         #expect(reloading.hasPrefix("RELOADING=1\nMONOTONIC_USEC="))
         #expect(Int(reloading.split(separator: "=").last ?? "") ?? 0 > 0)
         #expect(manager.next().hasPrefix("STOPPING=1\n"))
-        ServiceManager(environment: [:]).tell(.alive)
-        ServiceManager(environment: ["NOTIFY_SOCKET": "/nowhere"]).tell(.alive)
+        Supervisor(environment: [:]).tell(.alive)
+        Supervisor(environment: ["NOTIFY_SOCKET": "/nowhere"]).tell(.alive)
     }
 
     @Test func `it hears twice as often as it asks that the host is alive`() async throws {
         let scratch = try Scratch()
         let manager = try ScriptedManager(scratch.file("notify"))
-        let voice = ServiceManager(
+        let voice = Supervisor(
             environment: [
                 "NOTIFY_SOCKET": scratch.file("notify"), "WATCHDOG_USEC": "2000000",
                 "WATCHDOG_PID": "\(getpid())",
@@ -170,7 +170,7 @@ struct ServiceManagerTests {
         (["WATCHDOG_USEC": "x", "NOTIFY_SOCKET": "/x"], nil),
     ])
     func `who is not asked keeps no watch`(_ environment: [String: String], _ time: Duration?) {
-        #expect(ServiceManager(environment: environment, process: 7).watchdog == time)
+        #expect(Supervisor(environment: environment, process: 7).watchdog == time)
     }
 
     @Test(arguments: [

@@ -63,7 +63,7 @@ final class ShellVenue: Sendable {
             registry: registry,
             log: Logger(Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())),
             timekeeper: SystemTimekeeper(),
-            manager: ServiceManager(environment: environment),
+            manager: Supervisor(environment: environment),
             activation: Activation(environment: environment)
         )
         server = try await HostServer.open(

@@ -2,7 +2,7 @@ import Glibc
 import System
 
 /// Whoever supervises this process, spoken to by systemd's protocol; nobody, if there is none.
-public struct ServiceManager: Sendable {
+public struct Supervisor: Sendable {
     public enum News: Hashable, Sendable {
         case ready(String)
         /// What can be changed without a new start is being read again.
