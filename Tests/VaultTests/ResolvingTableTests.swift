@@ -130,9 +130,10 @@ private enum ConflictsDocument {
 
     private static func section(_ wish: Situation.Wish) -> String {
         var lines = ["## \(wish.title)", "", "| Upstream holds | What is done |", "| --- | --- |"]
-        for standing in Situation.Standing.allCases {
-            for row in rows(wish, standing) { lines.append("| \(row.0) | \(row.1.sentence) |") }
-        }
+        var table = Situation.Standing.allCases.flatMap { rows(wish, $0) }
+        let rest = Set(table.dropFirst().map(\.1))
+        if rest.count == 1, let one = rest.first { table = [table[0], ("anything else", one)] }
+        for row in table { lines.append("| \(row.0) | \(row.1.sentence) |") }
         return lines.joined(separator: "\n") + "\n"
     }
 

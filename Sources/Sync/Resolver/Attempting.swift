@@ -57,7 +57,10 @@ extension Errand {
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
         switch halt {
         case .overtaken: return .overtaken
-        case .store(let error): throw error
+        case .store(let error):
+            // Upstream has it. A run will find that out again, and the caller need not wait for it.
+            guard let landed else { throw error }
+            return .saved(cipherID: landed)
         case .wait(let moment):
             return try await unanswered(
                 Setback(.unreachable(.held(until: moment)), operation: "send")

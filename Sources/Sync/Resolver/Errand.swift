@@ -21,6 +21,8 @@ struct Errand {
     var isCreated = false
     var isAdopted = false
     var backupID: String?
+    /// Under which id upstream has it, once all is done and only has to be written down.
+    var landed: String?
 
     init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
         self.change = change

@@ -10,6 +10,8 @@ final class Listing: Sendable {
         /// does not come from an earlier point in time.
         let isBelieved: Bool
         let folderIDs: Set<String>
+        fileprivate let keys = Index<String>()
+        fileprivate let contents = Index<[UInt8]>()
     }
 
     private typealias Waiter = CheckedContinuation<Void, Never>
@@ -103,9 +105,39 @@ extension Listing.Content {
     /// The cipher that was made of something that we sent: with the same item key, or, where that has
     /// none, with the same sealed content.
     func find(_ sent: Cipher?, fingerprints: [[UInt8]]) -> Cipher? {
-        let candidates = ciphers.values.lazy.compactMap { try? Cipher($0.json) }
-        if let key = sent?.key { return candidates.first { $0.key == key } }
-        let fingerprints = Set(fingerprints + [sent?.fingerprint].compactMap { $0 })
-        return candidates.first { fingerprints.contains($0.fingerprint) }
+        let id: String?
+        if let key = sent?.key {
+            id = keys.id(for: key, in: ciphers, by: { $0.key })
+        } else {
+            let wanted = fingerprints + [sent?.fingerprint].compactMap { $0 }
+            id =
+                wanted.lazy.compactMap { contents.id(for: $0, in: ciphers, by: { $0.fingerprint }) }
+                .first
+        }
+        return id.flatMap { ciphers[$0] }.flatMap { try? Cipher($0.json) }
+    }
+}
+
+/// The ciphers by something that is in them, put together when it is first asked for: it means reading
+/// all of them.
+private final class Index<Mark: Hashable & Sendable>: Sendable {
+    private let ids = Lock<[Mark: String]?>(nil)
+
+    func id(
+        for mark: Mark,
+        in ciphers: [String: BaseCipher],
+        by read: (Cipher) -> Mark?
+    ) -> String? {
+        ids.withLock { ids in
+            if ids == nil {
+                ids = Dictionary(
+                    ciphers.compactMap { id, base in
+                        (try? Cipher(base.json)).flatMap(read).map { ($0, id) }
+                    },
+                    uniquingKeysWith: { first, _ in first }
+                )
+            }
+            return ids?[mark]
+        }
     }
 }

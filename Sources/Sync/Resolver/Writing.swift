@@ -78,6 +78,7 @@ extension Errand {
             backupCipherID: backupID
         )
         let cipherID = upstream.cipherID(or: change.cipherID)
+        landed = cipherID ?? change.cipherID
         let settlement = Settlement(
             upstream: upstream,
             receipts: end(status, cipherID: cipherID),
@@ -96,6 +97,7 @@ extension Errand {
         case .rebased(let fresh):
             change = fresh
             (conclusion, announced, done) = (nil, nil, [])
+            landed = nil
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken

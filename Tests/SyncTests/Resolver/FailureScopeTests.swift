@@ -277,11 +277,8 @@ import Vault
 
     // MARK: Many
 
-    @Test(arguments: Personality.Name.allCases)
-    func `G-BATCH two hundred edits cost one list and a request each`(
-        _ personality: Personality.Name
-    ) async throws {
-        try await World.open(personality) { world in
+    @Test func `G-BATCH two hundred edits cost one list and a request each`() async throws {
+        try await World.open { world in
             let ada = try await world.person()
             var ids: [String] = []
             for number in 0..<100 {

@@ -15,7 +15,7 @@ import Vault
 
     // MARK: Landed, and nobody heard of it
 
-    @Test(arguments: Personality.Name.allCases, 1...5)
+    @Test(arguments: Personality.Name.allCases, [1, 5])
     func `T-10 G-RES1 a create whose answers are lost is there once`(
         _ personality: Personality.Name,
         _ times: Int

@@ -1,0 +1,192 @@
+import Crypto
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Metrics
+import Records
+import SQLite
+import System
+import Testing
+import Vault
+
+@testable import Sync
+
+/// What hardly ever happens.
+@Suite struct ResolvingEdgesTests {
+    typealias Rows = ResolvingRowsTests
+
+    /// The same change without a baseline, which no edit makes.
+    private static func forgetBaseline(_ id: String, _ ada: Person) async throws {
+        let change = try #require(try ada.change(id))
+        let blind = PendingChange(
+            id: change.id,
+            userID: change.userID,
+            cipherID: change.cipherID,
+            version: change.version,
+            intent: change.intent,
+            baseline: nil,
+            created: change.created,
+            updated: change.updated,
+            clock: change.clock
+        )
+        try await ada.world.store.write { (db) throws(DatabaseError) in
+            _ = try PendingTable.replace(
+                PendingRecord(blind),
+                expecting: blind.version,
+                db
+            )
+        }
+    }
+
+    @Test func `row 100: T-21 without a baseline the edit is put, and upstream's copy is kept`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await Self.forgetBaseline(id, ada)
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let passwords = try await ada.elsewhere.items.map { $0.login?.password }
+            #expect(Set(passwords) == ["mine", "theirs"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-21 without a baseline nothing is deleted`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            try await Self.forgetBaseline(id, ada)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
+        }
+    }
+
+    @Test func `row 102: a backup of an item with an empty name is called by its stamp`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let (name, notes) = (try ada.ring.user.seal(""), try ada.ring.user.seal("0"))
+            let note = """
+                {"type":2,"name":"\(name)","notes":"\(notes)","secureNote":{"type":0}}
+                """
+            let id = try await ada.elsewhere.post("/api/ciphers", note)
+            try await ada.refresh()
+            try await ada.elsewhere.edit(id, #"{"name":"","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"","notes":"mine"}"#)
+            try await ada.run()
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            let called = try #require(backup.name)
+            #expect(called.wholeMatch(of: #/ - [-0-9]{10} [:0-9]{8}/#) != nil)
+        }
+    }
+
+    @Test func `a conflict is counted once, however often its push is repeated`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
+            fault.operation = .updateCipher
+            fault.times = 3
+            await world.server.inject(fault)
+            for _ in 0..<5 {
+                try await ada.run()
+                world.time.pass(.seconds(1_000))
+            }
+            let hard = #"holdfast_conflicts_total{kind="hard",winner="local"}"#
+            #expect(await world.registry.figure(hard) == 1)
+            let resolved = #"holdfast_resolutions_total{type="update",outcome="backedUpServer"}"#
+            #expect(await world.registry.figure(resolved) == 1)
+        }
+    }
+
+    @Test(arguments: [-2, 2])
+    func `T-19 G-CLOCK a host whose clock is hours wrong lets the right side win`(
+        _ hours: Int
+    ) async throws {
+        try await World.open { world in
+            world.time.step(.seconds(hours * 3_600))
+            let ada = try await world.person()
+            let (one, two) = (
+                try await ada.elsewhere.add(Rows.mail), try await ada.elsewhere.add(Rows.mail)
+            )
+            try await ada.refresh()
+            try await ada.elsewhere.edit(one, Rows.password("theirs"))
+            try await ada.edit(one, Rows.password("mine"))
+            try await ada.edit(two, Rows.password("mine"))
+            try await ada.elsewhere.edit(two, Rows.password("theirs"))
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(one).login?.password == "mine")
+            #expect(try await ada.elsewhere.item(two).login?.password == "theirs")
+        }
+    }
+
+    @Test func `G-CLOCK a clock that is set between edit and run changes nothing`() async throws {
+        try await World.open { world in
+            world.time.step(.seconds(7_200))
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.step(.seconds(-7_200))
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-67 what is made anew twice over keeps one id after another`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            var last = id
+            for number in 1...2 {
+                try await ada.edit(id, Rows.password("mine \(number)"))
+                try await ada.elsewhere.delete(last)
+                try await ada.run()
+                last = try #require(try await ada.elsewhere.items.first?.id)
+                #expect(try ada.base(id)?.lane.cipherID == last)
+                #expect(try world.store.reader.layers(of: ada.userID).base.count == 1)
+            }
+        }
+    }
+
+    @Test func `T-26 what was edited and trashed here and is gone there comes back to the trash`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.delete(id)
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["mine"])
+            let trashed = items.filter { $0.cipher.isInTrash }
+            #expect(trashed.count == items.count)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `G-U2 every wish at once goes out in order`(_ personality: Personality.Name)
+        async throws
+    {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.trash(id)
+            try await ada.refresh()
+            try await ada.wish(.restore, id)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.archive, id)
+            try await ada.wish(.favour(true), id)
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && !item.cipher.isInTrash)
+            #expect(item.cipher.isFavorite && item.cipher.archivedDate != nil)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+}
