@@ -1,4 +1,5 @@
 public import FoundationEssentials
+import Glibc
 
 /// Time as the host sees it. One of the world's edges: real in the host, virtual in a test.
 public protocol Timekeeper: Sendable {
@@ -12,12 +13,16 @@ public protocol Timekeeper: Sendable {
 
 /// The machine's own clocks.
 public struct SystemTimekeeper: Timekeeper {
-    private let origin = ContinuousClock.now
-
     public init() {}
 
     public var now: Date { Date() }
-    public var elapsed: Duration { origin.duration(to: .now) }
+
+    /// Since the machine was booted, the time it slept counted: the same for every process of it.
+    public var elapsed: Duration {
+        var time = timespec()
+        clock_gettime(CLOCK_BOOTTIME, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
 
     public func sleep(for duration: Duration) async throws(CancellationError) {
         do {

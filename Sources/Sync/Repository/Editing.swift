@@ -224,12 +224,7 @@ extension Repository {
         _ layers: Layers,
         mayWait: Bool
     ) async throws(Refusal) -> Written<String>? {
-        let attempt = Attempt(
-            edit.wish.attemptKind,
-            at: edit.moment,
-            fingerprint: edit.wish.fingerprint
-        )
-        switch try await record(edit, lane, .inFlight(attempt), layers) {
+        switch try await record(edit, lane, .inFlight(edit.attempt), layers) {
         case .again: return nil
         case .nothingLeft: return Written(lane.cipherID, .saved)
         case .recorded(let recorded): return try await push(recorded, mayWait: mayWait)

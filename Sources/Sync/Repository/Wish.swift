@@ -58,28 +58,3 @@ extension Repository.Wish {
         }
     }
 }
-
-extension Edit.Wish {
-    /// By what its content is found upstream.
-    var fingerprint: [UInt8] {
-        switch self {
-        case .add(let snapshot), .update(let snapshot, _):
-            (try? Cipher(snapshot.json))?.fingerprint ?? []
-        case .trash, .restore, .archive, .unarchive, .move, .favour, .hardDelete: []
-        }
-    }
-
-    /// What is sent first to bring it about.
-    var attemptKind: Attempt.Kind {
-        switch self {
-        case .add: .create
-        case .update: .update
-        case .trash: .trash
-        case .restore: .restore
-        case .archive: .archive
-        case .unarchive: .unarchive
-        case .move, .favour: .partial
-        case .hardDelete: .hardDelete
-        }
-    }
-}
