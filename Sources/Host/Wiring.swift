@@ -104,7 +104,10 @@ public enum Wiring {
         )
         return Interior(
             household: accounts,
-            inside: Gate.Inside(api),
+            inside: Gate.Inside(
+                api,
+                VerifyRoute { () async throws(StoreError) in try await opened.verify() }
+            ),
             tally: { try? opened.reader.tally() },
             run: {
                 await course.run {
@@ -187,11 +190,17 @@ extension Accounts.Options {
 }
 
 extension Gate.Inside {
-    fileprivate init(_ api: VaultAPI) {
+    fileprivate init(_ api: VaultAPI, _ verify: VerifyRoute) {
         self.init(
-            routes: VaultAPI.requests,
-            scope: { VaultAPI.scope(for: $0.method, $0.target) },
-            answer: { await api.answer($0, from: $1) }
+            routes: VaultAPI.requests + [VerifyRoute.template],
+            scope: { request in
+                verify.concerns(request)
+                    ? .admin : VaultAPI.scope(for: request.method, request.target)
+            },
+            answer: { request, caller in
+                if let answer = await verify.answer(request) { return answer }
+                return await api.answer(request, from: caller)
+            }
         )
     }
 }

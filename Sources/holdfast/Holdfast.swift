@@ -7,7 +7,7 @@ struct Holdfast {
     static let version = "0.1.0"
     static let commands: [Command] = [
         .serve, .demo, .upstream, .login, .logout, .unlock, .lock, .sync, .status, .accounts, .list,
-        .get, .create, .edit, .delete, .restore, .pending, .token, .completions, .manual,
+        .get, .create, .edit, .delete, .restore, .pending, .token, .verify, .completions, .manual,
     ]
 
     /// Synchronous, because an asynchronous `main` would let signals through that are blocked.

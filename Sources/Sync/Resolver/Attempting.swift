@@ -16,7 +16,7 @@ extension Resolver {
         let desk = desk(keys, .interactive)
         var errand = Errand(change, desk, isQueued: recorded.before != nil)
         do throws(Halt) {
-            if recorded.before == nil {
+            if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
             return try await .saved(cipherID: errand.bring() ?? change.cipherID)
@@ -27,6 +27,19 @@ extension Resolver {
 }
 
 extension Errand {
+    /// Upstream does not answer with the stamp of what it has trashed, so nothing can be sent on that
+    /// before it was asked for it.
+    fileprivate var isInTrash: Bool {
+        get throws(Halt) {
+            guard case .update = change.intent else { return false }
+            do throws(StoreError) {
+                return try desk.reader.base(lane)?.isTrashed ?? false
+            } catch {
+                throw .store(error)
+            }
+        }
+    }
+
     /// Sends the only edit there is, without asking first what upstream holds.
     fileprivate mutating func bringAsItIs() async throws(Halt) -> String? {
         try check()

@@ -31,6 +31,9 @@ public struct Snapshot: Hashable, Sendable {
         self.sha256 = sha256
     }
 
+    /// Whether the cipher was in the trash when it was written.
+    var isTrashed: Bool { (try? Cipher(json))?.isInTrash ?? false }
+
     /// Whether upstream has the cipher in the archive once it has taken the content.
     public var isArchived: Bool { (try? Cipher(json))?.archivedDate != nil }
 }

@@ -55,7 +55,8 @@ extension Intent {
     }
 
     private func restoring(_ state: ItemState, _ holdsContent: Bool) -> Deed? {
-        let writes = snapshot != nil && !holdsContent && trash != .trashed
+        // Who edited it in the trash wants it to stay there.
+        let writes = snapshot?.isTrashed == false && !holdsContent && trash != .trashed
         if trash == .restored, !state.isCertain { return .restore }
         return state.isTrashed && (writes || trash == .restored) ? .restore : nil
     }

@@ -98,14 +98,25 @@ import Vault
     func `G-U2: every pair and triple of wishes ends upstream as the same done online`(
         _ personality: Personality.Name
     ) async throws {
-        for row in Self.rows {
+        for row in Self.rows where row.prefix(2) != [.archive, .trash] {
             let online = try await Self.outcome(row, personality, isOffline: false)
             let offline = try await Self.outcome(row, personality, isOffline: true)
             #expect(offline == online, "\(row) as \(personality)")
         }
     }
 
+    /// Bitwarden forgets the archive when an item is trashed, Vaultwarden does not. Which of the two it
+    /// is cannot be known offline, so what the user last saw holds: an archived item.
+    @Test(arguments: Personality.Name.allCases)
+    func `what was archived, trashed and restored offline is in the archive`(
+        _ personality: Personality.Name
+    ) async throws {
+        let row: [Step] = [.archive, .trash, .restore]
+        let outcome = try await Self.outcome(row, personality, isOffline: true)
+        #expect(outcome.isArchived && !outcome.isTrashed)
+    }
+
     @Test func `the rows are many, and none is of one step`() {
-        #expect(Self.rows.count > 100 && Self.rows.allSatisfy { $0.count >= 2 })
+        #expect(Self.rows.count > 80 && Self.rows.allSatisfy { $0.count >= 2 })
     }
 }

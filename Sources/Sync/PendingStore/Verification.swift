@@ -1,0 +1,177 @@
+internal import SQLite
+internal import System
+internal import Vault
+
+/// Whether what lies on the disk is what it should be.
+public struct Verification: Sendable {
+    public enum Check: String, CaseIterable, Hashable, Sendable {
+        /// The file is a database, and whole.
+        case database
+        /// Every pending change can be read.
+        case records
+        /// What is pending, what upstream said, and the receipts fit together.
+        case journal
+        /// Every string that has to be encrypted is.
+        case plaintext
+    }
+
+    public struct Problem: Hashable, Sendable {
+        public let check: Check
+        public let text: String
+    }
+
+    public private(set) var accounts = 0
+    public private(set) var items = 0
+    public private(set) var changes = 0
+    public private(set) var problems: [Problem] = []
+
+    public var isWhole: Bool { problems.isEmpty }
+
+    fileprivate init() {}
+
+    fileprivate mutating func note(_ check: Check, _ text: String) {
+        problems.append(Problem(check: check, text: text))
+    }
+}
+
+extension Store {
+    /// Looks through everything while the host goes on.
+    public func verify() async throws(StoreError) -> Verification {
+        try await Self.verify(database)
+    }
+
+    /// Looks through the store of a host that does not run, and changes nothing.
+    public static func verify(_ directory: StateDirectory) async throws(StoreError) -> Verification
+    {
+        let path = directory.file(fileName)
+        guard StoreFile.exists(path) else {
+            throw .system(SystemError("open \(path)", code: 2))
+        }
+        var configuration = Configuration()
+        configuration.isCheckedAtOpen = false
+        configuration.isMigratedAtOpen = false
+        let database: Database
+        do throws(DatabaseError) {
+            database = try await Database.open(
+                path,
+                migrations: Schema.migrations,
+                configuration: configuration
+            )
+        } catch {
+            guard error.isDamage else { throw .database(error) }
+            var verification = Verification()
+            verification.note(.database, error.description)
+            return verification
+        }
+        let result: Result<Verification, StoreError>
+        do throws(StoreError) {
+            result = .success(try await verify(database))
+        } catch {
+            result = .failure(error)
+        }
+        try? await database.close()
+        return try result.get()
+    }
+
+    private static func verify(_ database: Database) async throws(StoreError) -> Verification {
+        var verification = Verification()
+        do throws(DatabaseError) {
+            for line in try await database.quickCheck() { verification.note(.database, line) }
+            guard verification.isWhole else { return verification }
+            let users = try database.read { (db) throws(DatabaseError) in
+                try db.all("SELECT id FROM account ORDER BY id") {
+                    (row) throws(DatabaseError) in try row.text(0)
+                }
+            }
+            verification = try await database.scan { [verification] (db) throws(DatabaseError) in
+                var verification = verification
+                for user in users { try verification.look(at: user, db) }
+                try verification.lookAtReceipts(db)
+                try verification.lookAtCounts(db)
+                return verification
+            }
+        } catch {
+            guard error.isDamage else { throw .database(error) }
+            verification.note(.database, error.description)
+        }
+        return verification
+    }
+}
+
+extension Verification {
+    fileprivate mutating func look(
+        at userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        accounts += 1
+        let base = try BaseTable.all(of: userID, db)
+        items += base.count
+        for cipher in base { look(at: cipher) }
+        let known = Set(base.map(\.lane.cipherID))
+        for stored in try PendingTable.all(of: userID, db) {
+            changes += 1
+            look(at: stored, known)
+        }
+    }
+
+    private mutating func look(at cipher: BaseCipher) {
+        let id = cipher.lane.cipherID
+        if cipher.isDamaged {
+            note(.journal, "Item \(id) is not as it was written; the next sync brings it anew.")
+        } else {
+            lookForPlaintext(in: cipher.json, "item \(id)")
+        }
+    }
+
+    private mutating func look(at stored: StoredChange, _ known: Set<String>) {
+        let name = "Change \(stored.summary.id)"
+        guard let change = stored.change else {
+            return note(.records, "\(name) cannot be read. It is kept as it is.")
+        }
+        let needsBase = !change.isUnborn && change.type != .hardDelete
+        if needsBase, change.intent.snapshot == nil, change.baseCopy == nil,
+            !known.contains(change.cipherID)
+        {
+            note(.journal, "\(name) is about an item that is not here.")
+        }
+        for (json, what) in [
+            (change.intent.snapshot?.json, "change"), (change.baseCopy, "base copy of change"),
+            (change.backup?.json, "backup of change"),
+        ] {
+            if let json { lookForPlaintext(in: json, "\(what) \(change.id)") }
+        }
+    }
+
+    private mutating func lookForPlaintext(in json: [UInt8], _ name: String) {
+        guard let cipher = try? Cipher(json) else {
+            return note(.journal, "What is kept of \(name) is no item.")
+        }
+        for place in cipher.plainPlaces {
+            note(.plaintext, "In \(name), \(place) is not encrypted.")
+        }
+    }
+
+    fileprivate mutating func lookAtReceipts(_ db: borrowing Connection) throws(DatabaseError) {
+        let lost = try db.all(
+            """
+            SELECT id FROM receipt WHERE status = 'queued'
+            AND pending_id NOT IN (SELECT id FROM pending_change)
+            """
+        ) { (row) throws(DatabaseError) in try row.text(0) }
+        for id in lost { note(.journal, "Receipt \(id) waits for a change that is not there.") }
+    }
+
+    fileprivate mutating func lookAtCounts(_ db: borrowing Connection) throws(DatabaseError) {
+        let counted =
+            try db.first("SELECT ifnull(sum(count), 0) FROM pending_tally") {
+                (row) throws(DatabaseError) in try row.int(0)
+            } ?? 0
+        let there =
+            try db.first("SELECT count(*) FROM pending_change") {
+                (row) throws(DatabaseError) in try row.int(0)
+            } ?? 0
+        if counted != there {
+            note(.journal, "\(counted) changes are counted and \(there) are there.")
+        }
+    }
+}
