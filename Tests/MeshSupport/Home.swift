@@ -70,7 +70,7 @@ extension Person {
     public func home(_ setting: Switches = .on) async throws -> Home {
         let monitor = NetworkMonitor(
             upstream: "upstream",
-            probe: { .unreachable },
+            probe: { .answered },
             surroundings: world.surroundings
         )
         let mail = Mailbox<SyncScheduler.Message>(name: "sync-scheduler")
