@@ -1,5 +1,6 @@
 import Bitwarden
 import Crypto
+import FoundationEssentials
 import Glibc
 import HTTP
 import Logging
@@ -62,7 +63,8 @@ public enum Wiring {
         )
         log.note(condition)
         let store = PendingStore(opened) { log.note($0) }
-        let board = EventBoard()
+        // A million for each second: more than there can be.
+        let board = EventBoard(from: Int(timekeeper.now.timeIntervalSince1970) * 1_000_000)
         let workshop = WorkshopThread()
         let surroundings = Surroundings(
             timekeeper: timekeeper,

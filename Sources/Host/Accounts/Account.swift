@@ -41,8 +41,10 @@ final class Account: Sendable {
         let notebook = Notebook()
         session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
         let asking = UpstreamAccount(link.upstream, session)
-        upstream = AccountUpstream(account: asking, monitor: link.monitor.address) {
+        upstream = AccountUpstream(asking, link) {
             await notebook.account?.learn($0)
+        } signedOut: {
+            await notebook.account?.noteSignOut()
         }
         switches = office.switchBoard()
         let lanes = Lanes()
@@ -85,7 +87,7 @@ final class Account: Sendable {
         let hub = HubListener(Hub(asking), scheduler.address, link.monitor.address)
         services = ServiceGroup(
             [resolver, scheduler, repository, hub],
-            patience: .seconds(8),
+            patience: .seconds(1),
             time: office.surroundings.timekeeper
         )
         watches = [
@@ -94,6 +96,7 @@ final class Account: Sendable {
         ]
         memory = Lock(Memory(record: record))
         notebook.account = self
+        if record.isSignedOut { session.signOut() }
     }
 
     /// Where what is heard of the account is written down, once it is there.
@@ -209,6 +212,12 @@ extension Account {
         } catch {
             office.surroundings.log.error("What is new of an account was not kept.", because: error)
         }
+    }
+
+    /// Upstream has ended the session. Nothing opens the vault again but signing in, not even a restart.
+    fileprivate func noteSignOut() async {
+        if !keyholder.isLocked { lockKeys() }
+        await note { record, _ in record.isSignedOut = true }
     }
 
     /// Organisations come and go while the vault is open.

@@ -24,6 +24,22 @@ struct AccountUpstream: VaultUpstream {
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself.
     let learn: @Sendable (SyncAnswer) async -> Void
+    let signedOut: @Sendable () async -> Void
+    /// Keeps until when the server wants to be left alone.
+    let keepStanding: @Sendable () async -> Void
+
+    init(
+        _ account: UpstreamAccount,
+        _ link: ServerLink,
+        learn: @escaping @Sendable (SyncAnswer) async -> Void,
+        signedOut: @escaping @Sendable () async -> Void
+    ) {
+        self.account = account
+        monitor = link.monitor.address
+        self.learn = learn
+        self.signedOut = signedOut
+        keepStanding = { await link.keepStanding() }
+    }
 
     var clockOffset: Int64? { account.upstream.clockOffset }
 
@@ -37,6 +53,11 @@ struct AccountUpstream: VaultUpstream {
             return value
         } catch {
             if let evidence = Evidence(error) { tell(evidence) }
+            switch error.reason {
+            case .signedOut: await signedOut()
+            case .throttled: await keepStanding()
+            default: break
+            }
             throw error
         }
     }

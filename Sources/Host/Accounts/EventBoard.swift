@@ -14,9 +14,13 @@ public final class EventBoard: Sendable {
     }
 
     private static let remembered = 1_024
-    private let state = Lock(State())
+    private let state: Lock<State>
 
-    public init() {}
+    /// - Parameter first: The number of the first event. Later boards begin higher, so that a client
+    ///   that was there before a restart hears all that came after it.
+    public init(from first: Int = 1) {
+        state = Lock(State(next: first))
+    }
 
     public func post(_ event: MeshEvent) {
         state.withLock { state in

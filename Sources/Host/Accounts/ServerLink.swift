@@ -1,18 +1,22 @@
 import HTTP
+import Logging
 import Messaging
 import Metrics
 import Sync
 import System
+import Vault
 
 /// One server with all that is known of the way there, for all accounts that are on it.
 final class ServerLink: Service {
     let upstream: Upstream
     let monitor: NetworkMonitor
+    private let office: Office
     private let heart: Heart
     private let watch: ChannelMetrics.Watch
 
     init(_ upstream: Upstream, _ office: Office) {
         self.upstream = upstream
+        self.office = office
         heart = office.heart
         monitor = NetworkMonitor(
             upstream: upstream.bases.server,
@@ -20,6 +24,33 @@ final class ServerLink: Service {
             surroundings: office.surroundings
         )
         watch = office.channels.watch(monitor.address)
+        restoreStanding()
+    }
+
+    // MARK: Until when the server wants to be left alone
+
+    private var setting: String { "not before \(upstream.bases.server)" }
+
+    /// That the host was restarted is nothing to the server.
+    private func restoreStanding() {
+        guard let text = try? office.store.reader.setting(setting) else { return }
+        let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
+        guard ticks.count == 2 else { return }
+        upstream.standing = Standing(
+            api: ticks[0].map(Moment.init(ticks:)),
+            identity: ticks[1].map(Moment.init(ticks:))
+        )
+    }
+
+    func keepStanding() async {
+        let standing = upstream.standing
+        let text = [standing.api, standing.identity].map { $0.map { "\($0.ticks)" } ?? "" }
+            .joined(separator: " ")
+        do {
+            let _: Void = try await office.ask { .set(setting, to: text, $0) }
+        } catch {
+            office.surroundings.log.warning("A wait was not kept for a restart.", because: error)
+        }
     }
 
     /// In spite of what the budget has learnt of the network: finding that out anew is what it is for.

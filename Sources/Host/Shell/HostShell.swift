@@ -76,8 +76,9 @@ public struct HostShell: Sendable {
         }
     }
 
-    /// How long requests that are under way may take when the host is told to end.
-    private static let patience = Duration.seconds(10)
+    /// How long requests that are under way may take when the host is told to end. All of it takes ten
+    /// seconds at most, and the accounts need a moment after the doors are closed.
+    private static let patience = Duration.seconds(8)
 
     /// Takes over what can change while the host runs, and says what has to wait.
     private func reload(

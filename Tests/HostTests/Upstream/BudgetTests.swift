@@ -190,10 +190,23 @@ struct BudgetTests {
     }
 
     @Test mutating func `after an hour without a refusal nothing is limited any more`() {
+        for _ in 0..<10 { _ = end(ask("a", .create).ticket) }
         _ = end(ask("a", .create).ticket, .throttled(RetryAfter(seconds: 1)))
         #expect(budget.rate(of: .create) != nil)
         _ = ask("a", .create, at: .seconds(3_601))
         #expect(budget.rate(of: .create) == nil)
+    }
+
+    /// Whoever had sent one or two and was refused would send one in ten seconds from then on.
+    @Test mutating func `a refusal after a few requests only says until when to wait`() {
+        _ = end(ask("a", .create).ticket)
+        _ = end(ask("a", .create).ticket, .throttled(RetryAfter(seconds: 1)))
+        #expect(budget.rate(of: .create) == nil)
+        for step in 2..<20 {
+            let asked = ask("a", .create, patience: .zero, at: .seconds(step))
+            #expect(asked.answer == .go)
+            _ = end(asked.ticket, at: .seconds(step))
+        }
     }
 
     // MARK: The breaker

@@ -41,9 +41,14 @@ struct LearntLimit: Hashable, Sendable {
     mutating func learn(sent: Duration, at now: Duration) {
         guard count == nil || sent > learnt else { return }
         let taken = Double(recent.count(at: now))
+        // Of so few it cannot be told how many would be too many.
+        if count == nil, taken < fewest { return }
         count = max(least, min(taken, count.map { $0 * Self.backingOff } ?? taken))
         (learnt, grown, updated, tokens) = (now, now, now, 0)
     }
+
+    /// Below that a refusal only says until when to wait.
+    private var fewest: Double { max(2, period / .seconds(6)) }
 
     /// Others may use up what the host grants to all of us together; something always goes.
     private var least: Double { max(1, period / .seconds(10)) }
