@@ -82,3 +82,24 @@ extension Mailbox: AsyncSequence {
         deinit { channel.hangUp() }
     }
 }
+
+extension Mailbox {
+    /// Handles messages side by side, at most so many at once; the others wait in the mailbox, and then
+    /// with their senders. Returns when the mailbox is closed and what was in it has been handled.
+    public func handle(
+        atOnce limit: Int,
+        _ body: @escaping @Sendable (Message) async -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { tasks in
+            var underWay = 0
+            for await message in self {
+                if underWay == limit {
+                    await tasks.next()
+                    underWay -= 1
+                }
+                tasks.addTask { await body(message) }
+                underWay += 1
+            }
+        }
+    }
+}

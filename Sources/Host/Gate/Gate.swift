@@ -108,8 +108,8 @@ public struct Gate: Sendable {
     private func answer(_ refusal: Ruling.Refusal) -> Response {
         switch refusal {
         case .foreignUser:
-            return .envelope(
-                refusing: "This socket is for the host's own user and root.",
+            return .failure(
+                "This socket is for the host's own user and root.",
                 .forbidden
             )
         case .foreignHost, .foreignOrigin:
@@ -117,7 +117,7 @@ public struct Gate: Sendable {
         case .nothingThere:
             return .text("Not Found", status: .notFound)
         case .scopeTooSmall:
-            return .envelope(refusing: "The token does not allow this.", .forbidden)
+            return .failure("The token does not allow this.", .forbidden)
         case .noToken:
             return .challenge("A token is needed: Authorization: Bearer TOKEN.")
         case .wrongToken:
@@ -192,13 +192,13 @@ extension Request {
 
 extension Response {
     fileprivate static func challenge(_ message: String) -> Response {
-        var response = envelope(refusing: message, .unauthorized)
+        var response = failure(message, .unauthorized)
         response.headers["WWW-Authenticate"] = "Bearer"
         return response
     }
 
     fileprivate static func later(_ message: String, _ wait: Duration) -> Response {
-        var response = envelope(refusing: message, .tooManyRequests)
+        var response = failure(message, .tooManyRequests)
         response.headers["Retry-After"] = String(wait.components.seconds)
         return response
     }

@@ -13,7 +13,7 @@ struct TokenRoutes: Sendable {
 
     init(_ tokens: TokenCabinet) {
         var router = Router()
-        router.on(.get, "/tokens") { _ in .envelope(Self.list(tokens.all)) }
+        router.on(.get, "/tokens") { _ in .success(Self.list(tokens.all)) }
         router.on(.post, "/tokens") { request in await Self.create(request, tokens) }
         router.on(.delete, "/tokens/{id}", String.self) { _, id in await Self.revoke(id, tokens) }
         self.router = router
@@ -54,11 +54,11 @@ struct TokenRoutes: Sendable {
         } catch let error as BodyError {
             return .refusing(error)
         } catch {
-            return .envelope(refusing: String(describing: error))
+            return .failure(String(describing: error))
         }
         return await offTheLoop { () async throws(TokenError) in
             let fresh = try await tokens.create(order.scope, accountID: order.accountID)
-            return .envelope(
+            return .success(
                 JSON.Raw.object { json in
                     json.add("object", "token")
                     json.add("token", fresh.text)
@@ -72,7 +72,7 @@ struct TokenRoutes: Sendable {
 
     private static func revoke(_ id: String, _ tokens: TokenCabinet) async -> Response {
         await offTheLoop { () async throws(TokenError) in
-            try await tokens.revoke(id) ? .envelope() : .envelope(refusing: "Not found.")
+            try await tokens.revoke(id) ? .done : .failure("Not found.")
         }
     }
 
@@ -84,9 +84,9 @@ struct TokenRoutes: Sendable {
             do {
                 return try await body()
             } catch let error as TokenError {
-                return .envelope(refusing: error.description, .insufficientStorage)
+                return .failure(error.description, .insufficientStorage)
             } catch {
-                return .envelope(refusing: String(describing: error), .internalError)
+                return .failure(String(describing: error), .internalError)
             }
         }
     }

@@ -11,9 +11,9 @@ struct VerifyRoute: Sendable {
     func answer(_ request: Request) async -> Response? {
         guard concerns(request) else { return nil }
         do throws(StoreError) {
-            return .envelope(JSON.Raw(try await verify()))
+            return .success(JSON.Raw(try await verify()))
         } catch {
-            return .envelope(refusing: error.description)
+            return .failure(error.description)
         }
     }
 

@@ -83,17 +83,7 @@ public final class Repository: Service {
     public func close() { mailbox.close() }
 
     public func run() async {
-        await withTaskGroup(of: Void.self) { tasks in
-            var underWay = 0
-            for await message in mailbox {
-                if underWay == Self.messagesAtOnce {
-                    await tasks.next()
-                    underWay -= 1
-                }
-                tasks.addTask { await self.carryOut(message) }
-                underWay += 1
-            }
-        }
+        await mailbox.handle(atOnce: Self.messagesAtOnce) { await self.carryOut($0) }
     }
 
     private func carryOut(_ message: Message) async {

@@ -39,17 +39,7 @@ public final class Resolver: Service {
 
     /// Messages are answered side by side; what must be in order is kept so by the lanes.
     public func run() async {
-        await withTaskGroup(of: Void.self) { tasks in
-            var underWay = 0
-            for await message in mailbox {
-                if underWay == Self.messagesAtOnce {
-                    await tasks.next()
-                    underWay -= 1
-                }
-                tasks.addTask { await self.carryOut(message) }
-                underWay += 1
-            }
-        }
+        await mailbox.handle(atOnce: Self.messagesAtOnce) { await self.carryOut($0) }
     }
 
     private static let messagesAtOnce = 256
