@@ -31,8 +31,12 @@ public enum Wiring {
         public static func real(_ settings: HostSettings) throws -> Outside {
             var configuration = Client.Configuration()
             configuration.extraAuthoritiesPath = settings.extraAuthorities
+            configuration.proxies = settings.proxies
+            var lines = WebSocketClient.Configuration()
+            lines.extraAuthoritiesPath = settings.extraAuthorities
+            lines.proxies = settings.proxies
             let client = try Client(configuration: configuration)
-            let sockets = try WebSocketClient()
+            let sockets = try WebSocketClient(configuration: lines)
             return Outside(
                 network: RealNetwork(client: client, sockets: sockets),
                 breaches: PublicBreachRange(client: client),

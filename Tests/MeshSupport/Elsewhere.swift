@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 public import Host
 import Bitwarden
 import EmbeddedUpstream
@@ -26,6 +26,18 @@ public struct Elsewhere: Sendable {
 
     public func item(_ id: String) async throws -> Item {
         Item(try await account.cipher(id), keys: ring)
+    }
+
+    /// Everything upstream, opened with other keys.
+    public func items(openedWith keys: KeyRing) async throws -> [Item] {
+        try await account.ciphers().map { Item($0, keys: keys) }
+    }
+
+    /// What a change of the account's key does to an item.
+    public func reseal(_ id: String, with keys: KeyRing) async throws {
+        world.time.pass(.seconds(10))
+        let old = try await account.cipher(id)
+        try await put(id, old.resealed(from: ring, to: keys), over: old)
     }
 
     /// Whether upstream has nothing under that id.

@@ -81,26 +81,34 @@ extension Account: AccountDesk {
     func unlock(_ password: consuming Secret) async throws(DeskRefusal) {
         if isSignedOut { throw .noAccount }
         guard let unlock = record.unlock else { throw .notAllowed(Self.noPassword) }
-        let key = try await userKey(unlock, email: record.email, password)
+        let record = record
+        let master = try await masterKey(unlock, email: record.email, password)
+        let key: SymmetricKey
+        do throws(CryptoError) {
+            key = try master.unwrapUserKey(unlock.wrappedUserKey)
+        } catch {
+            throw .wrongPassword
+        }
+        let formerKeys = master.cases(of: record.formerKeys, entropy: office.surroundings.entropy)
         try await open(key)
+        await reseal(from: formerKeys)
     }
 
     private static let noPassword =
         "The account has no master password that this host knows of. Sign in again."
 
-    private func userKey(
+    private func masterKey(
         _ unlock: MasterPasswordUnlock,
         email: String,
         _ password: consuming Secret
-    ) async throws(DeskRefusal) -> SymmetricKey {
+    ) async throws(DeskRefusal) -> MasterKey {
         do throws(CryptoError) {
-            let master = try await MasterKey.derived(
+            return try await MasterKey.derived(
                 from: password,
                 salt: KeyDerivation.salt(server: unlock.salt, email: email),
                 by: KeyDerivation(unlock.settings),
                 in: office.workshop
             )
-            return try master.unwrapUserKey(unlock.wrappedUserKey)
         } catch {
             switch error {
             case .unsupported, .outOfBounds, .unknownDerivation:

@@ -21,6 +21,7 @@ final class Account: Sendable {
     let resolver: Resolver
     let scheduler: SyncScheduler
     let upstream: AccountUpstream
+    private let hub: HubListener
     private let services: ServiceGroup
     /// For as long as the account is here, what goes through its channels is shown.
     private let watches: [ChannelMetrics.Watch]
@@ -84,7 +85,12 @@ final class Account: Sendable {
             clockOffset: { [upstream] in upstream.clockOffset },
             surroundings: office.surroundings
         )
-        let hub = HubListener(Hub(asking), scheduler.address, link.monitor.address)
+        hub = HubListener(
+            Hub(asking),
+            scheduler.address,
+            link.monitor.address,
+            office.surroundings.timekeeper
+        )
         services = ServiceGroup(
             [resolver, scheduler, repository, hub],
             patience: .seconds(1),
@@ -122,50 +128,14 @@ extension Account: Service {
             heart.join(.resolver, resolver.address) { .pulse($0) },
             heart.join(.syncScheduler, scheduler.address) { .pulse($0) },
         ]
-        defer { for pulse in pulses { heart.leave(pulse) } }
+        link.join(hub)
+        defer {
+            link.leave(hub)
+            for pulse in pulses { heart.leave(pulse) }
+        }
         try await services.run()
     }
     func close() { services.close() }
-}
-
-/// Keeps the account's line to upstream, and passes on what is heard there.
-private final class HubListener: Service {
-    private let hub: Hub
-    private let scheduler: Address<SyncScheduler.Message>
-    private let monitor: Address<NetworkMonitor.Message>
-    private let closing = Mailbox<Never>(name: "hub", capacity: 1)
-
-    init(
-        _ hub: Hub,
-        _ scheduler: Address<SyncScheduler.Message>,
-        _ monitor: Address<NetworkMonitor.Message>
-    ) {
-        self.hub = hub
-        self.scheduler = scheduler
-        self.monitor = monitor
-    }
-
-    func close() { closing.close() }
-
-    func run() async {
-        await withDiscardingTaskGroup { parts in
-            parts.addTask { await self.listen() }
-            for await _ in closing {}
-            parts.cancelAll()
-        }
-    }
-
-    /// A scheduler that has too much to do looks at upstream anyway.
-    private func listen() async {
-        await hub.run { news in
-            switch news {
-            case .connected, .event(_, isOwn: false):
-                try? self.monitor.tryTell(.heard(.answered))
-                try? self.scheduler.tryTell(.trigger(.upstreamChanged))
-            case .event(_, isOwn: true), .lost, .signedOut: break
-            }
-        }
-    }
 }
 
 // MARK: - What is remembered
@@ -193,7 +163,7 @@ extension Account {
             record.email = answer.profile.email
             record.hasSecurityState = answer.profile.hasSecurityState
             if let key = answer.profile.wrappedPrivateKey { record.wrappedPrivateKey = key }
-            if let unlock = answer.unlock { record.unlock = unlock }
+            if let unlock = answer.unlock { record.take(unlock) }
         }
         await renewRing(answer.profile)
     }
@@ -289,6 +259,27 @@ extension Account {
         }
         office.announce(.account(userID: id))
         try? scheduler.address.tryTell(.trigger(.unlocked))
+    }
+
+    /// Brings what is pending under the present key; what cannot be stays as it is, set aside.
+    func reseal(from formerKeys: [KeyCase]) async {
+        for former in formerKeys {
+            do {
+                let ring = try await KeyRing.opened(
+                    user: try former.key(),
+                    account: WrappedKeys(privateKey: nil),
+                    entropy: office.surroundings.entropy,
+                    in: office.workshop
+                )
+                let count = try await resolver.address.ask { .reseal(from: ring, $0) }.get()
+                if count > 0 { try? scheduler.address.tryTell(.trigger(.queued)) }
+            } catch {
+                office.surroundings.log.error(
+                    "What is pending could not be brought under the account's new key.",
+                    because: error
+                )
+            }
+        }
     }
 
     /// The same account on another server.

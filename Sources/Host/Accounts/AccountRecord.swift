@@ -13,6 +13,8 @@ struct AccountRecord: Sendable {
     var server: String
     /// What the master password opens, as upstream said it last.
     var unlock: MasterPasswordUnlock?
+    /// What it opened before, the latest first: what is pending may be sealed with that.
+    var formerKeys: [String] = []
     var wrappedPrivateKey: String?
     var hasSecurityState = false
     var isPremium = false
@@ -27,6 +29,16 @@ struct AccountRecord: Sendable {
 }
 
 extension AccountRecord {
+    /// The key that the master password opens may be another from now on.
+    mutating func take(_ unlock: MasterPasswordUnlock) {
+        if let former = self.unlock?.wrappedUserKey, former != unlock.wrappedUserKey {
+            formerKeys = Array(([former] + formerKeys).prefix(Self.formerKeysKept))
+        }
+        self.unlock = unlock
+    }
+
+    private static let formerKeysKept = 4
+
     init(_ stored: StoredAccount) throws(JSON.Mismatch) {
         let document: JSON.Document
         do throws(JSON.Failure) {
@@ -48,6 +60,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
         email = try json.read("email")
         server = try json.read("server")
         unlock = try json.read("unlock")
+        formerKeys = try json.read("formerKeys", as: [String]?.self) ?? []
         wrappedPrivateKey = try json.read("privateKey")
         hasSecurityState = try json.read("hasSecurityState")
         isPremium = try json.read("isPremium")
@@ -70,6 +83,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
                     $0.add("salt", unlock.salt)
                 }
             }
+            record.add("formerKeys", formerKeys)
             record.add("privateKey", wrappedPrivateKey)
             record.add("hasSecurityState", hasSecurityState)
             record.add("isPremium", isPremium)

@@ -71,6 +71,7 @@ extension Accounts {
         let key = office.key
         try await account.change { $0.take(admitted, key) }
         try await account.open(try admitted.key())
+        await account.reseal(from: admitted.formerKeys)
         try? account.scheduler.address.tryTell(.trigger(.signedIn))
         _ = try? await account.sync(isForced: false)
         return account
@@ -95,6 +96,8 @@ struct Admitted: Sendable {
     let wrappedPrivateKey: String?
     let hasSecurityState: Bool
     let secondFactorToken: String?
+    /// What the master password opened before.
+    let formerKeys: [KeyCase]
     private let keyCase: KeyCase
 
     init(
@@ -104,6 +107,7 @@ struct Admitted: Sendable {
         wrappedPrivateKey: String?,
         hasSecurityState: Bool,
         secondFactorToken: String?,
+        formerKeys: [KeyCase],
         key: KeyCase
     ) {
         self.server = server
@@ -112,6 +116,7 @@ struct Admitted: Sendable {
         self.wrappedPrivateKey = wrappedPrivateKey
         self.hasSecurityState = hasSecurityState
         self.secondFactorToken = secondFactorToken
+        self.formerKeys = formerKeys
         keyCase = key
     }
 
@@ -121,9 +126,13 @@ struct Admitted: Sendable {
 }
 
 extension AccountRecord {
+    fileprivate var formerWrappings: [String] {
+        [unlock?.wrappedUserKey].compactMap { $0 } + formerKeys
+    }
+
     mutating func take(_ admitted: Admitted, _ key: HostKey) {
         server = admitted.server
-        unlock = admitted.unlock
+        take(admitted.unlock)
         wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
         hasSecurityState = admitted.hasSecurityState
         isSignedOut = false
@@ -160,7 +169,7 @@ private struct Entry {
         }
         let master = try await master(prelogin)
         let signedIn = try await signIn(master, known)
-        return try await admitted(signedIn, master, prelogin)
+        return try await admitted(signedIn, master, prelogin, known)
     }
 
     private func master(_ prelogin: PreloginAnswer) async throws(DeskRefusal) -> MasterKey {
@@ -219,7 +228,8 @@ private struct Entry {
     private func admitted(
         _ signedIn: SignedIn,
         _ master: borrowing MasterKey,
-        _ prelogin: PreloginAnswer
+        _ prelogin: PreloginAnswer,
+        _ known: AccountRecord?
     ) async throws(DeskRefusal) -> Admitted {
         let login = signedIn.login
         var unlock = login?.unlock
@@ -254,6 +264,10 @@ private struct Entry {
             wrappedPrivateKey: privateKey,
             hasSecurityState: hasSecurityState,
             secondFactorToken: signedIn.secondFactorToken,
+            formerKeys: master.cases(
+                of: (known?.formerWrappings ?? []).filter { $0 != unlock.wrappedUserKey },
+                entropy: office.surroundings.entropy
+            ),
             key: keyCase
         )
     }

@@ -16,3 +16,16 @@ struct KeyCase: Sendable {
 
     func key() throws(CryptoError) -> SymmetricKey { try wrapper.unwrapKey(wrapped) }
 }
+
+extension MasterKey {
+    /// Those of the wrapped keys that it opens.
+    func cases(of wrapped: [String], entropy: any Entropy) -> [KeyCase] {
+        var cases: [KeyCase] = []
+        for text in wrapped {
+            if let key = try? unwrapUserKey(text), let one = try? KeyCase(key, entropy: entropy) {
+                cases.append(one)
+            }
+        }
+        return cases
+    }
+}

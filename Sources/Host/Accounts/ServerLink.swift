@@ -13,15 +13,38 @@ final class ServerLink: Service {
     private let office: Office
     private let heart: Heart
     private let watch: ChannelMetrics.Watch
+    /// Who wants to hear that the server answers again.
+    private let listeners = Listeners()
+
+    private final class Listeners: Sendable {
+        private let present = Lock<[ObjectIdentifier: HubListener]>([:])
+
+        var everybody: [HubListener] { present.withLock { Array($0.values) } }
+
+        func add(_ listener: HubListener) {
+            present.withLock { $0[ObjectIdentifier(listener)] = listener }
+        }
+
+        func remove(_ listener: HubListener) {
+            present.withLock { $0[ObjectIdentifier(listener)] = nil }
+        }
+    }
 
     init(_ upstream: Upstream, _ office: Office) {
         self.upstream = upstream
         self.office = office
         heart = office.heart
+        let listeners = listeners
+        var surroundings = office.surroundings
+        surroundings.announce = { event in
+            office.announce(event)
+            guard case .network(_, .online) = event else { return }
+            for listener in listeners.everybody { listener.tryNow() }
+        }
         monitor = NetworkMonitor(
             upstream: upstream.bases.server,
             probe: { await Self.probe(upstream) },
-            surroundings: office.surroundings
+            surroundings: surroundings
         )
         watch = office.channels.watch(monitor.address)
         restoreStanding()
@@ -65,6 +88,9 @@ final class ServerLink: Service {
             return Evidence(error) ?? .unreachable
         }
     }
+
+    func join(_ listener: HubListener) { listeners.add(listener) }
+    func leave(_ listener: HubListener) { listeners.remove(listener) }
 
     /// The way to the server may be another one now.
     func linksChanged() {

@@ -1,3 +1,4 @@
+public import HTTP
 public import Logging
 public import Sync
 public import System
@@ -12,6 +13,8 @@ public struct HostSettings: Sendable {
     public var opsListen: ListenPlace
     public var upstream: String?
     public var extraAuthorities: String?
+    /// As the environment names them. This machine itself is never reached through one.
+    public var proxies: Proxies
     public var readyFile: String?
     public var syncInterval: Duration
     public var offlineChanges: SwitchBoard.Setting
@@ -52,6 +55,8 @@ public struct HostSettings: Sendable {
         opsListen = try form.place("ops-listen", "127.0.0.1:9187")
         upstream = try form.upstream()
         extraAuthorities = try form.path("extra-ca")
+        proxies = Proxies(environment: environment)
+        proxies.exceptions += ["localhost", "127.0.0.0/8", "::1/128"]
         readyFile = try form.path("ready-file")
         syncInterval = .seconds(try form.number("sync-interval", 1_800, 1...2_592_000))
         offlineChanges = try form.word("offline-changes", .on)

@@ -52,6 +52,7 @@ enum AccountTable {
         try BaseTable.keepClock(of: userID, db)
         try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
         try OwnHistory.erase(userID, db)
+        try Aftercare.erase(userID, db)
         try db.execute("DELETE FROM alias WHERE user_id = ?", user)
         try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
         try db.execute("DELETE FROM resolution WHERE user_id = ?", user)

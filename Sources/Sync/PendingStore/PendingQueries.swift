@@ -7,6 +7,16 @@ extension StoreReader {
         try read { (db) throws(DatabaseError) in try PendingTable.all(of: userID, db) }
     }
 
+    /// What the closure makes of the changes of an account, in their order; only that is kept of them.
+    func changes<Part: Sendable>(
+        of userID: String,
+        _ part: (StoredChange) -> Part?
+    ) throws(StoreError) -> [Part] {
+        try read { (db) throws(DatabaseError) in
+            try PendingTable.all(of: userID, db, part)
+        }
+    }
+
     /// What is pending for a cipher, under whichever of its ids.
     public func change(in lane: Lane) throws(StoreError) -> StoredChange? {
         try read { (db) throws(DatabaseError) in

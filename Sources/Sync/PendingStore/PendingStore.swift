@@ -32,7 +32,8 @@ public final class PendingStore: Service {
             ciphers: [BaseCipher],
             slices: [BaseSlice],
             since: RefreshMark,
-            Answer<(changed: Int, removed: Int)>
+            isFallback: Bool,
+            Answer<(changed: Int, removed: Int, offered: Int)>
         )
         case putBase(BaseCipher, Answer<Void>)
         case removeBase(Lane, Answer<Void>)
@@ -134,9 +135,15 @@ public final class PendingStore: Service {
 
     private func carryOutBase(_ message: Message) async {
         switch message {
-        case .refresh(let userID, let ciphers, let slices, let mark, let reply):
+        case .refresh(let userID, let ciphers, let slices, let mark, let isFallback, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.refresh(userID, ciphers: ciphers, slices: slices, since: mark)
+                try await store.refresh(
+                    userID,
+                    ciphers: ciphers,
+                    slices: slices,
+                    since: mark,
+                    isFallback: isFallback
+                )
             }
         case .putBase(let cipher, let reply):
             await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }

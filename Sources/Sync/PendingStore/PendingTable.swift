@@ -36,6 +36,17 @@ enum PendingTable {
         ) { (row) throws(DatabaseError) in try StoredChange(row) }
     }
 
+    static func all<Part>(
+        of userID: String,
+        _ db: borrowing Connection,
+        _ part: (StoredChange) -> Part?
+    ) throws(DatabaseError) -> [Part] {
+        try db.all(
+            "SELECT * FROM pending_change WHERE user_id = ? ORDER BY seq",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in part(try StoredChange(row)) }.compactMap { $0 }
+    }
+
     /// Inserts the change or, if its cipher has one already, replaces what may be replaced: the id,
     /// the dates of the first edit and its baseline stay, whatever is passed.
     static func upsert(

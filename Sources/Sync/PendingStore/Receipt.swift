@@ -117,10 +117,11 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Forgets the receipts that were issued before the moment and have ended; those that cannot be
-    /// read stay.
+    /// Forgets the receipts that were issued before the moment and have ended, and what was settled
+    /// before it; receipts that cannot be read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
+            try Aftercare.forget(before: moment, db)
             try db.execute(
                 """
                 DELETE FROM receipt WHERE queued_ticks < ?

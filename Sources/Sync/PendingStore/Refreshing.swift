@@ -21,15 +21,26 @@ extension Store {
     /// pending is neither read nor touched, and neither is what was written since the mark. An account
     /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
-    /// - Returns: How many ciphers were changed and removed.
+    /// - Parameter isFallback: Upstream went back in time. What it took from here since then is to be
+    ///   offered to it again.
+    /// - Returns: How many ciphers were changed and removed, and how many are offered again.
     public func refresh(
         _ userID: String,
         ciphers: [BaseCipher],
         slices: [BaseSlice],
-        since mark: RefreshMark
-    ) async throws(StoreError) -> (changed: Int, removed: Int) {
-        try await write { (db) throws(DatabaseError) in
-            guard try AccountTable.contains(userID, db) else { return (0, 0) }
+        since mark: RefreshMark,
+        isFallback: Bool = false
+    ) async throws(StoreError) -> (changed: Int, removed: Int, offered: Int) {
+        let offering = Offering(
+            userID: userID,
+            fetched: isFallback
+                ? Dictionary(ciphers.map { ($0.lane.cipherID, $0) }) { _, last in last } : [:],
+            now: now,
+            chance: chance
+        )
+        return try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return (0, 0, 0) }
+            let offered = isFallback ? try offering.make(db) : 0
             let written = try BaseTable.advanceClock(of: userID, db)
             let changed = try Self.take(ciphers, of: userID, written, since: mark, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
@@ -40,7 +51,7 @@ extension Store {
                 .text(userID),
                 .int(mark.written)
             )
-            return (changed, removed)
+            return (changed, removed, offered)
         }
     }
 

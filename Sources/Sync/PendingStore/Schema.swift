@@ -17,6 +17,9 @@ enum Schema {
         Migration("what of upstream came from here") { (db) throws(DatabaseError) in
             try db.execute(script: ownHistory)
         },
+        Migration("what is looked after although it is settled") { (db) throws(DatabaseError) in
+            try db.execute(script: aftercare)
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -206,5 +209,28 @@ enum Schema {
             since_ticks INTEGER NOT NULL,
             PRIMARY KEY (user_id, cipher_id)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let aftercare: StaticString = """
+        -- What upstream took from here. Its content is in base; a row without base is a deletion.
+        CREATE TABLE brought_up (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            is_gone INTEGER NOT NULL CHECK (is_gone IN (0, 1)),
+            settled_ticks INTEGER NOT NULL,
+            key_fingerprint BLOB NOT NULL,
+            PRIMARY KEY (user_id, cipher_id)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX brought_up_by_age ON brought_up (settled_ticks);
+
+        -- What was sent, never answered and sent again: a late copy of it may turn up.
+        CREATE TABLE stray (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            fingerprint BLOB NOT NULL,
+            keeper_id TEXT NOT NULL,
+            settled_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, fingerprint)
+        ) STRICT, WITHOUT ROWID;
+        CREATE INDEX stray_by_age ON stray (settled_ticks);
         """
 }

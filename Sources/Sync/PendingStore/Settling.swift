@@ -16,15 +16,22 @@ public struct Settlement: Sendable {
     public let receipts: ReceiptEnd
     /// A row of the history; an edit that was saved inside its caller's request has none.
     public let resolution: ResolutionNote?
+    /// The key under which it was sent.
+    public let keyFingerprint: [UInt8]
+    public let strays: [Stray]
 
     public init(
         upstream: Upstream,
         receipts: ReceiptEnd,
-        resolution: ResolutionNote? = nil
+        resolution: ResolutionNote? = nil,
+        keyFingerprint: [UInt8] = [],
+        strays: [Stray] = []
     ) {
         self.upstream = upstream
         self.receipts = receipts
         self.resolution = resolution
+        self.keyFingerprint = keyFingerprint
+        self.strays = strays
     }
 }
 
@@ -63,6 +70,7 @@ extension Store {
             if let stored { try settlement.extendHistory(lane, stored.summary, db) }
             try settlement.writeBase(lane, db)
             guard let stored else { return .missing }
+            try Aftercare.begin(settlement, lane, stored.summary, db)
             guard stored.summary.version != version else {
                 _ = try PendingTable.remove(id: id, expecting: version, db)
                 try ReceiptTable.end(id, settlement.receipts, db)

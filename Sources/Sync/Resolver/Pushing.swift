@@ -200,7 +200,7 @@ extension Errand {
 
 extension Intent {
     /// The same wishes with other content.
-    fileprivate func replacing(_ snapshot: Snapshot) -> Intent {
+    func replacing(_ snapshot: Snapshot) -> Intent {
         switch self {
         case .create(_, let adjustments): .create(snapshot, adjustments)
         case .update(_, let trash, let adjustments): .update(snapshot, trash: trash, adjustments)

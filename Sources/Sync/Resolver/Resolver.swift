@@ -1,3 +1,4 @@
+public import Crypto
 public import Messaging
 public import Vault
 
@@ -54,6 +55,8 @@ public final class Resolver: Service {
             }
         case .run(let run, let reply):
             await reply.answer { () async throws(StoreError) in try await carryOut(run) }
+        case .reseal(let old, let reply):
+            await reply.answer { () async throws(StoreError) in try await reseal(from: old) }
         case .pulse(let reply): reply.answer()
         }
     }
@@ -71,6 +74,8 @@ extension Resolver {
         case carryOut(Edit.Wish, of: Lane, Answer<Carried>)
         /// Tries what is pending, each in its own lane.
         case run(Run, Answer<RunReport>)
+        /// Brings what is pending under the present keys, from those that the account had before.
+        case reseal(from: KeyRing, Answer<Int>)
         case pulse(Reply<Void>)
     }
 
@@ -87,10 +92,13 @@ extension Resolver {
 
         public var reach: Reach
         public var urgency: Urgency
+        /// From then on, by the time that has elapsed, nothing else is begun.
+        public var end: Duration?
 
-        public init(_ reach: Reach, _ urgency: Urgency) {
+        public init(_ reach: Reach, _ urgency: Urgency, until end: Duration? = nil) {
             self.reach = reach
             self.urgency = urgency
+            self.end = end
         }
     }
 }

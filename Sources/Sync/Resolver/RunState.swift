@@ -18,21 +18,24 @@ final class RunState: Sendable {
         var refusal: Setback?
     }
 
-    private let ids: [(id: String, cipherID: String)]
+    private let candidates: [Candidate]
+    private let isTimeUp: @Sendable () -> Bool
     private let state = Lock(State())
 
-    init(_ ids: [(id: String, cipherID: String)]) {
-        self.ids = ids
+    init(_ candidates: [Candidate], until isTimeUp: @escaping @Sendable () -> Bool) {
+        self.candidates = candidates
+        self.isTimeUp = isTimeUp
     }
 
     var report: RunReport { state.withLock(\.report) }
 
-    /// The next change to try, while nothing has ended the run.
-    func next() -> (id: String, cipherID: String)? {
-        state.withLock { state in
-            guard state.report.stop == nil, state.next < ids.count else { return nil }
+    /// The next change to try, while there is time and nothing has ended the run.
+    func next() -> Candidate? {
+        guard !isTimeUp() else { return nil }
+        return state.withLock { state in
+            guard state.report.stop == nil, state.next < candidates.count else { return nil }
             defer { state.next += 1 }
-            return ids[state.next]
+            return candidates[state.next]
         }
     }
 

@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Logging
 internal import Messaging
+internal import System
 internal import Vault
 
 extension Resolver {
@@ -10,7 +11,9 @@ extension Resolver {
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
         guard let keys = keys.keys else { return RunReport() }
         let desk = desk(keys, run.urgency)
-        let due = try reader.changes(of: userID).filter { isDue($0, run.reach) }
+        let due = try reader.changes(of: userID) { stored in
+            isDue(stored, run.reach) ? Candidate(stored) : nil
+        }
         if due.count(where: \.isCompared) > Self.readOneByOne {
             do throws(Setback) {
                 _ = try await desk.list()
@@ -18,7 +21,8 @@ extension Resolver {
                 return stopped(by: error)
             }
         }
-        let state = RunState(due.map { ($0.summary.id, $0.summary.lane.cipherID) })
+        let timekeeper = surroundings.timekeeper
+        let state = RunState(due) { run.end.map { timekeeper.elapsed >= $0 } ?? false }
         try await workOff(state, desk, run.reach)
         for suspicion in state.acquitted() { try await acquit(suspicion) }
         let report = state.report
@@ -169,14 +173,26 @@ extension Resolver {
     }
 }
 
-extension StoredChange {
+/// A change that a run may try. The change itself is read when its turn has come: thousands may wait.
+struct Candidate: Sendable {
+    let id: String
+    let cipherID: String
     /// Whether upstream's copy has to be known, and need not be read right before.
+    let isCompared: Bool
+
+    init(_ stored: StoredChange) {
+        id = stored.summary.id
+        cipherID = stored.summary.lane.cipherID
+        isCompared = stored.change?.isCompared ?? false
+    }
+}
+
+extension PendingChange {
     fileprivate var isCompared: Bool {
-        guard let change else { return false }
-        switch change.intent {
-        case .create: return change.mayHaveLanded(.create)
-        case .update, .other: return change.intent.trash != .trashed
-        case .softDelete, .hardDelete: return false
+        switch intent {
+        case .create: mayHaveLanded(.create)
+        case .update, .other: intent.trash != .trashed
+        case .softDelete, .hardDelete: false
         }
     }
 }

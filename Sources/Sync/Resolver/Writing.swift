@@ -1,3 +1,4 @@
+internal import Crypto
 internal import Vault
 
 /// What an errand writes down.
@@ -82,7 +83,9 @@ extension Errand {
         let settlement = Settlement(
             upstream: upstream,
             receipts: end(status, cipherID: cipherID),
-            resolution: isQueued ? note : nil
+            resolution: isQueued ? note : nil,
+            keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
+            strays: strays(keeping: cipherID)
         )
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in
@@ -101,6 +104,21 @@ extension Errand {
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
+        }
+    }
+
+    /// What upstream may make yet of attempts that it never answered.
+    private func strays(keeping cipherID: String?) -> [Stray] {
+        // What became of the last is written down only with the next.
+        let attempts = conclusion == nil ? change.attempts[...] : change.attempts.dropLast()
+        return attempts.compactMap { attempt in
+            guard attempt.outcome == .unknown else { return nil }
+            switch attempt.kind {
+            case .create: return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
+            case .backup: return backupID.map { Stray(attempt.fingerprint, keeperID: $0) }
+            case .update, .trash, .restore, .archive, .unarchive, .partial, .hardDelete:
+                return nil
+            }
         }
     }
 

@@ -7,8 +7,8 @@ extension SyncScheduler {
     /// run of its own.
     static let resolvingTime = Duration.seconds(120)
 
-    /// Brings what is pending upstream, in slices of the resolver's size. Without keys, and with
-    /// resolution switched off, everything stays as it is: base can be refreshed beneath it.
+    /// Brings what is pending upstream, as far as the time allows. Without keys, and with resolution
+    /// switched off, everything stays as it is: base can be refreshed beneath it.
     func resolvePending(isInsistent: Bool) async throws(Finding) -> Leftovers {
         do throws(StoreError) {
             let live = try reader.liveCount(of: userID)
@@ -16,8 +16,12 @@ extension SyncScheduler {
         } catch {
             return Leftovers(trouble: error)
         }
-        var run = Resolver.Run(isInsistent ? .all : .due, isInsistent ? .insistent : .patient)
         let end = surroundings.timekeeper.elapsed + Self.resolvingTime
+        var run = Resolver.Run(
+            isInsistent ? .all : .due,
+            isInsistent ? .insistent : .patient,
+            until: end
+        )
         var hasMoved = false
         while true {
             switch try await ask(run) {

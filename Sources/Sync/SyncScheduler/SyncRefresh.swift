@@ -1,3 +1,4 @@
+internal import Logging
 internal import Messaging
 internal import System
 internal import Vault
@@ -34,6 +35,7 @@ extension SyncScheduler {
             let start = try start()
             let fetched = try await fetch(urgency)
             try await take(fetched, since: start)
+            await sweep(fetched, urgency)
         } catch {
             switch error {
             case .setback(let setback):
@@ -132,14 +134,16 @@ extension SyncScheduler {
     }
 
     private func take(_ fetched: Fetched, since start: Start) async throws(Obstacle) {
+        var isFallback = false
         switch Belief(in: fetched.picture, on: start.footing, at: surroundings.now) {
-        case .believed, .confirmed: break
+        case .believed: break
+        case .confirmed(let kind): isFallback = kind == .regression
         case .doubted(let doubt):
             state.withLock { $0.memory.doubt = doubt }
             throw .finding(Finding(doubting: doubt.kind))
         case .refused(let flaw): throw .finding(Finding(refusing: flaw))
         }
-        try await replaceBase(with: fetched, since: start.mark)
+        try await replaceBase(with: fetched, since: start.mark, isFallback: isFallback)
         state.withLock {
             $0.memory.doubt = nil
             $0.memory.accountRevision = fetched.picture.accountRevision
@@ -150,18 +154,59 @@ extension SyncScheduler {
 
     private func replaceBase(
         with fetched: Fetched,
-        since mark: RefreshMark
+        since mark: RefreshMark,
+        isFallback: Bool
     ) async throws(Obstacle) {
-        typealias Taken = (changed: Int, removed: Int)
-        try await asking { (reply: PendingStore.Answer<Taken>) in
+        typealias Taken = (changed: Int, removed: Int, offered: Int)
+        let taken = try await asking { (reply: PendingStore.Answer<Taken>) in
             .refresh(
                 userID,
                 ciphers: fetched.ciphers,
                 slices: fetched.slices,
                 since: mark,
+                isFallback: isFallback,
                 reply
             )
         }
+        guard taken.offered > 0 else { return }
+        surroundings.log.warning(
+            "Upstream has gone back in time; what it took from here since is pending again.",
+            ["account": userID, "changes": taken.offered]
+        )
+        try? address.tryTell(.trigger(.queued))
+    }
+
+    /// Puts into the trash what upstream has carried out late: an untouched copy of something that was
+    /// sent again meanwhile and is there. What fails is done after the next refresh.
+    private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
+        guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
+        let ids = Set(fetched.ciphers.map(\.lane.cipherID))
+        let keepers = Dictionary(
+            strays.filter { ids.contains($0.keeperID) }.map { ($0.fingerprint, $0.keeperID) }
+        ) { first, _ in first }
+        for base in fetched.ciphers where !base.isTrashed {
+            guard let copy = try? Cipher(base.json), copy.isUntouched,
+                let keeper = keepers[copy.fingerprint], keeper != base.lane.cipherID
+            else { continue }
+            await remove(copy, base, urgency)
+        }
+    }
+
+    private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {
+        do throws(Setback) {
+            try await upstream.trash(base.lane.cipherID, urgency)
+        } catch {
+            surroundings.log.warning("An extra copy could not be removed.", because: error)
+            return
+        }
+        surroundings.log.info(
+            "An extra copy that upstream had made late is in the trash.",
+            ["account": userID, "cipher": base.lane.cipherID]
+        )
+        guard let trashed = BaseCipher(copy.trashed(at: surroundings.now), of: userID) else {
+            return
+        }
+        _ = try? await store.ask { .putBase(trashed, $0) }.get()
     }
 
     /// Ends the receipts of what the answer shows.
@@ -181,9 +226,10 @@ extension SyncScheduler {
         for receipt in receipts { surroundings.metrics.observed(after: now - receipt.queued) }
     }
 
+    @discardableResult
     private func asking<Value: Sendable>(
         _ message: (PendingStore.Answer<Value>) -> PendingStore.Message
-    ) async throws(Obstacle) {
+    ) async throws(Obstacle) -> Value {
         let answer: Result<Value, StoreError>
         do throws(Undelivered) {
             answer = try await store.ask(message)
@@ -192,7 +238,7 @@ extension SyncScheduler {
                 Finding(outcome: .failed, reason: error.description, ending: .untouched)
             )
         }
-        if case .failure(let error) = answer { throw .store(error) }
+        do throws(StoreError) { return try answer.get() } catch { throw .store(error) }
     }
 }
 
@@ -234,6 +280,16 @@ extension Receipt {
         guard let sent, sent <= start, let ciphers = picture.ciphers else { return false }
         guard let resultCipherID else { return ciphers[cipherID] == nil }
         return ciphers[resultCipherID] != nil
+    }
+}
+
+extension Cipher {
+    /// Whether it is as it was made. Servers stamp both moments one after the other.
+    fileprivate var isUntouched: Bool {
+        guard let made = creationDate.flatMap({ Revision($0) }),
+            let written = revisionDate.flatMap({ Revision($0) })
+        else { return false }
+        return abs(written.moment.ticks - made.moment.ticks) < Moment.ticksPerSecond
     }
 }
 

@@ -2,6 +2,7 @@ import Crypto
 import EmbeddedUpstream
 import JSON
 import MeshSupport
+import Messaging
 import Metrics
 import Sync
 import Testing
@@ -521,6 +522,55 @@ import Vault
             let change = try #require(try ada.change(id))
             #expect(change.state == .quarantined && change.lastFailure?.kind == "key_changed")
             #expect(change.intent.snapshot != nil)
+        }
+    }
+
+    @Test func `T-57, I17 with both keys at hand what is pending is brought under the new one`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            let made = try await ada.add(
+                #"{"type":1,"name":"more","login":{"password":"new"}}"#
+            )
+            let rotated = try KeyRing(
+                user: SymmetricKey(from: world.chance),
+                account: WrappedKeys(privateKey: nil),
+                entropy: world.chance
+            )
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            try await ada.run()
+            #expect(try ada.changes.map(\.state) == [.quarantined, .quarantined])
+            let count = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            #expect(count == 2)
+            #expect(try ada.changes.map(\.state) == [.ready, .ready])
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.compactMap { $0.login?.password }.sorted() == ["mine", "new"])
+            #expect(try ada.base(made) != nil)
+            let again = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            #expect(again == 0)
+        }
+    }
+
+    @Test func `T-57 what does not open with the old key either stays set aside`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            func ring() throws -> KeyRing {
+                try KeyRing(
+                    user: SymmetricKey(from: world.chance),
+                    account: WrappedKeys(privateKey: nil),
+                    entropy: world.chance
+                )
+            }
+            ada.keys.unlock(try ring())
+            try await ada.run()
+            let stranger = try ring()
+            let count = try await ada.resolver.address.ask { .reseal(from: stranger, $0) }.get()
+            #expect(count == 0)
+            #expect(try ada.change(id)?.state == .quarantined)
         }
     }
 

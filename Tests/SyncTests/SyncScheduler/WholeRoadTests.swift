@@ -6,7 +6,7 @@ import Vault
 
 /// The scheduler with the real resolver, against an upstream that holds everybody to the rules.
 @Suite struct WholeRoadTests {
-    private func scheduler(_ world: World, _ person: Person) async throws -> SyncScheduler {
+    static func scheduler(_ world: World, _ person: Person) async throws -> SyncScheduler {
         let monitor = NetworkMonitor(
             upstream: "http://localhost",
             probe: { .unreachable },
@@ -37,7 +37,7 @@ import Vault
             let receipt = try #require(edit.receiptID)
             let news = try await ada.elsewhere.add(ResolvingRowsTests.mail)
             world.wire.isCut = true
-            let scheduler = try await scheduler(world, ada)
+            let scheduler = try await Self.scheduler(world, ada)
 
             let cut = try await scheduler.address.ask { .sync(isFull: false, $0) }
             #expect(cut.outcome == .deferred)
@@ -62,7 +62,7 @@ import Vault
             try await ada.refresh()
             let recorded = try await ada.wish(.hardDelete, id).made
             let receipt = try #require(recorded.receiptID)
-            let scheduler = try await scheduler(world, ada)
+            let scheduler = try await Self.scheduler(world, ada)
             let report = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(report.outcome == .completed, "\(report)")
             let kept = try world.store.reader.receipt(receipt, of: ada.userID)

@@ -35,7 +35,12 @@ public struct Hub: Sendable {
     private var world: Upstream.World { account.upstream.world }
 
     /// Keeps the line, over every interruption, until it is cancelled or the session is over.
-    public func run(_ tell: @escaping @Sendable (HubNews) async -> Void) async {
+    ///
+    /// - Parameter rest: Waits that long before the next attempt, or less if something speaks for it.
+    public func run(
+        resting rest: @Sendable (Duration) async -> Void,
+        _ tell: @escaping @Sendable (HubNews) async -> Void
+    ) async {
         let life = Life()
         var refused: String?
         while !Task.isCancelled {
@@ -47,8 +52,13 @@ public struct Hub: Sendable {
                 if error.reason == .signedOut { return await tell(.signedOut) }
             }
             let wait = life.state.withLock { $0.wait(chance: world.chance.fraction()) }
-            try? await world.timekeeper.sleep(for: wait)
+            await rest(wait)
         }
+    }
+
+    public func run(_ tell: @escaping @Sendable (HubNews) async -> Void) async {
+        let timekeeper = world.timekeeper
+        await run(resting: { try? await timekeeper.sleep(for: $0) }, tell)
     }
 
     /// One line, from its opening to its end.

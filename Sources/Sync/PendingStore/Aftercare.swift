@@ -1,0 +1,92 @@
+internal import SQLite
+internal import Vault
+
+/// What is remembered of changes that are settled, for a week: upstream may forget what it has
+/// taken, and may carry out late what it never answered.
+enum Aftercare {
+    /// To be called once base has taken upstream's answer.
+    static func begin(
+        _ settlement: Settlement,
+        _ lane: Lane,
+        _ settled: PendingSummary,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard settlement.receipts.status == .sent, try AccountTable.contains(lane.userID, db)
+        else { return }
+        try watch(settlement, lane, db)
+        let (cipherID, isGone): (String, Bool)
+        switch settlement.upstream {
+        case .holds(let base): (cipherID, isGone) = (base.lane.cipherID, false)
+        case .lacks where settled.type == .hardDelete: (cipherID, isGone) = (lane.cipherID, true)
+        case .lacks, .untouched: return
+        }
+        try db.execute(
+            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?)",
+            .text(lane.userID),
+            .text(cipherID),
+            .int(isGone ? 1 : 0),
+            .int(Int(settlement.receipts.at.ticks)),
+            .blob(settlement.keyFingerprint)
+        )
+    }
+
+    private static func watch(
+        _ settlement: Settlement,
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        for stray in settlement.strays {
+            try db.execute(
+                "INSERT OR REPLACE INTO stray VALUES (?, ?, ?, ?)",
+                .text(lane.userID),
+                .blob(stray.fingerprint),
+                .text(stray.keeperID),
+                .int(Int(settlement.receipts.at.ticks))
+            )
+        }
+    }
+
+    static func forget(before moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
+        for table: StaticString in [
+            "DELETE FROM brought_up WHERE settled_ticks < ?",
+            "DELETE FROM stray WHERE settled_ticks < ?",
+        ] { try db.execute(table, .int(Int(moment.ticks))) }
+    }
+
+    /// Files that were set aside by an earlier version have no such tables.
+    static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
+        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'brought_up'") {
+            (row) throws(DatabaseError) in try row.int(0) == 1
+        }
+        guard isThere == true else { return }
+        for table: StaticString in [
+            "DELETE FROM brought_up WHERE user_id = ?", "DELETE FROM stray WHERE user_id = ?",
+        ] { try db.execute(table, .text(userID)) }
+    }
+}
+
+/// Something that was sent more than once, because nobody knows what became of the first time.
+public struct Stray: Hashable, Sendable {
+    /// Of the content as it was sent.
+    public let fingerprint: [UInt8]
+    /// Which of the copies is the one.
+    public let keeperID: String
+
+    public init(_ fingerprint: [UInt8], keeperID: String) {
+        self.fingerprint = fingerprint
+        self.keeperID = keeperID
+    }
+}
+
+extension StoreReader {
+    public func strays(of userID: String) throws(StoreError) -> [Stray] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                "SELECT fingerprint, keeper_id FROM stray WHERE user_id = ?",
+                .text(userID)
+            ) { (row) throws(DatabaseError) in
+                Stray(try row.bytes(0), keeperID: try row.text(1))
+            }
+        }
+    }
+}

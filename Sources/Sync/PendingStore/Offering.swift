@@ -1,0 +1,177 @@
+internal import Records
+internal import SQLite
+internal import System
+internal import Vault
+
+/// What upstream took from here and has forgotten, because it went back in time: it becomes pending
+/// once more, in the transaction in which base follows upstream.
+struct Offering {
+    let userID: String
+    let fetched: [String: BaseCipher]
+    let now: Moment
+    let chance: any Chance
+
+    /// To be called before base is replaced, because base has the content.
+    ///
+    /// - Returns: How many changes are pending because of that.
+    func make(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        let rows = try db.all(
+            """
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint FROM brought_up
+            WHERE user_id = ? ORDER BY settled_ticks, cipher_id
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in
+            Row(
+                lane: Lane(userID: userID, cipherID: try row.text(0)),
+                isGone: try row.int(1) == 1,
+                settled: Moment(ticks: Int64(try row.int(2))),
+                keyFingerprint: try row.bytes(3)
+            )
+        }
+        var count = 0
+        for row in rows where try offer(row, db) { count += 1 }
+        return count
+    }
+
+    private struct Row {
+        let lane: Lane
+        let isGone: Bool
+        let settled: Moment
+        let keyFingerprint: [UInt8]
+    }
+
+    private func offer(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) -> Bool {
+        let now = fetched[row.lane.cipherID]
+        guard !row.isGone else {
+            guard let now, now.revision.moment <= row.settled else { return false }
+            return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
+        }
+        guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
+            let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint)
+        else { return false }
+        let isOurs = try OwnHistory.find(row.lane, at: lost.revision, db)
+            .map { since in now.map { $0.revision.moment >= since } ?? true }
+        let ground = now.map { isOurs == true ? $0.footing : lost.footing }
+        return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
+    }
+
+    private func put(
+        _ intent: Intent,
+        _ row: Row,
+        on ground: Footing?,
+        at edited: Moment,
+        over present: BaseCipher?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        if let stored = try PendingTable.find(row.lane, db) {
+            return try complete(stored, with: intent, isThere: present != nil, db)
+        }
+        let change = PendingChange(
+            id: chance.identifier(),
+            userID: userID,
+            cipherID: row.lane.cipherID,
+            version: 1,
+            intent: intent,
+            baseline: ground?.revision,
+            baseCopy: ground?.copy,
+            created: now,
+            updated: edited
+        )
+        try PendingTable.upsert(PendingRecord(change), db)
+        try ReceiptTable.reopen(
+            row.lane,
+            for: change,
+            after: present?.revision.moment ?? Moment(ticks: .min),
+            db
+        )
+        return true
+    }
+
+    /// What the user wants meanwhile comes on top; if that has no content, it gets what was lost.
+    private func complete(
+        _ stored: StoredChange,
+        with intent: Intent,
+        isThere: Bool,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard var record = stored.reading.value, let snapshot = intent.snapshot,
+            let completed = record.change.intent.completed(by: snapshot, isThere: isThere)
+        else { return false }
+        record.change.intent = completed
+        record.change.version += 1
+        return try PendingTable.replace(record, expecting: stored.summary.version, db)
+    }
+}
+
+extension Intent {
+    /// What makes of the state upstream fell back to what it was before; nil if nothing is missing.
+    fileprivate init?(of lost: BaseCipher, over now: BaseCipher?, keyFingerprint: [UInt8]) {
+        guard let content = try? Cipher(lost.json) else { return nil }
+        let snapshot = Snapshot(json: lost.json, keyFingerprint: keyFingerprint)
+        guard let now else {
+            self = .create(snapshot, .none)
+            return
+        }
+        guard lost.revision.moment >= now.revision.moment, let copy = try? Cipher(now.json) else {
+            return nil
+        }
+        let isSame =
+            content.fingerprint == copy.fingerprint && lost.isArchived == now.isArchived
+        var adjustments = Adjustments()
+        if isSame {
+            if content.folderID != copy.folderID {
+                adjustments.folder = content.folderID.map { .id($0) } ?? Adjustments.Folder.none
+            }
+            if content.isFavorite != copy.isFavorite {
+                adjustments.isFavourite = content.isFavorite
+            }
+        } else if now.isArchived, !lost.isArchived {
+            adjustments.isArchived = false
+        }
+        switch (lost.isTrashed, now.isTrashed) {
+        case (true, false): self = .softDelete(isSame ? nil : snapshot, adjustments)
+        case (true, true) where !isSame: self = .softDelete(snapshot, adjustments)
+        case (false, let isTrashed) where !isSame:
+            self = .update(snapshot, trash: isTrashed ? .restored : nil, adjustments)
+        case (_, let isTrashed):
+            self = .other(restores: isTrashed && !lost.isTrashed, adjustments)
+            if self == .nothing { return nil }
+        }
+    }
+
+    fileprivate func completed(by snapshot: Snapshot, isThere: Bool) -> Intent? {
+        switch self {
+        case .create, .hardDelete, .update, .softDelete(.some, _): nil
+        case .softDelete(nil, let adjustments):
+            isThere ? .softDelete(snapshot, adjustments) : nil
+        case .other(let restores, let adjustments):
+            isThere
+                ? .update(snapshot, trash: restores ? .restored : nil, adjustments)
+                : .create(snapshot, adjustments)
+        }
+    }
+}
+
+extension ReceiptTable {
+    /// What these stand for is to be sent once more.
+    fileprivate static func reopen(
+        _ lane: Lane,
+        for change: PendingChange,
+        after moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE receipt SET status = 'queued', pending_id = ?, result_cipher_id = NULL,
+                sent_ticks = NULL, observed_ticks = NULL, ended_ticks = NULL
+            WHERE user_id = ? AND ifnull(result_cipher_id, cipher_id) = ?
+                AND status IN ('sent', 'observed') AND sent_ticks > ?
+            """,
+            .text(change.id),
+            .text(lane.userID),
+            .text(lane.cipherID),
+            .int(Int(moment.ticks))
+        )
+    }
+}

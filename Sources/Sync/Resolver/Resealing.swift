@@ -1,0 +1,89 @@
+internal import Crypto
+internal import Logging
+internal import Vault
+
+extension Resolver {
+    /// Brings what is pending under the account's present key, because it was changed elsewhere. What
+    /// was set aside for that is ready again; what does not open with the old key stays as it is.
+    ///
+    /// - Returns: How many changes were under the old key and are not any more.
+    func reseal(from old: KeyRing) async throws(StoreError) -> Int {
+        guard let keys = keys.keys, keys.user.keyID != old.user.keyID else { return 0 }
+        let fingerprint = Snapshot.fingerprint(of: old.user)
+        let stale = try reader.changes(of: userID) { stored in
+            stored.change?.intent.snapshot?.keyFingerprint == fingerprint ? Candidate(stored) : nil
+        }
+        var count = 0
+        for candidate in stale {
+            count += try await lanes.hold(candidate.cipherID) {
+                () async throws(StoreError) -> Int in
+                try await reseal(candidate.id, from: old, to: keys) ? 1 : 0
+            }
+        }
+        return count
+    }
+
+    private func reseal(
+        _ id: String,
+        from old: KeyRing,
+        to new: KeyRing
+    ) async throws(StoreError) -> Bool {
+        guard let change = try reader.change(id)?.change else { return false }
+        let resealed: PendingChange
+        do throws(Halt) {
+            resealed = try change.resealed(from: old, to: new)
+        } catch {
+            surroundings.log.error(
+                "A pending change cannot be brought under the account's new key.",
+                ["cipher": change.cipherID]
+            )
+            return false
+        }
+        let ledger = Ledger(store: store, timekeeper: surroundings.timekeeper)
+        let swap = try await ledger.insist {
+            .update(id, expecting: change.version, { $0.takeSeals(of: resealed) }, $0)
+        }
+        guard case .done(let fresh) = swap else { return false }
+        let lane = Lane(userID: userID, cipherID: fresh.cipherID)
+        surroundings.announce(.pending(lane, changeID: id))
+        return true
+    }
+}
+
+extension PendingChange {
+    fileprivate func resealed(from old: KeyRing, to new: KeyRing) throws(Halt) -> PendingChange {
+        func reseal(_ json: [UInt8]) throws(Halt) -> Cipher {
+            let cipher = try Errand.cipher(json)
+            do throws(Flaw) {
+                return try cipher.resealed(from: old, to: new)
+            } catch {
+                throw .unfit(.undecryptable(error))
+            }
+        }
+        var change = self
+        if let snapshot = intent.snapshot {
+            let content = try reseal(snapshot.json)
+            change.intent = intent.replacing(Snapshot(content, keys: new))
+        }
+        if let baseline, let baseCopy {
+            // What it is compared with; without it the comparison is with nothing.
+            let copy = try? reseal(baseCopy)
+            change.rebase(onto: Footing(revision: baseline, copy: copy?.bytes), cipherID: cipherID)
+        }
+        if let note = backup, note.cipherID == nil {
+            change.backup = BackupNote(source: note.source, json: try reseal(note.json).bytes)
+        }
+        return change
+    }
+
+    fileprivate mutating func takeSeals(of other: PendingChange) {
+        (intent, backup) = (other.intent, other.backup)
+        if let baseline = other.baseline {
+            rebase(onto: Footing(revision: baseline, copy: other.baseCopy), cipherID: cipherID)
+        }
+        guard state == .quarantined, lastFailure?.kind == FailureNote.keyChanged.kind else {
+            return
+        }
+        (state, lastFailure, failures) = (.ready, nil, 0)
+    }
+}

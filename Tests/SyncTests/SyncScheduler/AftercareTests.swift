@@ -1,0 +1,229 @@
+import EmbeddedUpstream
+import MeshSupport
+import Messaging
+import Sync
+import Testing
+import Vault
+
+/// Upstream does late what it never answered, and forgets what it has taken.
+@Suite struct AftercareTests {
+    typealias Rows = ResolvingRowsTests
+
+    // MARK: Carried out late
+
+    /// Until upstream has as many items.
+    private static func wait(for count: Int, _ world: World, _ ada: Person) async throws {
+        for _ in 0..<1_000 where try await ada.elsewhere.items.count < count {
+            world.time.pass(.seconds(1))
+            await Task.yield()
+        }
+    }
+
+    /// A create that upstream carries out after it was asked for again.
+    private static func late(
+        _ world: World,
+        _ story: (_ ada: Person, _ made: String, _ extra: String) async throws -> Void
+    ) async throws {
+        let ada = try await world.person()
+        let made = try await ada.add(Rows.mail)
+        await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
+        try await ada.run()
+        world.time.pass(.seconds(25))
+        try await ada.run()
+        #expect(try ada.changes.isEmpty)
+        let keeper = try #require(try ada.base(made)).lane.cipherID
+        try await wait(for: 2, world, ada)
+        let ids = try await ada.elsewhere.items.compactMap(\.id)
+        #expect(ids.count == 2)
+        try await story(ada, made, try #require(ids.first { $0 != keeper }))
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `G-RES1 a create that upstream carries out a minute late leaves one item`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            try await Self.late(world) { ada, made, extra in
+                let scheduler = try await WholeRoadTests.scheduler(world, ada)
+                let report = try await scheduler.address.ask { .sync(isFull: false, $0) }
+                #expect(report.outcome == .completed)
+                #expect(try await ada.elsewhere.item(extra).cipher.isInTrash)
+                #expect(try ada.base(extra)?.isTrashed == true)
+                let keeper = try #require(try ada.base(made))
+                #expect(try await !ada.elsewhere.item(keeper.lane.cipherID).cipher.isInTrash)
+            }
+        }
+    }
+
+    @Test func `G-RES1 a late copy that somebody has edited since stays`() async throws {
+        try await World.open { world in
+            try await Self.late(world) { ada, _, extra in
+                try await ada.elsewhere.edit(extra, Rows.password("theirs"))
+                let scheduler = try await WholeRoadTests.scheduler(world, ada)
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                #expect(try await !ada.elsewhere.item(extra).cipher.isInTrash)
+            }
+        }
+    }
+
+    @Test func `G-RES1 a late copy stays if the other one is gone`() async throws {
+        try await World.open { world in
+            try await Self.late(world) { ada, made, extra in
+                let keeper = try #require(try ada.base(made)).lane.cipherID
+                try await ada.elsewhere.delete(keeper)
+                let scheduler = try await WholeRoadTests.scheduler(world, ada)
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                #expect(try await !ada.elsewhere.item(extra).cipher.isInTrash)
+            }
+        }
+    }
+
+    @Test func `G-RES1 a backup that upstream makes late is there once`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            try await Self.wait(for: 3, world, ada)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let passwords = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
+                .compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `a create that was answered leaves nothing to watch`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try world.store.reader.strays(of: ada.userID).isEmpty)
+        }
+    }
+
+    // MARK: Forgotten
+
+    /// Upstream falls back to what it was before the edits, and says so for long enough.
+    private static func fallBack(
+        _ world: World,
+        _ ada: Person,
+        edits: () async throws -> Void,
+        meanwhile: () async throws -> Void = {}
+    ) async throws -> SyncScheduler {
+        await world.server.remember()
+        try await edits()
+        try await ada.run()
+        #expect(try ada.changes.isEmpty)
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        let before = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(before.outcome == .completed)
+        await world.server.rollBack()
+        try await meanwhile()
+        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(first.outcome == .failed, "\(first)")
+        world.time.pass(.seconds(70))
+        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        return scheduler
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3, P17 what upstream took and forgot is offered again, and arrives`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let receipts = Receipts()
+            let scheduler = try await Self.fallBack(world, ada) {
+                receipts.ids.append(try await ada.edit(id, Rows.password("second")).receiptID)
+                try await ada.add(#"{"type":1,"name":"new","login":{"password":"fresh"}}"#)
+            }
+            #expect(try ada.item(id).login?.password == "second")
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.compactMap { $0.login?.password }.sorted() == ["fresh", "second"])
+            let receipt = try #require(receipts.ids.first ?? nil)
+            let kept = try world.store.reader.receipt(receipt, of: ada.userID)
+            #expect(kept?.status == .observed)
+        }
+    }
+
+    private final class Receipts {
+        var ids: [String?] = []
+    }
+
+    @Test(arguments: [
+        Edit.Wish.trash, .archive, .favour(true), .hardDelete,
+    ])
+    func `A6-N3 whatever was done to an item is done again`(_ wish: Edit.Wish) async throws {
+        try await Rows.open { world, ada, id in
+            // Of two items, or the vault would be empty.
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) { try await ada.wish(wish, id) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            switch wish {
+            case .trash: #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+            case .archive: #expect(try await ada.elsewhere.item(id).cipher.archivedDate != nil)
+            case .favour: #expect(try await ada.elsewhere.item(id).cipher.isFavorite)
+            default: #expect(try await ada.elsewhere.lacks(id))
+            }
+        }
+    }
+
+    @Test func `A6-N3 what was overwritten is kept once more when that is done again`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("mine"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 what others write after the fall stands`() async throws {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(other, Rows.password("mine"))
+            } meanwhile: {
+                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["second", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                world.wire.isCut = true
+                try await ada.wish(.favour(true), id)
+                world.wire.isCut = false
+                ada.keys.lock()
+            }
+            #expect(try ada.item(id).login?.password == "second")
+            ada.keys.unlock(ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second" && item.cipher.isFavorite)
+        }
+    }
+}
