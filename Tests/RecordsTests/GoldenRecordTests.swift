@@ -11,7 +11,7 @@ import Vault
         return try #require(try [UInt8](hex: String(contentsOfFile: path, encoding: .utf8)))
     }
 
-    @Test func `every record of version 1 can be read`() throws {
+    @Test func `G-R1 every record of version 1 can be read`() throws {
         for (name, change) in PendingChange.versionOne {
             let columns = PendingRecord.Columns(of: change)
             let record = PendingRecord.read(try golden(name), columns)

@@ -28,7 +28,7 @@ import Testing
 
     private static func tests() throws -> [Named] {
         try SourceTree(below: "Tests", endings: [".swift"]).files.flatMap { file in
-            file.text.matches(of: /func `([^`]+)`/).map {
+            file.text.matches(of: /func\s+`([^`]+)`/).map {
                 Named(file: file.path, name: String($0.output.1))
             }
         }

@@ -59,6 +59,16 @@ struct TidyTests {
         #expect(found.isEmpty)
     }
 
+    @Test func `G-DI1 what is pending is written by the mesh alone`() {
+        let pattern =
+            /\{ \.(record|withdraw|settle|queue|update|clear|quarantineUnreadable)\(|PendingRecord/
+        let outside = sources.files.filter { ["Host", "holdfast"].contains($0.room) }
+        #expect(outside.count > 50)
+        #expect(outside.flatMap { $0.findings(of: pattern) }.isEmpty)
+        let inside = sources.files.filter { $0.room == "Sync" }
+        #expect(!inside.flatMap { $0.findings(of: pattern) }.isEmpty)
+    }
+
     @Test func `time and chance are passed in`() {
         let found = findings(
             of: /\bDate\(\)|Date\.now|\.random\(|\.randomElement\(|\.shuffled?\(\)|UUID\(\)/

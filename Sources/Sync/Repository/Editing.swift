@@ -103,6 +103,7 @@ extension Repository {
         _ keys: KeyRing
     ) throws(Refusal) -> Ground {
         if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
+        if layers.isDamaged, layers.pending == nil { throw .unreadable }
         switch draft.wish {
         case .add(let body):
             return try adding(body, draft, keys)

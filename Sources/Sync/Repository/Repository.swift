@@ -115,7 +115,14 @@ extension Repository {
 
     func view(_ id: String) throws(Refusal) -> ViewedItem? {
         let keys = try keys()
-        return try layers(of: Lane(userID: userID, cipherID: id)).viewed(keys)
+        let layers = try layers(of: Lane(userID: userID, cipherID: id))
+        if layers.isDamaged { haveMended() }
+        return layers.viewed(id, keys)
+    }
+
+    /// Upstream has what the disk did not keep.
+    private func haveMended() {
+        try? neighbours.scheduler.tryTell(.trigger(.baseDamaged))
     }
 
     func list() throws(Refusal) -> [ViewedItem] {
@@ -127,12 +134,20 @@ extension Repository {
         var items: [ViewedItem] = []
         items.reserveCapacity(layers.base.count + pending.count)
         for base in layers.base {
-            let change = pending.removeValue(forKey: base.lane.cipherID)
-            if let item = Layers(base: base, pending: change).viewed(keys) { items.append(item) }
+            let id = base.lane.cipherID
+            let change = pending.removeValue(forKey: id)
+            if let item = Layers(base: base, pending: change).viewed(id, keys) {
+                items.append(item)
+            }
         }
-        for change in layers.pending where pending[change.summary.lane.cipherID] != nil {
-            if let item = Layers(base: nil, pending: change).viewed(keys) { items.append(item) }
+        for change in layers.pending {
+            let id = change.summary.lane.cipherID
+            guard pending[id] != nil else { continue }
+            if let item = Layers(base: nil, pending: change).viewed(id, keys) {
+                items.append(item)
+            }
         }
+        if layers.base.contains(where: \.isDamaged) { haveMended() }
         return items
     }
 

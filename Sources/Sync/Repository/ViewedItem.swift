@@ -1,4 +1,5 @@
 internal import Crypto
+internal import JSON
 public import Vault
 
 /// An item as the vault shows it: what upstream last said, and over it what the user wants.
@@ -33,6 +34,8 @@ public struct Written<Value: Sendable>: Sendable {
 struct Layers: Sendable {
     let base: BaseCipher?
     let pending: StoredChange?
+    /// The disk gave back something else than was written.
+    let isDamaged: Bool
 
     init(_ layers: (base: BaseCipher?, pending: StoredChange?)) {
         self.init(base: layers.base, pending: layers.pending)
@@ -40,7 +43,8 @@ struct Layers: Sendable {
 
     /// What the disk did not give back as it was written is neither shown nor sent.
     init(base: BaseCipher?, pending: StoredChange?) {
-        self.base = base.flatMap { $0.isDamaged ? nil : $0 }
+        isDamaged = base?.isDamaged == true
+        self.base = isDamaged ? nil : base
         self.pending = pending
     }
 
@@ -93,8 +97,23 @@ struct Layers: Sendable {
         pending.map { .record($0.summary.id, version: $0.summary.version) } ?? .nothing
     }
 
-    func viewed(_ keys: KeyRing) -> ViewedItem? {
-        cipher.map { ViewedItem(Item($0, keys: keys), mark) }
+    /// An item whose copy is damaged is shown as one that cannot be read, and not as one that is gone.
+    func viewed(_ id: String, _ keys: KeyRing) -> ViewedItem? {
+        let stand = isDamaged && pending == nil ? Cipher(unreadable: id) : nil
+        return (cipher ?? stand).map { ViewedItem(Item($0, keys: keys), mark) }
+    }
+}
+
+extension Cipher {
+    /// Nothing is known of it but its id. A name that no key opens is shown as that.
+    fileprivate init?(unreadable id: String) {
+        let json = JSON.Raw.object {
+            $0.add("id", id)
+            $0.add("type", 2)
+            $0.add("name", "2.damaged")
+            $0.object("secureNote") { $0.add("type", 0) }
+        }
+        try? self.init(json)
     }
 }
 

@@ -149,6 +149,8 @@ extension SyncScheduler {
         case queued
         /// Upstream told that something has changed there, or that its line is back.
         case upstreamChanged
+        /// The disk has not kept what upstream said, so all of it is fetched.
+        case baseDamaged
     }
 
     /// How syncing stands, for whoever wants to show it.
@@ -202,6 +204,7 @@ extension SyncScheduler {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let isOnline = monitor.standing.state != .offline
         let occasion = Agenda.Occasion(trigger)
+        if trigger == .baseDamaged { state.withLock { $0.memory.lastFetch = nil } }
         state.withLock { $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance) }
         if trigger == .queued || trigger == .unlocked { tellWhetherWaiting() }
     }
@@ -237,7 +240,7 @@ extension Agenda.Occasion {
         case .unlocked: self = .unlocked
         case .networkReturned: self = .networkReturned
         case .queued: self = .queued
-        case .upstreamChanged: self = .upstreamChanged
+        case .upstreamChanged, .baseDamaged: self = .upstreamChanged
         }
     }
 }

@@ -83,7 +83,7 @@ struct AccountTests {
         }
     }
 
-    @Test func `an account with something pending goes only when told so`() async throws {
+    @Test func `T-63 an account with something pending goes only when told so`() async throws {
         let venue = try StillVenue()
         try await venue.open { guest async throws in
             let path = "/accounts/\(guest.stage.userID)"

@@ -142,7 +142,7 @@ struct PieceTests {
         }
     }
 
-    @Test func `what cannot be decrypted is shown, and not called missing`() async throws {
+    @Test func `T-69 what cannot be decrypted is shown, and not called missing`() async throws {
         let venue = try StillVenue()
         try await venue.open { guest async throws in
             let good = try await guest.login("good")

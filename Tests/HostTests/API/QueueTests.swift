@@ -11,7 +11,7 @@ import Vault
 @Suite(.timeLimit(.minutes(1)))
 struct QueueTests {
     @Test(arguments: Venue.allCases)
-    func `an edit says where it is`(_ venue: Venue) async throws {
+    func `G-U3, G-VR4 an edit says where it is`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in
             let saved = try await guest.post("/object/item", #"{"type":1,"name":"one"}"#)
             #expect(saved.headers["Holdfast-Disposition"] == "saved")

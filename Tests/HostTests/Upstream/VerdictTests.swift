@@ -95,7 +95,7 @@ struct VerdictTests {
         return setback.reason
     }
 
-    @Test func `every status with every body means one thing, and waits or does not as it should`()
+    @Test func `G-PLAN1 every status with every body means one thing, and waits or does not as it should`()
     {
         for status in 0...620 {
             for body in Body.allCases {
@@ -157,7 +157,7 @@ struct VerdictTests {
         #expect(reason(404, .stale)?.isStale == false)
     }
 
-    @Test func `T-41 what is missing says so in the words of its server`() {
+    @Test func `row 113, G-A4, T-41 what is missing says so in the words of its server`() {
         #expect(reason(404, .wordy)?.isMissing == true)
         for body in [Body.cipherGone, .notOwned] {
             #expect(reason(400, body)?.isMissing == true)

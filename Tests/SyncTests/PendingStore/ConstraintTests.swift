@@ -42,7 +42,7 @@ import Vault
         #expect(try await refused("UPDATE pending_change SET change_type = 'hardDelete'"))
     }
 
-    @Test func `G-PCDS nothing that has to be there can be emptied`() async throws {
+    @Test func `G-PCDS1, G-PCDS2 nothing that has to be there can be emptied`() async throws {
         #expect(try await refused("UPDATE pending_change SET id = NULL"))
         #expect(try await refused("UPDATE pending_change SET id = 'short'"))
         #expect(try await refused("UPDATE pending_change SET user_id = NULL"))

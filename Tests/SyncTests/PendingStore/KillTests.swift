@@ -13,7 +13,8 @@ import Testing
     private static let rounds =
         getenv("HOLDFAST_KILL_ROUNDS").flatMap { Int(String(cString: $0)) } ?? 20
 
-    @Test func `what was acknowledged outlives the process, the rest is whole or absent`()
+    @Test
+    func `T-09, T-71 what was acknowledged outlives the process, the rest is whole or absent`()
         async throws
     {
         let scratch = try Scratch()

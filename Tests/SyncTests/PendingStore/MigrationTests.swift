@@ -121,7 +121,8 @@ import Vault
         return disk.calls
     }
 
-    @Test func `a power cut at any moment of a migration leaves the old file or the new one`()
+    @Test
+    func `G-PCDSV a power cut at any moment of a migration leaves the old file or the new one`()
         async throws
     {
         let moments = try await Self.moments()

@@ -44,7 +44,8 @@ import Vault
         }
     }
 
-    @Test func `a record that only a newer program may touch is kept as it is, through everything`()
+    @Test
+    func `G-R1 a record that only a newer program may touch is kept as it is, through everything`()
         async throws
     {
         let (scratch, other) = (try Scratch(), try Scratch())

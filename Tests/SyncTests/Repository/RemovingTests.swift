@@ -62,7 +62,9 @@ import Vault
     }
 
     @Test(arguments: Way.allCases)
-    func `rows 39 and 59: an organisation's item is not removed offline`(_ way: Way) async throws {
+    func `rows 39 and 59, G-ORG: an organisation's item is not removed offline`(_ way: Way)
+        async throws
+    {
         try await atHome { world, home, id in
             try await home.person.elsewhere.share(id)
             try await home.person.refresh()

@@ -74,13 +74,18 @@ import Vault
         Switches(offlineChanges: false, resolution: true),
         Switches(offlineChanges: true, resolution: false),
     ])
-    func `rows 53, 54 and 119: with a switch off no edit is kept`(
+    func `rows 53, 54, 119, 120 and 121: with a switch off no edit is kept`(
         _ switches: Switches
     ) async throws {
         try await atHome(.bitwarden, switches) { world, home, id in
             world.wire.isCut = true
             let refusal = try await refusal { try await home.update(id, password("second")) }
             #expect(refusal?.isOutage == true)
+            guard case .upstream(let setback)? = refusal else {
+                Issue.record("the edit was not refused for upstream's sake")
+                return
+            }
+            #expect(setback.description.contains("network"), "\(setback)")
             #expect(try home.person.changes.isEmpty)
             #expect(try await home.view(id)?.item.login?.password == "first")
         }
@@ -172,7 +177,7 @@ import Vault
         }
     }
 
-    @Test func `a locked vault takes no edit and shows nothing`() async throws {
+    @Test func `row 103: a locked vault takes no edit and shows nothing`() async throws {
         try await atHome { world, home, id in
             home.person.keys.lock()
             guard case .locked? = try await refusal({ try await home.edit(.trash(id)) }) else {

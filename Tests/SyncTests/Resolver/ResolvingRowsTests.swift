@@ -343,4 +343,73 @@ import Vault
             #expect(try ada.changes.isEmpty)
         }
     }
+
+    @Test(arguments: [(200, 0), (400, 1), (500, 1), (404, 0)])
+    func `rows 111, 112 and 113: an item is read by its path, and gone only if upstream says so`(
+        _ status: Int,
+        _ left: Int
+    ) async throws {
+        try await Self.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            world.wire.forget()
+            let body = #"{"object":"error","message":"Resource not found."}"#
+            let answer = Canned(
+                status: status,
+                contentType: "application/json",
+                body: Array(body.utf8)
+            )
+            if status != 200 {
+                if status == 404 { try await ada.elsewhere.delete(id) }
+                await world.server.inject(
+                    Fault(.answer(answer, isCarriedOut: false), on: .readCipher)
+                )
+            }
+            try await ada.run()
+            #expect(world.wire.requests.first == "GET /api/ciphers/\(id)/details")
+            #expect(try ada.changes.count == left)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-16 what somebody else wrote within the same second is seen, and kept`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            let seen = try await ada.elsewhere.item(id)
+            try await ada.edit(id, Self.password("mine"))
+            world.time.pass(.milliseconds(300))
+            let theirs = try seen.edited(
+                by: ItemBody(Array(Self.password("theirs").utf8)),
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.elsewhere.put(id, theirs.cipher, over: seen.cipher)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `T-64, G-VR6 what two people write at once goes to each one's own vault`()
+        async throws
+    {
+        try await World.open { world in
+            let (ada, bob) = (
+                try await world.person(), try await world.person("bob@example.com")
+            )
+            world.wire.isCut = true
+            for number in 0..<10 {
+                try await ada.add(#"{"type":1,"name":"ada \#(number)","login":{}}"#)
+                try await bob.add(#"{"type":1,"name":"bob \#(number)","login":{}}"#)
+            }
+            world.wire.isCut = false
+            async let one = ada.run()
+            async let other = bob.run()
+            _ = try await (one, other)
+            #expect(try await ada.elsewhere.names.sorted() == (0..<10).map { "ada \($0)" })
+            #expect(try await bob.elsewhere.names.sorted() == (0..<10).map { "bob \($0)" })
+        }
+    }
 }

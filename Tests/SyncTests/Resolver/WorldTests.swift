@@ -6,7 +6,7 @@ import Vault
 
 @Suite struct WorldTests {
     @Test(arguments: Personality.Name.allCases)
-    func `somebody has the same items here and elsewhere`(
+    func `G-TESTS somebody has the same items here and elsewhere`(
         _ personality: Personality.Name
     ) async throws {
         try await World.open(personality) { world in

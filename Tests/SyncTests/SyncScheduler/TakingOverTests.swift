@@ -328,4 +328,52 @@ import Vault
             #expect(try stage.store.reader.receipt(receipt, of: Shelf.user)?.status == .sent)
         }
     }
+
+    @Test func `T-69 what the disk has not kept is fetched, though upstream has not changed`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            #expect(try await stage.sync().outcome == .notNeeded)
+            let json: StaticString = "UPDATE base_cipher SET json = x'7b7d'"
+            try await stage.store.database.execute(json)
+            try await stage.trigger(.baseDamaged)
+            try await stage.pass(.seconds(10))
+            #expect(stage.upstream.names.last == "fetch")
+            #expect(try stage.store.reader.base(Shelf.lane("a"))?.isDamaged == false)
+        }
+    }
+
+    @Test func `T-73 a run that waits for upstream keeps nobody from saving`() throws {
+        try Stage.play { stage in
+            try await stage.edit("a")
+            stage.upstream.edit { $0.latency = .seconds(100) }
+            async let report = stage.sync()
+            try await stage.pass(.seconds(1))
+            let before = stage.time.elapsed
+            for number in 0..<20 { try await stage.edit("c\(number)") }
+            #expect(stage.time.elapsed == before)
+            #expect(try stage.live == 21)
+            stage.upstream.edit { $0.latency = .zero }
+            _ = try await report
+        }
+    }
+
+    @Test func `G-SS1 what is pending cannot be read: base is refreshed, and the run says so`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.edit()
+            let away: StaticString = "ALTER TABLE pending_change RENAME TO elsewhere"
+            try await stage.store.database.execute(away)
+            let tally: StaticString = "ALTER TABLE pending_tally RENAME TO far_away"
+            try await stage.store.database.execute(tally)
+            stage.upstream.edit { $0.ciphers["news"] = 50 }
+            let report = try await stage.sync()
+            #expect(report.outcome == .failed)
+            #expect(report.reason?.contains("pending") == true)
+            #expect(try stage.baseTicks("news") == 50)
+            await #expect(throws: StoreError.self) { try await stage.edit("b") }
+        }
+    }
 }
