@@ -59,6 +59,7 @@ public enum Wiring {
         var options = Store.Options()
         options.limits.changes = settings.maxPending
         options.measure(by: StoreMetrics(registry), timekeeper)
+        registry.registerDisk(of: directory)
         let (opened, condition) = try await Store.open(
             in: directory,
             options: options,

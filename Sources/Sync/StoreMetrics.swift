@@ -2,12 +2,25 @@ public import Metrics
 internal import SQLite
 public import System
 
-/// What the store's commits cost.
+/// What the store's commits cost, and how often its disk failed it.
 public final class StoreMetrics: Sendable {
+    /// What of the store's work can fail for want of a disk.
+    enum Work: String, CaseIterable, Hashable, Sendable {
+        case commit, checkpoint
+    }
+
+    private let errors: Labelled<Work, Counter>
     private let seconds: Histogram<Duration>
     private let rows: Histogram<Int>
 
     public init(_ registry: Registry) {
+        errors = registry.register(
+            .counter(
+                "holdfast_store_errors_total",
+                "Commits and checkpoints that the disk did not take."
+            ),
+            by: Label("work")
+        )
         seconds = registry.register(
             .histogram(
                 "holdfast_store_commit_seconds",
@@ -34,14 +47,20 @@ extension Store.Options {
     public mutating func measure(by metrics: StoreMetrics, _ timekeeper: any Timekeeper) {
         database.observer = Observer(
             timekeeper: timekeeper,
-            committed: { report in metrics.note(rows: report.rows, after: report.duration) }
+            committed: { metrics.note($0) },
+            checkpointed: { metrics.note($0) }
         )
     }
 }
 
 extension StoreMetrics {
-    fileprivate func note(rows count: Int, after duration: Duration) {
-        seconds.observe(duration)
-        rows.observe(count)
+    fileprivate func note(_ report: CommitReport) {
+        seconds.observe(report.duration)
+        rows.observe(report.rows)
+        if report.error != nil { errors[.commit].increment() }
+    }
+
+    fileprivate func note(_ report: CheckpointReport) {
+        if report.error != nil { errors[.checkpoint].increment() }
     }
 }

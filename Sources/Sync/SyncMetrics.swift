@@ -50,6 +50,7 @@ public final class SyncMetrics: Sendable {
     private let edits: Labelled<Operation, Labelled<Disposition, Counter>>
     private let editDurations: Labelled<Disposition, Histogram<Duration>>
     private let propagation: Histogram<Duration>
+    private let deliveries: Histogram<Duration>
     private let resolutions: Labelled<ChangeType, Labelled<ResolutionNote.Outcome, Counter>>
     private let conflicts: Labelled<ConflictKind, Labelled<Winner, Counter>>
     private let backups: Labelled<BackupReason, Labelled<BackupOutcome, Counter>>
@@ -80,6 +81,13 @@ public final class SyncMetrics: Sendable {
             .histogram(
                 "holdfast_edit_propagation_seconds",
                 "How long it took from accepting an edit to seeing it upstream.",
+                bounds: Self.longTimes
+            )
+        )
+        deliveries = registry.register(
+            .histogram(
+                "holdfast_edit_delivery_seconds",
+                "How long it took to see a queued edit upstream, once it could be sent.",
                 bounds: Self.longTimes
             )
         )
@@ -176,7 +184,13 @@ extension SyncMetrics {
     }
 
     /// A refresh showed what an edit had become.
-    public func observed(after time: Duration) { propagation.observe(time) }
+    ///
+    /// - Parameter delivery: The part of the time in which nothing stood in its way: upstream could be
+    ///   reached, and the vault was open.
+    public func observed(after time: Duration, delivery: Duration) {
+        propagation.observe(time)
+        deliveries.observe(delivery)
+    }
 
     public func resolved(_ type: ChangeType, _ outcome: ResolutionNote.Outcome) {
         resolutions[type, outcome].increment()

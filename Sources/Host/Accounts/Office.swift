@@ -75,5 +75,5 @@ extension DeskRefusal {
         "The cipher you are updating is out of date. Please save your work, sync your vault, and"
         + " try again."
     static let unreadable =
-        "Something about this item waits that this version cannot read. Look at the pending changes."
+        "What is here of this item cannot be read. Look at the pending changes, or sync and try again."
 }

@@ -18,6 +18,8 @@ public struct HouseholdMetrics: Sendable {
     private let changes: Labelled<ChangeType, Labelled<State, Gauge>>
     private let oldest: Gauge
     private let bytes: Gauge
+    private let deliverable: Gauge
+    private let oldestDeliverable: Gauge
     private let lastSuccess: Gauge
     private let longestBackoff: Gauge
     private let nextRetry: Gauge
@@ -43,6 +45,18 @@ public struct HouseholdMetrics: Sendable {
         )
         bytes = registry.register(
             .gauge("holdfast_pending_bytes", "How large all pending changes are.")
+        )
+        deliverable = registry.register(
+            .gauge(
+                "holdfast_pending_deliverable_changes",
+                "Pending changes of open vaults whose upstream can be reached, but for quarantine."
+            )
+        )
+        oldestDeliverable = registry.register(
+            .gauge(
+                "holdfast_pending_deliverable_oldest_timestamp_seconds",
+                "When the oldest change was made that a vault with deliverable ones has; 0 if none."
+            )
         )
         lastSuccess = registry.register(
             .gauge(
@@ -77,6 +91,10 @@ public struct HouseholdMetrics: Sendable {
             accounts[status].set(standings.count { $0.status == status })
         }
         oldest.set(standings.compactMap(\.pending.oldest).min()?.date.timeIntervalSince1970 ?? 0)
+        let able = standings.filter(\.delivers)
+        deliverable.set(able.reduce(0) { $0 + $1.pending.live })
+        let made = able.compactMap(\.pending.oldest).min()
+        oldestDeliverable.set(made?.date.timeIntervalSince1970 ?? 0)
         let moments = standings.map { $0.lastSync?.date.timeIntervalSince1970 ?? 0 }
         lastSuccess.set(moments.min() ?? 0)
         longestBackoff.set((standings.compactMap(\.backoff).max() ?? .zero) / .seconds(1))
@@ -96,6 +114,17 @@ public struct HouseholdMetrics: Sendable {
         }
         bytes.set(tally.reduce(0) { $0 + $1.bytes })
     }
+}
+
+extension AccountStanding {
+    /// Whether something waits that nothing known keeps from being sent.
+    fileprivate var delivers: Bool {
+        status == .unlocked && network != .offline && pending.live > 0
+    }
+}
+
+extension AccountStanding.Pending {
+    fileprivate var live: Int { ready + inFlight + backingOff }
 }
 
 extension Household {

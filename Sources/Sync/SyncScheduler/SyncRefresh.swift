@@ -223,7 +223,19 @@ extension SyncScheduler {
         try await asking { (reply: PendingStore.Answer<Void>) in
             .observe(receipts.map(\.id), at: now, reply)
         }
-        for receipt in receipts { surroundings.metrics.observed(after: now - receipt.queued) }
+        let way = wayIsFreeSince
+        for receipt in receipts {
+            surroundings.metrics.observed(
+                after: now - receipt.queued,
+                delivery: now - max(receipt.queued, min(way, now))
+            )
+        }
+    }
+
+    /// Since when upstream is as near as it is now and the vault is open.
+    private var wayIsFreeSince: Moment {
+        let opened = state.withLock(\.opened)
+        return max(monitor.standing.since, opened ?? monitor.standing.since)
     }
 
     @discardableResult

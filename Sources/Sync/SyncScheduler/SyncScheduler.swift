@@ -37,6 +37,8 @@ public final class SyncScheduler: Service {
         var memory: SyncMemory
         /// When the next change may be tried on its own account, as of the last run.
         var due: Moment?
+        /// When the vault was opened last, as far as this process knows.
+        var opened: Moment?
         /// What the monitor was told last.
         var waits: Bool?
         /// Letting go of it ends the run that is under way.
@@ -204,8 +206,11 @@ extension SyncScheduler {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let isOnline = monitor.standing.state != .offline
         let occasion = Agenda.Occasion(trigger)
-        if trigger == .baseDamaged { state.withLock { $0.memory.lastFetch = nil } }
-        state.withLock { $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance) }
+        state.withLock {
+            $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance)
+            if trigger == .baseDamaged { $0.memory.lastFetch = nil }
+            if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
+        }
         if trigger == .queued || trigger == .unlocked { tellWhetherWaiting() }
     }
 

@@ -188,4 +188,37 @@ struct OpsTests {
         }
         await venue.close()
     }
+
+    @Test func `what waits behind a lock, an outage or quarantine is not deliverable`() async throws
+    {
+        func waiting(since seconds: Int64, live: Int, quarantined: Int) -> AccountStanding.Pending {
+            var pending = AccountStanding.Pending()
+            (pending.total, pending.backingOff) = (live + quarantined, live)
+            pending.quarantined = quarantined
+            pending.oldest = Moment(ticks: seconds * Moment.ticksPerSecond)
+            return pending
+        }
+        let venue = try await ShellVenue(
+            household: ShellHousehold([
+                .sample("a", pending: waiting(since: 40, live: 3, quarantined: 1)),
+                .sample("b", .locked, pending: waiting(since: 10, live: 5, quarantined: 0)),
+                .sample(
+                    "c",
+                    network: .offline,
+                    pending: waiting(since: 20, live: 7, quarantined: 0)
+                ),
+                .sample("d", pending: waiting(since: 30, live: 0, quarantined: 9)),
+                .sample(
+                    "e",
+                    network: .degraded,
+                    pending: waiting(since: 50, live: 2, quarantined: 0)
+                ),
+            ])
+        )
+        let page = try get(venue, "/metrics").body
+        #expect(page.contains("\nholdfast_pending_deliverable_changes 5\n"))
+        #expect(page.contains("\nholdfast_pending_deliverable_oldest_timestamp_seconds 40\n"))
+        #expect(page.contains("\nholdfast_pending_oldest_timestamp_seconds 10\n"))
+        await venue.close()
+    }
 }

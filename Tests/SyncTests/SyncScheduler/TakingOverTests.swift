@@ -289,6 +289,32 @@ import Vault
             #expect(try read()?.observed == Moment(stage.time.now))
             #expect(await stage.figure("holdfast_edit_propagation_seconds_count") == 1)
             #expect(await stage.figure("holdfast_edit_propagation_seconds_sum") == 20)
+            #expect(await stage.figure("holdfast_edit_delivery_seconds_sum") == 20)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `an edit's delivery is counted from when nothing stood in its way`(
+        _ isLocked: Bool
+    ) throws {
+        try Stage.play { stage in
+            if isLocked { stage.keys.lock() } else { stage.upstream.isDown(true) }
+            try await stage.edit()
+            try await stage.trigger(.queued)
+            try await stage.pass(.seconds(1_000))
+            #expect(try stage.live == 1)
+            if isLocked {
+                try await Stage.unlock(stage.keys)
+                try await stage.trigger(.unlocked)
+            } else {
+                stage.upstream.isDown(false)
+            }
+            try await stage.pass(.seconds(60))
+            try await stage.sync()
+            let whole = try #require(await stage.figure("holdfast_edit_propagation_seconds_sum"))
+            let counted = try #require(await stage.figure("holdfast_edit_delivery_seconds_sum"))
+            #expect(whole >= 1_000 && counted <= 60, "\(whole) s, of which \(counted) s")
+            #expect(await stage.figure("holdfast_edit_delivery_seconds_count") == 1)
         }
     }
 

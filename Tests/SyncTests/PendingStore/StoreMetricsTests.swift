@@ -1,0 +1,65 @@
+import Glibc
+import Metrics
+import SQLite
+import System
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// What operators learn of the store and its disk.
+@Suite struct StoreMetricsTests {
+    private func figures(_ registry: Registry) async -> [String: Double] {
+        let lines = String(decoding: await registry.page(.prometheus), as: UTF8.self)
+            .split(separator: "\n")
+            .filter { !$0.hasPrefix("#") }
+        return lines.reduce(into: [:]) { figures, line in
+            guard let blank = line.lastIndex(of: " ") else { return }
+            figures[String(line[..<blank])] = Double(line[blank...].dropFirst())
+        }
+    }
+
+    @Test func `a commit that the disk does not take is counted, and those that it takes are not`()
+        async throws
+    {
+        let (disk, time) = (FaultyDisk(seed: 3), SystemTimekeeper())
+        let registry = Registry(timekeeper: time)
+        var options = Store.Options()
+        options.database.vfs = disk.vfs
+        options.measure(by: StoreMetrics(registry), time)
+        let store = try await Store.open(
+            "holdfast.db",
+            nil,
+            options,
+            time: time,
+            chance: SeededChance(seed: 3)
+        )
+        let errors = "holdfast_store_errors_total{work=\"commit\"}"
+        try await store.set("a", to: "b")
+        #expect(await figures(registry)[errors] == 0)
+        disk.fail(.changing, at: 1, error: ENOSPC)
+        await #expect(throws: StoreError.self) { try await store.set("a", to: "c") }
+        disk.heal()
+        #expect(await figures(registry)[errors] == 1)
+        try await store.set("a", to: "d")
+        let after = await figures(registry)
+        #expect(after[errors] == 1)
+        #expect(after["holdfast_store_errors_total{work=\"checkpoint\"}"] == 0)
+        try await store.close()
+    }
+
+    @Test func `the sizes are those of the files, and of what the disk has left`() async throws {
+        let scratch = try Scratch()
+        let directory = try StateDirectory(scratch.file("state"))
+        let registry = Registry(timekeeper: SystemTimekeeper())
+        registry.registerDisk(of: directory)
+        let before = await figures(registry)
+        #expect(before["holdfast_store_bytes{file=\"database\"}"] == 0)
+        try Files.replace(directory.file("holdfast.db"), with: [UInt8](repeating: 1, count: 5_000))
+        try Files.replace(directory.file("holdfast.db-wal"), with: [1, 2, 3])
+        let after = await figures(registry)
+        #expect(after["holdfast_store_bytes{file=\"database\"}"] == 5_000)
+        #expect(after["holdfast_store_bytes{file=\"log\"}"] == 3)
+        #expect(after["holdfast_store_free_bytes"] ?? 0 > 0)
+    }
+}
