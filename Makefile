@@ -15,7 +15,7 @@ TOOLCHAIN := binutils g++ libc6-dev libncurses6 libxml2 libcurl4 tzdata
 LIBRARIES := libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets-dev \
 	libsimdjson-dev zlib1g-dev libssl-dev libargon2-dev libprotobuf-c-dev \
 	ca-certificates
-TEST_PACKAGES := protobuf-c-compiler curl openssl
+TEST_PACKAGES := protobuf-c-compiler curl openssl jsonnet
 
 .PHONY: help
 help: ## Lists the commands.
@@ -68,6 +68,13 @@ interop: setup ## Clients that nobody here wrote (Python's own crypto, rbw), and
 	swift build $(RELEASE) --product holdfast
 	swift build $(RELEASE) --product interop-client
 	Tests/Interop/run.sh .build/release/holdfast .build/release/interop-client .build/interop
+
+.PHONY: dashboards
+dashboards: setup tools ## Boards, rules and the list of metrics anew, held against a running host.
+	swift build $(SWIFT_FLAGS) --product holdfast
+	@mkdir -p .build/dashboards
+	Dashboards/page.sh .build/debug/holdfast .build/dashboards/page
+	$(WITH_TOOLS) WRITE=1 Dashboards/check.sh .build/dashboards/page .build/dashboards/work
 
 .PHONY: records
 records: setup ## Makes the C of the records anew from proto/.

@@ -7,7 +7,7 @@ import Testing
 /// The host itself, started as its operator would. The numbers are those of the conformance list.
 struct ServeProgramTests {
     /// A running host.
-    private final class Host {
+    final class Host {
         let scratch: Scratch
         let running: Running
         let api: Int
