@@ -181,6 +181,15 @@ extension EmbeddedUpstream {
     /// Whether clients are held to the limits that the server would hold them to. At first they are not.
     public func setLimits(_ isOn: Bool) async { await ledger.setLimits(isOn) }
 
+    /// How many calls the server takes in a second from all its clients together; nil means all. More
+    /// are answered with 429.
+    public func setTrafficLimit(_ perSecond: Int?) async { await ledger.setTrafficLimit(perSecond) }
+
+    /// What it was asked since it began, or since ``forgetTraffic()``.
+    public var traffic: Traffic { get async { await ledger.traffic } }
+
+    public func forgetTraffic() async { await ledger.forgetTraffic() }
+
     /// Keeps the world as it is, for ``rollBack()`` and for answers that are out of date.
     public func remember() async { await ledger.remember() }
 

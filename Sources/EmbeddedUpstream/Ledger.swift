@@ -17,6 +17,7 @@ actor Ledger {
     private var world: World
     private var desk = FaultDesk()
     private var limits = RateLimits()
+    private(set) var traffic = Traffic()
     /// The world as it was when it was last remembered.
     private var remembered: World?
     private var clockShift: Int64 = 0
@@ -44,6 +45,9 @@ actor Ledger {
     func admit(_ call: Call, _ route: Routes.Route) async -> Admission {
         var call = call
         call.now = now
+        guard traffic.admit(route.operation, at: call.now) else {
+            return .done(world.personality.tooMuchTraffic)
+        }
         if let breach = limits.breach(by: call, world.personality) {
             let (rule, seconds) = breach
             return .done(world.personality.refusal(of: rule, secondsLeft: seconds))
@@ -165,6 +169,10 @@ extension Ledger {
         limits = RateLimits()
         limits.isOn = isOn
     }
+
+    func setTrafficLimit(_ perSecond: Int?) { traffic.limit = perSecond }
+
+    func forgetTraffic() { traffic.forget() }
 
     func remember() { remembered = world }
 

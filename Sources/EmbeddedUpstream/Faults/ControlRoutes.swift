@@ -14,7 +14,9 @@ import System
 /// - `PUT` and `DELETE /_faults/members/{organization}/{user}` lets a user in and puts one out.
 /// - `PUT /_faults/hub` with `{"messages": "whole|split|merged", "hangUp": true}`.
 /// - `PUT /_faults/seed` with `{"seed": 7}`: chance decides alike every time.
-/// - `PUT /_faults/limits` with `{"on": true}`: the limits of how often a client may call.
+/// - `PUT /_faults/limits` with `{"on": true}`: the limits of how often a client may call; and
+///   `PUT /_faults/traffic` with `{"perSecond": 500}`: of all clients together, `null` for none. `GET`
+///   tells what was asked, `DELETE` counts anew.
 /// - `GET /_faults/mail/{email}`: the code that was mailed there.
 struct ControlRoutes: Sendable {
     let ledger: Ledger
@@ -61,7 +63,42 @@ struct ControlRoutes: Sendable {
                 return Response(.noContent)
             }
         }
+        addTraffic(to: &router)
         addMembers(to: &router)
+    }
+
+    private func addTraffic(to router: inout Router) {
+        router.on(.get, "/_faults/traffic") { _ in
+            let traffic = await ledger.traffic
+            return Reply(
+                json: .object { answer in
+                    answer.add("perSecond", traffic.limit)
+                    answer.add("refused", traffic.refused)
+                    answer.add("busiestSecond", traffic.busiestSecond)
+                    answer.object("calls") { calls in
+                        for (name, count) in traffic.calls.sorted(by: { $0.key < $1.key }) {
+                            calls.add(name, count)
+                        }
+                    }
+                }
+            ).response
+        }
+        router.on(.put, "/_faults/traffic") { request in
+            await read(request) { json throws(JSON.Mismatch) in
+                let limit = try json.read("perSecond", as: Int?.self)
+                guard limit.map({ $0 > 0 }) ?? true else {
+                    throw JSON.Mismatch("must be at least 1", at: ["perSecond"])
+                }
+                return limit
+            } then: { limit in
+                await ledger.setTrafficLimit(limit)
+                return Response(.noContent)
+            }
+        }
+        router.on(.delete, "/_faults/traffic") { _ in
+            await ledger.forgetTraffic()
+            return Response(.noContent)
+        }
     }
 
     private func setHub(_ request: Request) async -> Response {
