@@ -115,11 +115,15 @@ let package = Package(
                 "CHub",
             ]
         ),
+        room(
+            "LoadTest",
+            above: ["EmbeddedUpstream", "Bitwarden", "Crypto", "JSON", "HTTP", "SQLite", "System"]
+        ),
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto", "HTTP", "JSON",
-                "SQLite", "Metrics", "Logging", "System",
+                "LoadTest", "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto",
+                "HTTP", "JSON", "SQLite", "Metrics", "Logging", "System",
             ],
             swiftSettings: strict
         ),
@@ -211,6 +215,7 @@ let package = Package(
                 "JSON", "HTTP", "Messaging", "Metrics", "Logging", "System",
             ]
         ),
+        tests("LoadTestTests", of: ["LoadTest", "JSON", "System", "holdfast"]),
         tests("CommandLineTests", of: ["holdfast", "Host", "HTTP", "JSON", "System"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),

@@ -1,0 +1,176 @@
+/// Judges what became of one user's items.
+///
+/// It knows what was written and what upstream holds in the end, and nothing of how the one became
+/// the other: it has no code in common with whoever decides that.
+public struct Checker: Sendable {
+    private let evidence: UserEvidence
+    private let written: Writings
+    /// What upstream holds, by its mark.
+    private let found: [String: [FoundItem]]
+    private var verdict = Verdict()
+
+    public static func judge(_ evidence: UserEvidence) -> Verdict {
+        var checker = Checker(evidence)
+        checker.lookForInventions()
+        checker.lookForDuplicates()
+        for story in Story.all(in: evidence) { checker.follow(story) }
+        checker.lookForForeignEdits()
+        checker.compareView()
+        return checker.verdict
+    }
+
+    private init(_ evidence: UserEvidence) {
+        self.evidence = evidence
+        written = Writings(evidence)
+        found = Dictionary(grouping: evidence.found, by: \.content.notes)
+    }
+
+    private mutating func fail(_ check: Check.Name, _ text: String) {
+        verdict.fail(Check.Failure(check, user: evidence.user, text))
+    }
+
+    // MARK: Nothing invented, nothing twice
+
+    private mutating func lookForInventions() {
+        verdict.examine(.invented, evidence.found.count + evidence.unreadable.count)
+        for id in evidence.unreadable { fail(.invented, "\(id) cannot be opened") }
+        for item in evidence.found {
+            guard let content = written.content(marked: item.content.notes) else {
+                fail(.invented, "\(item.id) says '\(item.content.notes)', which nobody wrote")
+                continue
+            }
+            let isWhole =
+                content.username == item.content.username
+                && content.password == item.content.password
+            guard isWhole, content.isNamed(item.content.name) != nil else {
+                fail(.invented, "\(item.id) mixes '\(content.notes)' with something else")
+                continue
+            }
+            for password in item.history where !written.passwords.contains(password) {
+                fail(.invented, "\(item.id) remembers a password that nobody wrote")
+            }
+        }
+    }
+
+    private mutating func lookForDuplicates() {
+        verdict.examine(.duplicates, evidence.found.count)
+        for (mark, items) in found where items.count > 1 {
+            fail(.duplicates, "'\(mark)' is there \(items.count) times")
+        }
+        let originals = evidence.found.filter { item in
+            written.content(marked: item.content.notes)?.isNamed(item.content.name) == .own
+        }
+        let byThing = Dictionary(grouping: originals) { written.things[$0.content.notes] ?? -1 }
+        for (thing, items) in byThing where items.count > 1 && thing >= 0 {
+            let marks = items.map { "'\($0.content.notes)'" }.sorted().joined(separator: ", ")
+            // Two marks are two finds of one item; one mark was found above.
+            if Set(items.map(\.content.notes)).count > 1 {
+                fail(.duplicates, "one item is there as \(marks)")
+            }
+        }
+    }
+
+    // MARK: Nothing lost
+
+    private mutating func follow(_ story: Story) {
+        guard story.isTouched else { return checkUntouched(story) }
+        verdict.examine(.acknowledged, story.acknowledgedCount)
+        switch story.end {
+        case .content(let last): checkContent(story, last)
+        case .trashed(let last): checkTrashed(story, last)
+        case .deleted: checkDeleted(story)
+        case .open: break
+        }
+        if story.end != .deleted { checkPasswords(story) }
+    }
+
+    private mutating func checkUntouched(_ story: Story) {
+        guard let base = story.base, story.foreign == nil else { return }
+        verdict.examine(.untouched)
+        guard let item = found[base.notes]?.first else {
+            return fail(.untouched, "'\(base.notes)' is gone, and nobody touched it")
+        }
+        if item.isInTrash || item.content.name != base.name {
+            fail(.untouched, "'\(base.notes)' is another, and nobody touched it")
+        }
+    }
+
+    /// Either the last acknowledged content or one that nobody knows about must be there, wherever.
+    private mutating func checkContent(_ story: Story, _ last: Content) {
+        let candidates = [last] + story.open
+        guard candidates.contains(where: { found[$0.notes] != nil }) else {
+            return fail(.acknowledged, "the edit '\(last.notes)' is lost")
+        }
+        // Nobody asked for the trash.
+        guard story.foreign == nil, !story.mayBeRemoved else { return }
+        if let item = found[last.notes]?.first, item.isInTrash {
+            fail(.acknowledged, "'\(last.notes)' is in the trash, and nobody put it there")
+        }
+    }
+
+    private mutating func checkTrashed(_ story: Story, _ last: Content?) {
+        guard let last else { return }  // It was never sent, and nothing is left of it.
+        let items = found[last.notes] ?? []
+        if story.foreign != nil {
+            // What somebody else wrote stands, and what was written here is kept as a copy.
+            let isBase = last == story.base
+            if items.isEmpty, !isBase, !story.mayBeRemoved {
+                fail(.acknowledged, "'\(last.notes)', put into the trash, is lost")
+            }
+        } else if items.isEmpty, !story.mayBeRemoved {
+            fail(.acknowledged, "'\(last.notes)', put into the trash, is lost")
+        } else if !items.isEmpty, !items.contains(where: \.isInTrash) {
+            fail(.acknowledged, "'\(last.notes)' is not in the trash, where it was put")
+        }
+    }
+
+    private mutating func checkDeleted(_ story: Story) {
+        guard story.foreign == nil else { return }
+        for content in story.contents where found[content.notes] != nil {
+            fail(.acknowledged, "'\(content.notes)' is there, although it was deleted")
+        }
+    }
+
+    /// Each of the last six passwords of an item, its present one included.
+    private mutating func checkPasswords(_ story: Story) {
+        guard story.isSent else { return }
+        let kept = evidence.found.filter { written.things[$0.content.notes] == story.thing }
+        let known = Set(kept.flatMap { [$0.content.password] + $0.history })
+        let passwords = story.passwords
+        verdict.examine(.passwords, passwords.count)
+        for (index, password) in passwords.enumerated() where !password.isOpen {
+            let isOld = passwords.count - 1 - index > Self.historyLength
+            if !isOld, !known.contains(password.text) {
+                fail(.passwords, "the password '\(password.text)' is lost")
+            }
+        }
+    }
+
+    private static let historyLength = 5
+
+    private mutating func lookForForeignEdits() {
+        for (edit, isTaken) in zip(evidence.plan.foreign, evidence.foreignTaken) where isTaken {
+            verdict.examine(.foreign)
+            if found[edit.content.notes] == nil {
+                fail(.foreign, "the other device's edit '\(edit.content.notes)' is lost")
+            }
+        }
+    }
+
+    // MARK: What the host shows
+
+    private mutating func compareView() {
+        guard let shown = evidence.shown else { return }
+        verdict.examine(.view, evidence.found.count)
+        let held = Dictionary(
+            evidence.found.filter { !$0.isInTrash }.map { ($0.id, $0.content.notes) },
+            uniquingKeysWith: { first, _ in first }
+        )
+        for (id, mark) in held where shown[id] != mark {
+            fail(.view, "\(id) is '\(mark)' upstream and '\(shown[id] ?? "not there")' in the host")
+        }
+        for id in shown.keys where held[id] == nil {
+            fail(.view, "the host shows \(id), which upstream does not have")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+/// What became of an edit, as far as whoever made it was told.
+public enum Outcome: Hashable, Sendable {
+    /// Answered with success: from then on it must not be lost.
+    case acknowledged
+    /// Answered otherwise, with that status: it must not turn up.
+    case refused(status: Int, String)
+    /// Nobody answered: it may turn up or not.
+    case unknown
+    /// Never sent.
+    case untried
+}
+
+/// An item as upstream holds it in the end, opened.
+public struct FoundItem: Hashable, Sendable {
+    public var id: String
+    public var content: Content
+    public var isInTrash: Bool
+    /// Earlier passwords.
+    public var history: [String]
+
+    public init(id: String, content: Content, isInTrash: Bool = false, history: [String] = []) {
+        self.id = id
+        self.content = content
+        self.isInTrash = isInTrash
+        self.history = history
+    }
+}
+
+/// Everything that is known of one user when a round is over.
+public struct UserEvidence: Sendable {
+    public var user: Int
+    public var plan: UserPlan
+    /// Of each edit of the plan.
+    public var outcomes: [Outcome]
+    /// Of each edit of the other device, whether upstream took it.
+    public var foreignTaken: [Bool]
+    /// By thing, as far as they are known.
+    public var ids: [Int: String]
+    /// Passwords that were in a history before the round began.
+    public var olderPasswords: Set<String>
+    public var found: [FoundItem]
+    /// Items upstream that could not be opened.
+    public var unreadable: [String]
+    /// What the host shows in the end, by id; nil if it was not asked.
+    public var shown: [String: String]?
+
+    public init(
+        user: Int,
+        plan: UserPlan,
+        outcomes: [Outcome],
+        foreignTaken: [Bool],
+        ids: [Int: String] = [:],
+        olderPasswords: Set<String> = [],
+        found: [FoundItem],
+        unreadable: [String] = [],
+        shown: [String: String]? = nil
+    ) {
+        self.user = user
+        self.plan = plan
+        self.outcomes = outcomes
+        self.foreignTaken = foreignTaken
+        self.ids = ids
+        self.olderPasswords = olderPasswords
+        self.found = found
+        self.unreadable = unreadable
+        self.shown = shown
+    }
+}

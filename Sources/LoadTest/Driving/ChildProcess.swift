@@ -1,0 +1,92 @@
+import Glibc
+import System
+
+/// A program that runs beside this one, in a group of its own: what is typed at the terminal does not
+/// reach it.
+final class ChildProcess: Sendable {
+    let id: pid_t
+    private let timekeeper: any Timekeeper
+    private let isReaped = Lock(false)
+
+    /// - Parameter output: The file that gets all that it says.
+    init(
+        _ program: String,
+        _ arguments: [String],
+        output: String,
+        timekeeper: any Timekeeper
+    ) throws(LoadFailure) {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        let flags = O_WRONLY | O_CREAT | O_APPEND
+        posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
+        posix_spawn_file_actions_adddup2(&actions, 1, 2)
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var words = ([program] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child = pid_t()
+        let code = posix_spawn(&child, program, &actions, &attributes, &words, environ)
+        guard code == 0 else {
+            throw LoadFailure("\(program) cannot be started: \(String(cString: strerror(code))).")
+        }
+        id = child
+        self.timekeeper = timekeeper
+    }
+
+    var isRunning: Bool {
+        isReaped.withLock { isReaped in
+            if isReaped { return false }
+            var status: Int32 = 0
+            isReaped = waitpid(id, &status, WNOHANG) != 0
+            return !isReaped
+        }
+    }
+
+    func signal(_ number: Int32) {
+        isReaped.withLock { if !$0 { _ = Glibc.kill(id, number) } }
+    }
+
+    /// Has it end, at once if it does not heed the request in that time.
+    func end(within patience: Duration) async {
+        signal(SIGTERM)
+        let deadline = timekeeper.elapsed + patience
+        while isRunning, timekeeper.elapsed < deadline { await rest() }
+        if isRunning { await killNow() }
+    }
+
+    /// Ends it as a loss of power would.
+    func killNow() async {
+        signal(SIGKILL)
+        while isRunning { await rest() }
+    }
+
+    /// A cancelled caller waits as well, without resting: what was started is not left behind.
+    private func rest() async {
+        do throws(CancellationError) {
+            try await timekeeper.sleep(for: .milliseconds(20))
+        } catch {
+            poll(nil, 0, 20)
+        }
+    }
+
+    deinit {
+        signal(SIGKILL)
+        if !isReaped.withLock(\.self) {
+            var status: Int32 = 0
+            waitpid(id, &status, 0)
+        }
+    }
+}
+
+/// Why a load test cannot go on.
+public struct LoadFailure: Error, CustomStringConvertible {
+    public let description: String
+
+    public init(_ description: String) {
+        self.description = description
+    }
+}

@@ -1,0 +1,317 @@
+import EmbeddedUpstream
+import HTTP
+import System
+
+/// The test itself, one step after the other.
+struct Course: Sendable {
+    let settings: LoadRun.Settings
+    let upstream: EmbeddedUpstream
+    let host: Lodgings
+    let landlord: Landlord?
+    let journal: Journal
+    let timekeeper: any Timekeeper
+    let meter = Meter()
+    let gate: Gate
+    let plan: Plan
+
+    init(
+        _ settings: LoadRun.Settings,
+        _ upstream: EmbeddedUpstream,
+        _ host: Lodgings,
+        _ landlord: Landlord?,
+        _ journal: Journal,
+        _ timekeeper: any Timekeeper
+    ) {
+        self.settings = settings
+        self.upstream = upstream
+        self.host = host
+        self.landlord = landlord
+        self.journal = journal
+        self.timekeeper = timekeeper
+        gate = Gate(timekeeper)
+        plan = Plan(settings.profile)
+    }
+
+    var profile: LoadProfile { settings.profile }
+
+    /// The handler of the server in this process: the other devices need no socket, and are not cut
+    /// off by the outage.
+    var backDoor: any Transport {
+        var limits = Limits()
+        limits.body = 1 << 28
+        return MemoryTransport(limits: limits, handler: upstream.handler)
+    }
+
+    func run() async {
+        let sampler = Sampler(
+            meter,
+            host.ops,
+            every: profile.name == .smoke ? .milliseconds(200) : .seconds(1),
+            since: journal.start,
+            timekeeper,
+            memory: { [landlord] in landlord?.ownMemory },
+            narrate: { [journal, meter] sample in
+                journal.tell(Self.words(for: sample, done: meter.done))
+            }
+        )
+        let before = await host.ops?.page()
+        journal.write { $0.memory.atStart = memory(before) }
+        await withTaskGroup { watching in
+            watching.addTask { await sampler.run() }
+            do {
+                try await play(sampler, before)
+            } catch {
+                journal.end(because: error)
+            }
+            watching.cancelAll()
+        }
+        await closeBooks(sampler)
+    }
+
+    private static func words(for sample: Sample, done: Int) -> String {
+        var words = ["\(done) edits"]
+        if sample.acceptedPerSecond > 0 { words.append("\(Int(sample.acceptedPerSecond))/s") }
+        if let p99 = sample.p99 { words.append("p99 \(p99.brief) ms") }
+        if let pending = sample.pending { words.append("\(pending) waiting") }
+        if let memory = sample.memory { words.append("\(memory >> 20) MiB") }
+        return words.joined(separator: ", ")
+    }
+
+    private func play(_ sampler: Sampler, _ before: MetricsPage?) async throws {
+        journal.begin("sign-in")
+        let residents = try await moveIn()
+        let signedIn = memory(await host.ops?.page())
+        journal.write {
+            $0.memory.signedIn = signedIn
+            $0.signInSeconds =
+                $0.phases.last.map { (timekeeper.elapsed - journal.start).inSeconds - $0.begin }
+                ?? 0
+        }
+        for round in 0..<profile.rounds {
+            let ledgers = try await self.round(round, residents)
+            try await judge(ledgers, isLast: round == profile.rounds - 1)
+        }
+        await compareFigures(before)
+        if profile.measuresCeilings {
+            try await Ceilings(course: self).measure(residents)
+        }
+    }
+
+    func memory(_ page: MetricsPage?) -> Int {
+        landlord?.ownMemory ?? page?.sum("process_resident_memory_bytes") ?? 0
+    }
+
+    // MARK: Signing in
+
+    private func moveIn() async throws -> [Resident] {
+        let pair = try KeyPair()
+        let (door, url, side) = (backDoor, upstream.url, host.side)
+        // The host keeps accounts of earlier tests apart by their addresses.
+        let domain =
+            "\(UInt32(truncatingIfNeeded: timekeeper.elapsed.components.seconds)).load.example"
+        return try await inTurn(0..<profile.users, atOnce: 16) { user in
+            let email = "user\(user)@\(domain)"
+            let device = try await OtherDevice.join(email, door, pair, timekeeper)
+            try await device.fill(with: plan.furniture(of: user))
+            let account = try await side.signIn(email, OtherDevice.password, server: url)
+            return Resident(user: user, account: account, device: device)
+        }
+    }
+
+    // MARK: One round
+
+    private func round(_ round: Int, _ residents: [Resident]) async throws -> [UserLedger] {
+        let suffix = profile.rounds > 1 ? " \(round + 1)" : ""
+        journal.begin("preparation" + suffix)
+        let ledgers = try await inTurn(residents, atOnce: 4) { resident in
+            try await ledger(of: resident, round)
+        }
+        journal.begin("outage" + suffix)
+        await upstream.goAway()
+        let edited = try await drive(ledgers)
+        if profile.expiresTokens {
+            // Every token was good for two hours at most.
+            await upstream.shiftClock(seconds: 3 * 3_600)
+        }
+        await upstream.setTrafficLimit(profile.requestsPerSecond)
+        await upstream.forgetTraffic()
+        let waiting = try await pendingChanges()
+        journal.begin("drain" + suffix)
+        try upstream.comeBack()
+        try await drain(waiting)
+        let traffic = await upstream.traffic
+        await upstream.setTrafficLimit(nil)
+        journal.write { report in
+            for (name, count) in traffic.calls { report.upstreamCalls[name, default: 0] += count }
+            if profile.requestsPerSecond != nil {
+                report.upstreamCalls["refused"] = traffic.refused
+            }
+        }
+        return edited
+    }
+
+    /// Begins with the items that upstream has, those of earlier rounds included.
+    private func ledger(of resident: Resident, _ round: Int) async throws -> UserLedger {
+        let items = try await resident.device.everything().items
+        let present = items.filter { !$0.isInTrash }.sorted { $0.content.notes < $1.content.notes }
+        let gone = items.filter(\.isInTrash) + present.dropFirst(profile.items * 2)
+        try await resident.device.remove(gone.map(\.id))
+        let kept = Array(present.prefix(profile.items * 2))
+        if !gone.isEmpty { try await host.side.sync(resident.account) }
+        let plan = plan.user(resident.user, round: round, base: kept.map(\.content))
+        return UserLedger(resident, plan, kept)
+    }
+
+    private func drive(_ ledgers: [UserLedger]) async throws -> [UserLedger] {
+        let driver = Driver(
+            host: host.side,
+            meter: meter,
+            gate: gate,
+            timekeeper: timekeeper,
+            concurrency: profile.concurrency
+        )
+        let duration = Duration.milliseconds(Int(profile.offlineSeconds * 1_000))
+        let begun = timekeeper.elapsed
+        let edited = try await withThrowingTaskGroup(of: [Foreign].self) { others in
+            others.addTask { try await driveForeign(ledgers, over: duration) }
+            if settings.killsHost {
+                others.addTask {
+                    try await killHalfway(ledgers)
+                    return []
+                }
+            }
+            let edited = await makeEdits(driver, ledgers, over: duration)
+            var taken: [Foreign] = []
+            for try await some in others { taken += some }
+            return edited.noting(taken)
+        }
+        let seconds = (timekeeper.elapsed - begun).inSeconds
+        journal.write { $0.editSeconds += seconds }
+        try Task.checkCancellation()
+        return edited
+    }
+
+    /// Beside the ceilings, the second half of the edits comes at half the rate of the first.
+    private func makeEdits(
+        _ driver: Driver,
+        _ ledgers: [UserLedger],
+        over duration: Duration
+    ) async -> [UserLedger] {
+        guard profile.measuresCeilings else {
+            return await driver.drive(ledgers, 0..<profile.edits, over: duration)
+        }
+        let half = profile.edits / 2
+        let begun = timekeeper.elapsed
+        let rushed = await driver.drive(ledgers, 0..<half, over: .zero)
+        let rush = (timekeeper.elapsed - begun).inSeconds
+        let rate = Double(half * ledgers.count) / max(rush, 0.001)
+        _ = meter.takeInterval()
+        let before = meter.all
+        let rest = (profile.edits - half) * ledgers.count
+        let done = await driver.drive(
+            rushed,
+            half..<profile.edits,
+            over: .seconds(Double(rest) / (rate / 2))
+        )
+        let paced = meter.all.removing(before)
+        journal.write { report in
+            report.ceilings = LoadReport.Ceilings(
+                hostPerSecond: rate,
+                pacedPerSecond: rate / 2,
+                hostPaced99: paced.percentile(0.99).milliseconds
+            )
+        }
+        return done
+    }
+
+    // MARK: The other devices
+
+    struct Foreign: Sendable {
+        let place: Int
+        let number: Int
+        let isTaken: Bool
+    }
+
+    private func driveForeign(
+        _ ledgers: [UserLedger],
+        over duration: Duration
+    ) async throws -> [Foreign] {
+        let all = ledgers.indices.flatMap { place in
+            ledgers[place].plan.foreign.indices.map { (place, $0) }
+        }
+        let edits = all.sorted {
+            ledgers[$0.0].plan.foreign[$0.1].moment < ledgers[$1.0].plan.foreign[$1.1].moment
+        }
+        let begun = timekeeper.elapsed
+        return try await inTurn(edits, atOnce: 2) { place, number in
+            let ledger = ledgers[place]
+            let edit = ledger.plan.foreign[number]
+            let rest = begun + duration * edit.moment - timekeeper.elapsed
+            if rest > .zero { try await timekeeper.sleep(for: rest) }
+            guard let id = ledger.ids[edit.thing] else {
+                return Foreign(place: place, number: number, isTaken: false)
+            }
+            let isTaken = try await ledger.resident.device.replace(id, with: edit.content)
+            return Foreign(place: place, number: number, isTaken: isTaken)
+        }
+    }
+
+    // MARK: A power cut
+
+    private func killHalfway(_ ledgers: [UserLedger]) async throws {
+        guard let landlord, let places = host.places else { return }
+        let half = meter.done + profile.edits * ledgers.count / 2
+        while meter.done < half { try await timekeeper.sleep(for: .milliseconds(10)) }
+        gate.close()
+        await landlord.kill()
+        _ = try await landlord.start(at: places)
+        _ = try await inTurn(ledgers, atOnce: 16) { ledger in
+            try await host.side.unlock(ledger.resident.account, OtherDevice.password)
+        }
+        gate.open()
+    }
+
+    // MARK: The queue
+
+    /// By the host's own page if it can be read, else account by account.
+    private func pendingChanges() async throws -> Int {
+        guard let ops = host.ops else { return try await host.side.pendingChanges() }
+        while true {
+            if let page = await ops.page() { return page.livePending }
+            try await timekeeper.sleep(for: .milliseconds(500))
+        }
+    }
+
+    private func drain(_ waiting: Int) async throws {
+        let begun = timekeeper.elapsed
+        var (last, moved, first) = (waiting, begun, Duration?.none)
+        while last > 0 {
+            try await timekeeper.sleep(for: .milliseconds(profile.name == .smoke ? 20 : 200))
+            let now = try await pendingChanges()
+            if now != last {
+                moved = timekeeper.elapsed
+                first = first ?? moved
+            }
+            last = now
+            // Longer than any wait between two attempts.
+            guard timekeeper.elapsed - moved < .seconds(660) else {
+                throw LoadFailure("\(now) changes wait, and none has gone for eleven minutes.")
+            }
+        }
+        let start = first ?? begun
+        let seconds = (timekeeper.elapsed - start).inSeconds
+        journal.write { report in
+            report.drain.changes += waiting
+            report.drain.secondsUntilFirst += (start - begun).inSeconds
+            report.drain.seconds += seconds
+        }
+    }
+}
+
+extension [UserLedger] {
+    fileprivate func noting(_ foreign: [Course.Foreign]) -> [UserLedger] {
+        var ledgers = self
+        for edit in foreign where edit.isTaken { ledgers[edit.place].noteForeign(edit.number) }
+        return ledgers
+    }
+}

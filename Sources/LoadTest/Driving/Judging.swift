@@ -1,0 +1,101 @@
+import EmbeddedUpstream
+import HTTP
+
+extension Course {
+    /// How many users' vaults are compared with what the host shows, at most.
+    private static let viewedUsers = 200
+
+    /// Looks at what became of every edit of a round.
+    func judge(_ ledgers: [UserLedger], isLast: Bool) async throws {
+        journal.begin("check")
+        let step = max(1, ledgers.count / Self.viewedUsers)
+        let verdicts = try await inTurn(Array(ledgers.enumerated()), atOnce: 8) { place, ledger in
+            try await verdict(on: ledger, comparesView: place % step == 0)
+        }
+        journal.write { report in
+            for verdict in verdicts { report.verdict.add(verdict) }
+        }
+    }
+
+    private func verdict(on ledger: UserLedger, comparesView: Bool) async throws -> Verdict {
+        let resident = ledger.resident
+        let pending = try await host.side.pending(resident.account)
+        // The host looks at what it has brought upstream before it is compared.
+        if comparesView { try await host.side.sync(resident.account) }
+        let (found, unreadable) = try await resident.device.everything()
+        let evidence = UserEvidence(
+            user: resident.user,
+            plan: ledger.plan,
+            outcomes: ledger.outcomes,
+            foreignTaken: ledger.foreignTaken,
+            ids: ledger.ids,
+            olderPasswords: ledger.olderPasswords,
+            found: found,
+            unreadable: unreadable,
+            shown: comparesView ? try await host.side.items(resident.account) : nil
+        )
+        var verdict = Checker.judge(evidence)
+        verdict.examine(.queue)
+        if pending.total > 0 {
+            let text = "\(pending.total) changes wait, \(pending.quarantined) of them set aside"
+            verdict.fail(Check.Failure(.queue, user: resident.user, text))
+        }
+        return verdict
+    }
+
+    /// The host's own figures against what was done to it. A host that was killed counts anew.
+    func compareFigures(_ before: MetricsPage?) async {
+        guard let page = await host.ops?.page() else { return }
+        var verdict = Verdict()
+        func compare(_ what: String, _ said: Int, _ counted: Int) {
+            verdict.examine(.metrics)
+            guard said != counted else { return }
+            verdict.fail(Check.Failure(.metrics, "\(what): \(said), and it should be \(counted)"))
+        }
+        compare("holdfast_pending_changes", page.sum("holdfast_pending_changes"), 0)
+        if !settings.killsHost {
+            for (disposition, counted) in [("queued", meter.queued), ("saved", meter.saved)] {
+                let label = "disposition=\"\(disposition)\""
+                let earlier = before?.sum("holdfast_edits_total", label) ?? 0
+                let said = page.sum("holdfast_edits_total", label) - earlier
+                compare("holdfast_edits_total{\(label)}", said, counted)
+            }
+        }
+        checkBudget(page, &verdict)
+        journal.write { report in
+            report.verdict.add(verdict)
+            report.resolutions = page.sums("holdfast_resolutions_total", by: "outcome")
+            report.conflicts = page.sums("holdfast_conflicts_total", by: "kind")
+            report.backups = page.sums("holdfast_backups_total", by: "outcome")
+            report.retries = page.sums("holdfast_retries_scheduled_total", by: "cause")
+        }
+    }
+
+    /// A server that takes only so much is asked little more than what there is to do.
+    private func checkBudget(_ page: MetricsPage, _ verdict: inout Verdict) {
+        guard profile.requestsPerSecond != nil else { return }
+        let conflicts = page.sum("holdfast_conflicts_total")
+        journal.write { report in
+            let calls = report.upstreamCalls.filter { $0.key != "refused" && $0.key != "hub" }
+            let asked = calls.values.reduce(0, +)
+            let needed = report.drain.changes + 4 * profile.users + 2 * conflicts
+            verdict.examine(.budget)
+            guard Double(asked) > 1.05 * Double(needed) else { return }
+            let text =
+                "\(asked) requests for \(report.drain.changes) changes of \(profile.users) "
+                + "users with \(conflicts) conflicts, which need \(needed)"
+            verdict.fail(Check.Failure(.budget, text))
+        }
+    }
+
+    /// What is known at the end, however the test ended.
+    func closeBooks(_ sampler: Sampler) async {
+        let samples = sampler.samples
+        let figures = meter.figures
+        journal.write { report in
+            report.samples = samples
+            report.operations = figures
+            report.memory.largest = samples.compactMap(\.memory).max() ?? 0
+        }
+    }
+}

@@ -1,0 +1,83 @@
+import FoundationEssentials
+import Glibc
+import JSON
+import System
+
+/// Keeps a host running for the test: starts it, and starts it again after it was killed.
+final class Landlord: Sendable {
+    struct Addresses: Sendable {
+        let api: String
+        let ops: String
+        let token: String
+    }
+
+    private let program: String
+    private let directory: String
+    private let timekeeper: any Timekeeper
+    private let process: Lock<ChildProcess?>
+
+    init(program: String, directory: String, timekeeper: any Timekeeper) {
+        self.program = program
+        self.directory = directory
+        self.timekeeper = timekeeper
+        process = Lock(nil)
+    }
+
+    private var state: String { directory + "/state" }
+
+    /// - Parameter places: Where it listened before; nil for wherever there is room.
+    func start(at places: Addresses? = nil) async throws -> Addresses {
+        let ready = directory + "/ready.json"
+        unlink(ready)
+        let child = try ChildProcess(
+            program,
+            [
+                "serve", "--state", state, "--listen", places.map(\.api) ?? "127.0.0.1:0",
+                "--ops-listen", places.map(\.ops) ?? "127.0.0.1:0", "--ready-file", ready,
+                "--log-level", "warning", "--log-format", "json", "--max-pending", "1000000",
+            ],
+            output: directory + "/host.log",
+            timekeeper: timekeeper
+        )
+        process.withLock { $0 = child }
+        while access(ready, R_OK) != 0 {
+            guard child.isRunning else { throw LoadFailure("The host has ended. \(lastWords)") }
+            try await timekeeper.sleep(for: .milliseconds(20))
+        }
+        return try addresses(ready)
+    }
+
+    private func addresses(_ ready: String) throws -> Addresses {
+        let json = try JSON.Document(try Files.read(ready)).root
+        guard let api = json["api"]?.string, let ops = json["ops"]?.string else {
+            throw LoadFailure("The host does not say where it listens.")
+        }
+        let token = try Files.read(state + "/admin.token").filter { $0 > 0x20 }
+        return Addresses(api: api, ops: ops, token: String(decoding: token, as: UTF8.self))
+    }
+
+    private var lastWords: String {
+        let log = (try? Files.read(directory + "/host.log")) ?? []
+        let lines = String(decoding: log, as: UTF8.self).split(separator: "\n")
+        return lines.suffix(3).joined(separator: " ")
+    }
+
+    func kill() async {
+        await process.withLock { $0.take() }?.killNow()
+    }
+
+    func end() async {
+        await process.withLock { $0.take() }?.end(within: .seconds(15))
+    }
+
+    /// Memory that is the process's own, without what it has mapped from files.
+    var ownMemory: Int? {
+        guard let child = process.withLock({ $0 }),
+            let bytes = try? Files.read("/proc/\(child.id)/status")
+        else { return nil }
+        let line = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+            .first { $0.hasPrefix("RssAnon:") }
+        let number = line?.split(whereSeparator: \.isWhitespace).dropFirst().first
+        return number.flatMap { Int($0) }.map { $0 * 1_024 }
+    }
+}

@@ -1,0 +1,55 @@
+import HTTP
+import System
+
+/// What a host says about itself in the Prometheus text format.
+struct MetricsPage: Sendable {
+    private var values: [(series: Substring, value: Double)] = []
+
+    init(_ text: String) {
+        for line in text.split(separator: "\n") where !line.hasPrefix("#") {
+            guard let space = line.lastIndex(of: " "),
+                let value = Double(line[line.index(after: space)...])
+            else { continue }
+            values.append((line[..<space], value))
+        }
+    }
+
+    /// The sum of a metric's series, of those that have all of these labels.
+    func sum(_ name: String, _ labels: String...) -> Int {
+        let all = values.filter { series, _ in
+            (series == name || series.hasPrefix(name + "{"))
+                && labels.allSatisfy { series.contains($0) }
+        }
+        return Int(all.reduce(0) { $0 + $1.value })
+    }
+
+    /// What waits and was not set aside.
+    var livePending: Int {
+        sum("holdfast_pending_changes")
+            - sum("holdfast_pending_changes", "state=\"quarantined\"")
+    }
+
+    /// By the value of one label.
+    func sums(_ name: String, by label: String) -> [String: Int] {
+        var sums: [String: Int] = [:]
+        for (series, value) in values where series.hasPrefix(name + "{") {
+            guard let start = series.firstRange(of: label + "=\"")?.upperBound else { continue }
+            sums[String(series[start...].prefix { $0 != "\"" }), default: 0] += Int(value)
+        }
+        return sums.filter { $0.value != 0 }
+    }
+}
+
+/// Where a host's figures are read.
+struct OpsSide: Sendable {
+    let url: String
+    let client: Client
+
+    func page() async -> MetricsPage? {
+        let request = Client.Request(.get, url + "/metrics", operation: "metrics")
+        guard let response = try? await client.send(request), response.status.isSuccess else {
+            return nil
+        }
+        return MetricsPage(String(decoding: response.body, as: UTF8.self))
+    }
+}

@@ -1,0 +1,69 @@
+import System
+
+/// Looks at everything at regular intervals while the test runs.
+final class Sampler: Sendable {
+    private let meter: Meter
+    private let ops: OpsSide?
+    private let memory: @Sendable () -> Int?
+    private let timekeeper: any Timekeeper
+    private let start: Duration
+    private let interval: Duration
+    private let taken = Lock<[Sample]>([])
+    private let narrate: @Sendable (Sample) -> Void
+
+    init(
+        _ meter: Meter,
+        _ ops: OpsSide?,
+        every interval: Duration,
+        since start: Duration,
+        _ timekeeper: any Timekeeper,
+        memory: @escaping @Sendable () -> Int?,
+        narrate: @escaping @Sendable (Sample) -> Void
+    ) {
+        self.meter = meter
+        self.ops = ops
+        self.interval = interval
+        self.start = start
+        self.timekeeper = timekeeper
+        self.memory = memory
+        self.narrate = narrate
+    }
+
+    var samples: [Sample] { taken.withLock(\.self) }
+
+    /// The last known number of changes that wait.
+    var pending: Int? { taken.withLock { $0.last?.pending } }
+
+    /// Until it is cancelled.
+    func run() async {
+        var begun = timekeeper.elapsed
+        while (try? await timekeeper.sleep(for: interval)) != nil {
+            let sample = await take(since: begun)
+            begun = timekeeper.elapsed
+            taken.withLock { $0.append(sample) }
+            narrate(sample)
+        }
+    }
+
+    private func take(since begun: Duration) async -> Sample {
+        let now = timekeeper.elapsed
+        let counted = meter.takeInterval()
+        var sample = Sample(seconds: (now - start).inSeconds)
+        sample.acceptedPerSecond =
+            Double(counted.acknowledged) / max(0.001, (now - begun).inSeconds)
+        if counted.latencies.count > 0 {
+            sample.median = counted.latencies.percentile(0.5).milliseconds
+            sample.p99 = counted.latencies.percentile(0.99).milliseconds
+        }
+        if let page = await ops?.page() {
+            sample.pending = page.sum("holdfast_pending_changes")
+            sample.conflicts = page.sum("holdfast_conflicts_total")
+            sample.backups = page.sum("holdfast_backups_total")
+            sample.resolved = page.sum("holdfast_resolutions_total")
+            sample.retries = page.sum("holdfast_retries_scheduled_total")
+            sample.memory = page.sum("process_resident_memory_bytes")
+        }
+        if let memory = memory() { sample.memory = memory }
+        return sample
+    }
+}

@@ -1,0 +1,33 @@
+/// What an item says. No two writings are alike: each has a mark of its own in the notes.
+public struct Content: Hashable, Sendable {
+    public var name: String
+    public var username: String
+    public var password: String
+    /// The mark, by which it is known wherever it turns up.
+    public var notes: String
+
+    public init(name: String, username: String, password: String, notes: String) {
+        self.name = name
+        self.username = username
+        self.password = password
+        self.notes = notes
+    }
+
+    /// Whether the name is this one, or that of a copy which was made to keep this content: the same
+    /// with a time behind it.
+    func isNamed(_ other: String) -> Naming? {
+        if other == name { return .own }
+        guard other.hasPrefix(name + " - ") else { return nil }
+        let stamp = other.utf8.dropFirst(name.utf8.count + 3)
+        let isStamp =
+            stamp.count == 19
+            && zip(stamp, Self.stampShape.utf8).allSatisfy { byte, shape in
+                shape == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == shape
+            }
+        return isStamp ? .copy : nil
+    }
+
+    enum Naming { case own, copy }
+
+    private static let stampShape = "0000-00-00 00:00:00"
+}

@@ -1,0 +1,133 @@
+/// What a load test has found out.
+public struct LoadReport: Sendable {
+    public enum Ending: Hashable, Sendable {
+        case completed
+        /// Somebody ended it before it was done.
+        case interrupted
+        case failed(String)
+    }
+
+    public struct Phase: Hashable, Sendable {
+        public var name: String
+        /// Since the beginning.
+        public var begin: Double
+        public var end: Double
+    }
+
+    /// How the queue was worked off, in one round or in all of them.
+    public struct Drain: Hashable, Sendable {
+        /// How many changes waited when the server came back.
+        public var changes = 0
+        /// Until the first of them was gone.
+        public var secondsUntilFirst = 0.0
+        /// From then until the last was.
+        public var seconds = 0.0
+
+        public var perSecond: Double { seconds > 0 ? Double(changes) / seconds : 0 }
+    }
+
+    /// What the host had of its own, in bytes.
+    public struct Memory: Hashable, Sendable {
+        public var atStart = 0
+        public var signedIn = 0
+        public var largest = 0
+    }
+
+    /// The same work done by somebody who does nothing else, in the same run.
+    public struct Ceilings: Hashable, Sendable {
+        public var hostPerSecond = 0.0
+        public var bareCommitPerSecond = 0.0
+        public var pacedPerSecond = 0.0
+        public var hostPaced99 = 0.0
+        public var bareCommitPaced99 = 0.0
+        public var upstreamPerSecond = 0.0
+    }
+
+    public var profile: LoadProfile
+    public var startedAt: String
+    public var ending = Ending.completed
+    public var seconds = 0.0
+    public var phases: [Phase] = []
+    public var operations: [Operation: OperationFigures] = [:]
+    /// For how long edits were made, in all rounds.
+    public var editSeconds = 0.0
+    public var signInSeconds = 0.0
+    public var drain = Drain()
+    public var memory = Memory()
+    public var ceilings: Ceilings?
+    public var resolutions: [String: Int] = [:]
+    public var conflicts: [String: Int] = [:]
+    public var backups: [String: Int] = [:]
+    public var retries: [String: Int] = [:]
+    public var upstreamCalls: [String: Int] = [:]
+    public var verdict = Verdict()
+    public var samples: [Sample] = []
+
+    public init(_ profile: LoadProfile, startedAt: String) {
+        self.profile = profile
+        self.startedAt = startedAt
+    }
+
+    /// Whether all was done, and all is as it should be.
+    public var isGood: Bool { ending == .completed && verdict.isHeld }
+
+    public var acknowledged: Int { operations.values.reduce(0) { $0 + $1.acknowledged } }
+    public var refused: Int { operations.values.reduce(0) { $0 + $1.refused } }
+    public var unknown: Int { operations.values.reduce(0) { $0 + $1.unknown } }
+    public var acceptedPerSecond: Double {
+        editSeconds > 0 ? Double(acknowledged) / editSeconds : 0
+    }
+    public var memoryPerUser: Int {
+        max(0, memory.largest - memory.atStart) / max(1, profile.users)
+    }
+
+    /// All edits together.
+    public var latencies: LatencyHistogram {
+        operations.values.reduce(into: LatencyHistogram()) { $0.add($1.latencies) }
+    }
+}
+
+/// How one kind of edit fared.
+public struct OperationFigures: Hashable, Sendable {
+    public private(set) var acknowledged = 0
+    public private(set) var refused = 0
+    public private(set) var unknown = 0
+    /// Of those that were acknowledged.
+    public private(set) var latencies = LatencyHistogram()
+    /// Why some were refused: the first answer of each status.
+    public private(set) var refusals: [Int: String] = [:]
+
+    public init() {}
+
+    public mutating func note(_ outcome: Outcome, _ latency: Duration) {
+        switch outcome {
+        case .acknowledged:
+            acknowledged += 1
+            latencies.add(latency)
+        case .refused(let status, let text):
+            refused += 1
+            if refusals[status] == nil { refusals[status] = text }
+        case .unknown, .untried: unknown += 1
+        }
+    }
+}
+
+/// How everything stood at one moment; what is not known is nil.
+public struct Sample: Hashable, Sendable {
+    /// Since the beginning.
+    public var seconds: Double
+    public var acceptedPerSecond = 0.0
+    /// Of the edits since the last sample, in milliseconds.
+    public var median: Double?
+    public var p99: Double?
+    public var pending: Int?
+    public var memory: Int?
+    public var conflicts: Int?
+    public var backups: Int?
+    public var resolved: Int?
+    public var retries: Int?
+
+    public init(seconds: Double) {
+        self.seconds = seconds
+    }
+}

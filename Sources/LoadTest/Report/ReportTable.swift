@@ -1,0 +1,141 @@
+/// The report for a terminal.
+public struct ReportTable: Sendable {
+    private let report: LoadReport
+
+    public init(_ report: LoadReport) {
+        self.report = report
+    }
+
+    public var text: String {
+        var parts = [operations, figures, checks]
+        if let ceilings { parts.insert(ceilings, at: 2) }
+        parts.append(conclusion)
+        return parts.joined(separator: "\n\n")
+    }
+
+    private var operations: String {
+        var rows = [
+            ["edit", "accepted", "refused", "p50 ms", "p90 ms", "p99 ms", "p99.9 ms", "max ms"]
+        ]
+        for operation in Operation.allCases {
+            guard let figures = report.operations[operation] else { continue }
+            rows.append(
+                row(operation.rawValue, figures.acknowledged, figures.refused, figures.latencies)
+            )
+        }
+        rows.append(row("all", report.acknowledged, report.refused, report.latencies))
+        return aligned(rows)
+    }
+
+    private func row(
+        _ name: String,
+        _ accepted: Int,
+        _ refused: Int,
+        _ times: LatencyHistogram
+    ) -> [String] {
+        [name, accepted.grouped, refused.grouped]
+            + [0.5, 0.9, 0.99, 0.999].map { times.percentile($0).milliseconds.brief }
+            + [times.largest.milliseconds.brief]
+    }
+
+    private var figures: String {
+        var rows: [[String]] = [
+            ["accepted edits", "\(report.acceptedPerSecond.brief)/s"],
+            [
+                "sign-in",
+                "\(report.profile.users.grouped) users in \(report.signInSeconds.brief) s",
+            ],
+            ["drain", drain],
+            ["conflicts", list(report.conflicts)],
+            ["backup copies", list(report.backups)],
+            ["resolutions", list(report.resolutions)],
+            ["retries", list(report.retries)],
+            ["memory", memory],
+        ]
+        if report.unknown > 0 { rows.append(["never answered", report.unknown.grouped]) }
+        if !report.upstreamCalls.isEmpty {
+            rows.append(["server was asked", list(report.upstreamCalls)])
+        }
+        return aligned(rows)
+    }
+
+    private var drain: String {
+        "\(report.drain.changes.grouped) changes in \(report.drain.seconds.brief) s "
+            + "(\(report.drain.perSecond.brief)/s), "
+            + "the first after \(report.drain.secondsUntilFirst.brief) s"
+    }
+
+    private var memory: String {
+        "\(report.memory.atStart.inBytes) at first, \(report.memory.signedIn.inBytes) signed in, "
+            + "\(report.memory.largest.inBytes) at most, \(report.memoryPerUser.inBytes) for each user"
+    }
+
+    private func list(_ counts: [String: Int]) -> String {
+        if counts.isEmpty { return "none" }
+        return counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value.grouped)" }
+            .joined(separator: ", ")
+    }
+
+    private var ceilings: String? {
+        guard let ceilings = report.ceilings else { return nil }
+        return aligned([
+            ["beside its ceiling", "host", "ceiling", "ratio"],
+            [
+                "edits per second, a bare commit", ceilings.hostPerSecond.brief,
+                ceilings.bareCommitPerSecond.brief,
+                ratio(ceilings.hostPerSecond, ceilings.bareCommitPerSecond),
+            ],
+            [
+                "p99 ms at \(ceilings.pacedPerSecond.brief)/s, a bare commit",
+                ceilings.hostPaced99.brief, ceilings.bareCommitPaced99.brief,
+                ratio(ceilings.hostPaced99, ceilings.bareCommitPaced99),
+            ],
+            [
+                "changes per second, the server's own pace", report.drain.perSecond.brief,
+                ceilings.upstreamPerSecond.brief,
+                ratio(report.drain.perSecond, ceilings.upstreamPerSecond),
+            ],
+        ])
+    }
+
+    private func ratio(_ value: Double, _ ceiling: Double) -> String {
+        ceiling > 0 ? (value / ceiling).fixed(2) : "-"
+    }
+
+    private var checks: String {
+        report.verdict.all.map { check in
+            let head = "\(check.isHeld ? "holds" : "FAILS")  \(check.name.sentence)"
+            let count = "  (\(check.examined.grouped) looked at)"
+            let examples = check.failures.prefix(5).map { failure in
+                "         " + (failure.user.map { "user \($0): " } ?? "") + failure.text
+            }
+            let rest = check.failures.count - examples.count
+            return ([head + count] + examples + (rest > 0 ? ["         and \(rest) more"] : []))
+                .joined(separator: "\n")
+        }.joined(separator: "\n")
+    }
+
+    private var conclusion: String {
+        switch report.ending {
+        case .completed where report.isGood: "Every check holds."
+        case .completed: "Not every check holds."
+        case .interrupted: "Ended before it was done; this is what is known."
+        case .failed(let reason): "It could not be done: \(reason)"
+        }
+    }
+
+    /// The first column to the left, numbers to the right, sentences as they come.
+    private func aligned(_ rows: [[String]]) -> String {
+        let columns = rows.map(\.count).max() ?? 0
+        let widths = (0..<columns).map { column in
+            rows.compactMap { $0.count > column ? $0[column].count : nil }.max() ?? 0
+        }
+        return rows.map { row in
+            let cells = row.enumerated().map { column, cell in
+                let gap = String(repeating: " ", count: widths[column] - cell.count)
+                return column == 0 ? cell + gap : columns == 2 ? cell : gap + cell
+            }
+            return cells.joined(separator: "  ")
+        }.joined(separator: "\n")
+    }
+}
