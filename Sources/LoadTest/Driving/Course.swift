@@ -136,6 +136,8 @@ struct Course: Sendable {
         await upstream.setTrafficLimit(profile.requestsPerSecond)
         await upstream.forgetTraffic()
         let waiting = try await pendingChanges()
+        let removals = await host.ops?.page()?.pendingRemovals ?? 0
+        journal.write { $0.drain.removals += removals }
         journal.begin("drain" + suffix)
         try upstream.comeBack()
         try await drain(waiting)

@@ -78,7 +78,8 @@ extension Course {
         journal.write { report in
             let calls = report.upstreamCalls.filter { $0.key != "refused" && $0.key != "hub" }
             let asked = calls.values.reduce(0, +)
-            let needed = report.drain.changes + 4 * profile.users + 2 * conflicts
+            let needed =
+                report.drain.changes + report.drain.removals + 4 * profile.users + 2 * conflicts
             verdict.examine(.budget)
             guard Double(asked) > 1.05 * Double(needed) else { return }
             let text =

@@ -29,6 +29,11 @@ struct MetricsPage: Sendable {
             - sum("holdfast_pending_changes", "state=\"quarantined\"")
     }
 
+    var pendingRemovals: Int {
+        sum("holdfast_pending_changes", "type=\"softDelete\"")
+            + sum("holdfast_pending_changes", "type=\"hardDelete\"")
+    }
+
     /// By the value of one label.
     func sums(_ name: String, by label: String) -> [String: Int] {
         var sums: [String: Int] = [:]

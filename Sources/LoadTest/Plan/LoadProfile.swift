@@ -16,6 +16,8 @@ public struct LoadProfile: Hashable, Sendable {
     public var seed = 1
     /// How likely an edit is to go to an item that was edited before, from 0 to 1.
     public var repeats = 0.5
+    /// How many of the edits put an item into the trash or delete it, from 0 to 1.
+    public var removals = 0.2
     /// How often the server goes away and comes back.
     public var rounds = 1
     /// Whether every access token has run out when the server comes back.
@@ -42,7 +44,7 @@ public struct LoadProfile: Hashable, Sendable {
             measuresCeilings = true
         case .storm:
             (users, items, edits, offlineSeconds) = (2_000, 60, 50, 0)
-            (repeats, requestsPerSecond, expiresTokens) = (0, 500, true)
+            (repeats, removals, requestsPerSecond, expiresTokens) = (0, 0, 500, true)
         case .soak:
             (users, items, edits, offlineSeconds, rounds) = (500, 50, 10, 30, 240)
         }

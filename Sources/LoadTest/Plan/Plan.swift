@@ -80,7 +80,7 @@ public struct Plan: Sendable {
         var sketch = Sketch(
             base: base,
             mark: "s\(profile.seed).r\(round).u\(user)",
-            repeats: profile.repeats,
+            profile,
             chance: SeededChance(seed: seed)
         )
         for number in 0..<profile.edits { sketch.addEdit(number) }
@@ -103,6 +103,7 @@ private struct Sketch {
     private(set) var plan: UserPlan
     private let mark: String
     private let repeats: Double
+    private let removals: Double
     private let chance: SeededChance
     /// What each thing says by now.
     private var contents: [Content]
@@ -112,9 +113,10 @@ private struct Sketch {
     private var used: [Int] = []
     private var touched: Set<Int> = []
 
-    init(base: [Content], mark: String, repeats: Double, chance: SeededChance) {
+    init(base: [Content], mark: String, _ profile: LoadProfile, chance: SeededChance) {
         plan = UserPlan(base: base, edits: [])
-        (self.mark, self.repeats, self.chance) = (mark, repeats, chance)
+        (self.mark, self.chance) = (mark, chance)
+        (repeats, removals) = (profile.repeats, profile.removals)
         contents = base
         fresh = Array(base.indices)
         for index in fresh.indices.reversed().dropLast() {
@@ -125,10 +127,10 @@ private struct Sketch {
     mutating func addEdit(_ number: Int) {
         let mark = "\(mark).e\(number)"
         switch chance.fraction() {
-        case ..<0.2: create(mark)
-        case ..<0.8: update(mark)
-        case ..<0.92: remove { .trash(thing: $0) }
-        default: remove { .delete(thing: $0) }
+        case ..<(removals * 0.4): remove { .delete(thing: $0) }
+        case ..<removals: remove { .trash(thing: $0) }
+        case ..<(removals + 0.2): create(mark)
+        default: update(mark)
         }
     }
 

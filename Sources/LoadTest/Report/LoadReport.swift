@@ -18,6 +18,8 @@ public struct LoadReport: Sendable {
     public struct Drain: Hashable, Sendable {
         /// How many changes waited when the server came back.
         public var changes = 0
+        /// How many of them were removals, each of which looks at its item first.
+        public var removals = 0
         /// Until the first of them was gone.
         public var secondsUntilFirst = 0.0
         /// From then until the last was.

@@ -1,0 +1,118 @@
+import Glibc
+import JSON
+import System
+import TestSupport
+import Testing
+
+/// The command, with its own host and server, over real sockets.
+@Suite(.serialized)
+struct LoadProgramTests {
+    private let program = Child.productsDirectory + "/holdfast"
+    private let few = ["--users", "4", "--items", "6", "--edits", "8", "--concurrency", "4"]
+
+    private func load(_ words: [String]) throws -> (Child, JSON.Value?) {
+        let child = try Child.run(program, ["load"] + words)
+        return (child, (try? JSON.Document(Array(child.output.utf8)))?.root)
+    }
+
+    @Test func `every edit of a short outage is accounted for`() throws {
+        let (child, report) = try load(
+            few + ["--conflicts", "0.5", "--offline-seconds", "0.5", "--json"]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(report?["good"]?.bool == true)
+        #expect(report?["edits"]?["acknowledged"]?.int == 32)
+        let checks = report?["checks"]?.array.map(Array.init) ?? []
+        #expect(checks.count == 9)
+        #expect(checks.allSatisfy { ($0["examined"]?.int ?? 0) > 0 }, "\(child.output)")
+    }
+
+    @Test func `a host that is killed amid the edits loses none of them`() throws {
+        let (child, report) = try load(
+            [
+                "office", "--users", "5", "--items", "10", "--edits", "20", "--offline-seconds",
+                "2", "--conflicts", "0.3", "--kill", "--json",
+            ]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(report?["good"]?.bool == true)
+        #expect((report?["edits"]?["acknowledged"]?.int ?? 0) >= 80)
+    }
+
+    @Test func `a signal ends it with what is known by then`() throws {
+        let running = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "600", "--json"]
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        running.signal(SIGINT)
+        #expect(running.wait() == 1)
+        let report = try JSON.Document(Array(running.output.utf8)).root
+        #expect(report["ending"]?.string == "interrupted")
+        #expect(report["good"]?.bool == false)
+        #expect(report["phases"]?.array?.count == 3)
+    }
+
+    @Test func `a host that runs already is put to the test as well`() throws {
+        let scratch = try Scratch()
+        let ready = scratch.file("ready.json")
+        let host = try Running(
+            program,
+            [
+                "serve", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
+                "--ops-listen", "127.0.0.1:0", "--ready-file", ready, "--log-level", "error",
+            ]
+        )
+        while access(ready, R_OK) != 0 { poll(nil, 0, 20) }
+        let places = try JSON.Document(try Files.read(ready)).root
+        let token = try Files.read(scratch.file("state/admin.token")).filter { $0 > 0x20 }
+        let (child, report) = try load(
+            few + [
+                "--offline-seconds", "0.3", "--json",
+                "--host", "http://\(places["api"]?.string ?? "")",
+                "--token", String(decoding: token, as: UTF8.self),
+            ]
+        )
+        host.signal(SIGTERM)
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(report?["good"]?.bool == true)
+        #expect(host.wait() == 0)
+    }
+
+    @Test func `the reports are written to their files`() throws {
+        let scratch = try Scratch()
+        let (child, _) = try load(
+            [
+                "smoke", "--users", "2", "--edits", "3", "--offline-seconds", "0",
+                "--report", scratch.file("report.json"), "--html", scratch.file("report.html"),
+            ]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(child.output.contains("Every check holds."))
+        let json = try JSON.Document(try Files.read(scratch.file("report.json"))).root
+        #expect(json["good"]?.bool == true)
+        let page = String(decoding: try Files.read(scratch.file("report.html")), as: UTF8.self)
+        #expect(page.contains("Every check holds"))
+    }
+
+    @Test(arguments: [
+        ["nonsense"], ["smoke", "office"], ["--users", "0"], ["--users", "many"],
+        ["--conflicts", "2"], ["--offline-seconds", "-1"], ["--host", "http://127.0.0.1:1"],
+        ["--host", "nowhere", "--token", "t"],
+        ["--kill", "--host", "http://127.0.0.1:1", "--token", "t"],
+    ])
+    func `what makes no sense is refused in one line`(_ words: [String]) throws {
+        let (child, _) = try load(words)
+        #expect(child.status == 64)
+        #expect(child.complaint.split(separator: "\n").count == 1)
+    }
+
+    @Test func `a host that cannot be reached is a failure that says so`() throws {
+        let (child, report) = try load(
+            ["smoke", "--host", "http://127.0.0.1:1", "--token", "t", "--json"]
+        )
+        #expect(child.status == 1)
+        #expect(report?["ending"]?.string == "failed")
+        #expect(child.complaint.contains("127.0.0.1:1"))
+    }
+}
