@@ -40,7 +40,7 @@ struct ReportTests {
         #expect(json["operations"]?["update"]?["refused"]?.int == 1)
         #expect(json["operations"]?["update"]?["unknown"]?.int == 1)
         #expect(json["operations"]?["update"]?["refusals"]?["503"]?.string == "busy")
-        #expect(json["drain"]?["perSecond"]?.double == 30)
+        #expect(json["drain"]?["perSecond"]?.double == 28.5)
         #expect(json["checks"]?[0]?["holds"]?.bool == true)
         #expect(json["samples"]?[3]?["pending"]?.int == 30)
         #expect(json["samples"]?[3]?["memory"]?.isNull == true)

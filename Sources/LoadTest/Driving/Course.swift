@@ -174,6 +174,7 @@ struct Course: Sendable {
         )
         let duration = Duration.milliseconds(Int(profile.offlineSeconds * 1_000))
         let begun = timekeeper.elapsed
+        let busy = landlord?.processorSeconds
         let edited = try await withThrowingTaskGroup(of: [Foreign].self) { others in
             others.addTask { try await driveForeign(ledgers, over: duration) }
             if settings.killsHost {
@@ -188,7 +189,13 @@ struct Course: Sendable {
             return edited.noting(taken)
         }
         let seconds = (timekeeper.elapsed - begun).inSeconds
-        journal.write { $0.editSeconds += seconds }
+        let stillBusy = landlord?.processorSeconds
+        journal.write { report in
+            report.editSeconds += seconds
+            if let busy, let stillBusy, stillBusy > busy {
+                report.editProcessorSeconds += stillBusy - busy
+            }
+        }
         try Task.checkCancellation()
         return edited
     }
@@ -285,28 +292,19 @@ struct Course: Sendable {
     }
 
     private func drain(_ waiting: Int) async throws {
-        let begun = timekeeper.elapsed
-        var (last, moved, first) = (waiting, begun, Duration?.none)
-        while last > 0 {
+        var watch = DrainWatch(waiting, at: timekeeper.elapsed)
+        while watch.last > 0 {
             try await timekeeper.sleep(for: .milliseconds(profile.name == .smoke ? 20 : 200))
-            let now = try await pendingChanges()
-            if now != last {
-                moved = timekeeper.elapsed
-                first = first ?? moved
-            }
-            last = now
+            watch.note(try await pendingChanges(), at: timekeeper.elapsed)
             // Longer than any wait between two attempts.
-            guard timekeeper.elapsed - moved < .seconds(660) else {
-                throw LoadFailure("\(now) changes wait, and none has gone for eleven minutes.")
+            guard watch.restedSince(timekeeper.elapsed) < .seconds(660) else {
+                throw LoadFailure(
+                    "\(watch.last) changes wait, and none has gone for eleven minutes."
+                )
             }
         }
-        let start = first ?? begun
-        let seconds = (timekeeper.elapsed - start).inSeconds
-        journal.write { report in
-            report.drain.changes += waiting
-            report.drain.secondsUntilFirst += (start - begun).inSeconds
-            report.drain.seconds += seconds
-        }
+        let drain = watch.drain
+        journal.write { $0.drain.add(drain) }
     }
 }
 

@@ -70,6 +70,20 @@ final class Landlord: Sendable {
         await process.withLock { $0.take() }?.end(within: .seconds(15))
     }
 
+    /// For how long the host has kept processors busy.
+    var processorSeconds: Double? {
+        guard let child = process.withLock({ $0 }),
+            let bytes = try? Files.read("/proc/\(child.id)/stat")
+        else { return nil }
+        // The name, which may hold anything, ends with the last bracket; then come state and numbers.
+        let fields = String(decoding: bytes, as: UTF8.self).split(separator: ")").last?
+            .split(separator: " ")
+        guard let fields, fields.count > 12, let user = Double(fields[11]),
+            let system = Double(fields[12])
+        else { return nil }
+        return (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
     /// Memory that is the process's own, without what it has mapped from files.
     var ownMemory: Int? {
         guard let child = process.withLock({ $0 }),

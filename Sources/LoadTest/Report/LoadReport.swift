@@ -22,10 +22,13 @@ public struct LoadReport: Sendable {
         public var removals = 0
         /// Until the first of them was gone.
         public var secondsUntilFirst = 0.0
-        /// From then until the last was.
+        /// From then until no more than one in twenty waited. What is left may have to wait on purpose:
+        /// for a server that asked for it, or because nobody knows what became of an attempt.
         public var seconds = 0.0
+        /// From the first until the last.
+        public var secondsUntilLast = 0.0
 
-        public var perSecond: Double { seconds > 0 ? Double(changes) / seconds : 0 }
+        public var perSecond: Double { seconds > 0 ? Double(changes) * 0.95 / seconds : 0 }
     }
 
     /// What the host had of its own, in bytes.
@@ -54,6 +57,8 @@ public struct LoadReport: Sendable {
     /// For how long edits were made, in all rounds.
     public var editSeconds = 0.0
     public var signInSeconds = 0.0
+    /// How long the host kept processors busy while edits were made; 0 if nobody knows.
+    public var editProcessorSeconds = 0.0
     public var drain = Drain()
     public var memory = Memory()
     public var ceilings: Ceilings?
@@ -81,6 +86,11 @@ public struct LoadReport: Sendable {
     }
     public var memoryPerUser: Int {
         max(0, memory.largest - memory.atStart) / max(1, profile.users)
+    }
+
+    /// What an edit costs the host, in microseconds of a processor.
+    public var processorPerEdit: Double {
+        editProcessorSeconds * 1_000_000 / Double(max(1, acknowledged))
     }
 
     /// All edits together.

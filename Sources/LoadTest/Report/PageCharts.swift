@@ -7,7 +7,7 @@ extension ReportPage {
                 name: name,
                 points: samples.compactMap { sample in
                     value(sample).map { (sample.seconds, $0) }
-                }
+                }.thinned
             )
         }
         func chart(
@@ -47,7 +47,7 @@ extension ReportPage {
             chart(
                 "Changes brought to the server, per second",
                 "How quickly the queue is worked off.",
-                [Chart.Line(name: "resolved", points: rates(of: samples))]
+                [Chart.Line(name: "resolved", points: rates(of: samples).thinned)]
             ),
             chart(
                 "Conflicts and backup copies",
@@ -112,4 +112,14 @@ extension ReportPage {
         .key.l0{background:var(--a)}.key.l1{background:var(--b)}
         .legend,footer{color:var(--quiet);font-size:.88rem}footer{margin-top:48px}
         """
+}
+
+extension [(seconds: Double, value: Double)] {
+    /// No more points than a chart is wide: of those that fall together, the largest.
+    fileprivate var thinned: Self {
+        let step = count / 700 + 1
+        return stride(from: 0, to: count, by: step).compactMap { start in
+            self[start..<Swift.min(start + step, count)].max { $0.value < $1.value }
+        }
+    }
 }

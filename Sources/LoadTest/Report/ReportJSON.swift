@@ -42,6 +42,7 @@ extension LoadReport: JSON.Writable {
             edits.add("unknown", unknown)
             edits.add("seconds", JSON.Finite(editSeconds))
             edits.add("perSecond", JSON.Finite(acceptedPerSecond))
+            edits.add("processorMicroseconds", JSON.Finite(processorPerEdit))
             edits.add("latency", Percentiles(latencies))
         }
         report.object("operations") { operations in
@@ -64,6 +65,7 @@ extension LoadReport: JSON.Writable {
             $0.add("changes", drain.changes)
             $0.add("secondsUntilFirst", JSON.Finite(drain.secondsUntilFirst))
             $0.add("seconds", JSON.Finite(drain.seconds))
+            $0.add("secondsUntilLast", JSON.Finite(drain.secondsUntilLast))
             $0.add("perSecond", JSON.Finite(drain.perSecond))
         }
         report.object("memory") {

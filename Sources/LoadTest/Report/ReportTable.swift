@@ -52,6 +52,10 @@ public struct ReportTable: Sendable {
             ["retries", list(report.retries)],
             ["memory", memory],
         ]
+        if report.editProcessorSeconds > 0 {
+            let cost = report.processorPerEdit.brief
+            rows.append(["cost of an edit", "\(cost) µs of a processor in the host"])
+        }
         if report.unknown > 0 { rows.append(["never answered", report.unknown.grouped]) }
         if !report.upstreamCalls.isEmpty {
             rows.append(["server was asked", list(report.upstreamCalls)])
@@ -60,9 +64,11 @@ public struct ReportTable: Sendable {
     }
 
     private var drain: String {
-        "\(report.drain.changes.grouped) changes in \(report.drain.seconds.brief) s "
-            + "(\(report.drain.perSecond.brief)/s), "
-            + "the first after \(report.drain.secondsUntilFirst.brief) s"
+        let drain = report.drain
+        return
+            "\(drain.changes.grouped) changes, the first after \(drain.secondsUntilFirst.brief) s; "
+            + "95 in 100 in \(drain.seconds.brief) s (\(drain.perSecond.brief)/s), "
+            + "all in \(drain.secondsUntilLast.brief) s"
     }
 
     private var memory: String {
