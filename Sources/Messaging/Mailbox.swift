@@ -90,15 +90,16 @@ extension Mailbox {
         atOnce limit: Int,
         _ body: @escaping @Sendable (Message) async -> Void
     ) async {
-        await withTaskGroup(of: Void.self) { tasks in
-            var underWay = 0
+        let places = Places(limit)
+        // A group that collects results would keep every task that has ended, with all its memory,
+        // until somebody fetched that: for most accounts, for ever.
+        await withDiscardingTaskGroup { tasks in
             for await message in self {
-                if underWay == limit {
-                    await tasks.next()
-                    underWay -= 1
+                await places.take()
+                tasks.addTask {
+                    await body(message)
+                    places.giveBack()
                 }
-                tasks.addTask { await body(message) }
-                underWay += 1
             }
         }
     }
