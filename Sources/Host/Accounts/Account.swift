@@ -85,12 +85,7 @@ final class Account: Sendable {
             clockOffset: { [upstream] in upstream.clockOffset },
             surroundings: office.surroundings
         )
-        hub = HubListener(
-            Hub(asking),
-            scheduler.address,
-            link.monitor.address,
-            office.surroundings.timekeeper
-        )
+        hub = HubListener(Hub(asking), scheduler.address, link, office.surroundings.timekeeper)
         services = ServiceGroup(
             [resolver, scheduler, repository, hub],
             patience: .seconds(1),

@@ -6,7 +6,7 @@ import System
 final class HubListener: Service {
     private let hub: Hub
     private let scheduler: Address<SyncScheduler.Message>
-    private let monitor: Address<NetworkMonitor.Message>
+    private let link: ServerLink
     private let timekeeper: any Timekeeper
     private let closing = Mailbox<Never>(name: "hub", capacity: 1)
     private let resting = Lock<Mailbox<Never>?>(nil)
@@ -14,12 +14,12 @@ final class HubListener: Service {
     init(
         _ hub: Hub,
         _ scheduler: Address<SyncScheduler.Message>,
-        _ monitor: Address<NetworkMonitor.Message>,
+        _ link: ServerLink,
         _ timekeeper: any Timekeeper
     ) {
         self.hub = hub
         self.scheduler = scheduler
-        self.monitor = monitor
+        self.link = link
         self.timekeeper = timekeeper
     }
 
@@ -41,7 +41,7 @@ final class HubListener: Service {
         await hub.run(resting: rest) { news in
             switch news {
             case .connected, .event(_, isOwn: false):
-                try? self.monitor.tryTell(.heard(.answered))
+                self.link.heardFromHub()
                 try? self.scheduler.tryTell(.trigger(.upstreamChanged))
             case .event(_, isOwn: true), .lost, .signedOut: break
             }

@@ -98,6 +98,13 @@ final class ServerLink: Service {
         try? monitor.address.tryTell(.linksChanged)
     }
 
+    /// The server is there. Whoever waits for the network comes at once now, and is not to be held up
+    /// by what requests found out while it was away.
+    func heardFromHub() {
+        if monitor.standing.state == .offline { upstream.networkChanged() }
+        try? monitor.address.tryTell(.heard(.answered))
+    }
+
     func run() async {
         let pulse = heart.join(.networkMonitor, monitor.address) { .pulse($0) }
         defer { heart.leave(pulse) }

@@ -1,3 +1,4 @@
+import Metrics
 import System
 import Testing
 import Vault
@@ -357,5 +358,38 @@ struct BudgetTests {
             take(budget.ring(at: now))
         }
         #expect(waiting.isEmpty && running.isEmpty, "seed \(seed)")
+    }
+}
+
+/// What operators see of a budget.
+struct BudgetMetricsTests {
+    private let registry = Registry(timekeeper: SystemTimekeeper())
+
+    private func breakers() async -> [String: Int] {
+        let page = String(decoding: await registry.page(.prometheus), as: UTF8.self)
+        let series = #/holdfast_upstream_breakers\{state="(\w+)"\} (-?\d+)/#
+        return page.matches(of: series).reduce(into: [:]) {
+            $0[String($1.output.1)] = Int($1.output.2)
+        }
+    }
+
+    @Test func `an upstream is shown in the one state that its breaker is in`() async throws {
+        let turnstile = Turnstile(
+            places: 4,
+            timekeeper: SystemTimekeeper(),
+            chance: SystemChance(),
+            metrics: BudgetMetrics(registry)
+        )
+        var ask = RequestBudget.Ask(account: "a", pace: .read, patience: .zero)
+        for _ in 0..<Breaker.patience {
+            _ = try await turnstile.pass(ask) { .init(value: (), result: .failed(isBan: false)) }
+        }
+        #expect(await breakers() == ["closed": 0, "open": 1, "halfOpen": 0])
+        ask.isForced = true
+        let meanwhile = try await turnstile.pass(ask) {
+            .init(value: await breakers(), result: .answered)
+        }
+        #expect(meanwhile.value == ["closed": 0, "open": 0, "halfOpen": 1])
+        #expect(await breakers() == ["closed": 1, "open": 0, "halfOpen": 0])
     }
 }

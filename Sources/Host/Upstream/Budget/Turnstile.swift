@@ -63,8 +63,12 @@ final class Turnstile: Sendable {
 
     private func enter(_ ask: RequestBudget.Ask) async throws(RequestBudget.Refusal) -> Int {
         let now = timekeeper.elapsed
-        let (ticket, answer, alarm, called) = state.withLock { $0.ask(ask, at: now) }
+        let ((ticket, answer, alarm, called), before, after) = state.withLock { state in
+            let before = state.budget.breaker.kind
+            return (state.ask(ask, at: now), before, state.budget.breaker.kind)
+        }
         for call in called { call.resume() }
+        metrics.breakerMoved(from: before, to: after)
         switch answer {
         case .go: break
         case .refused(let refusal): throw refusal
