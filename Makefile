@@ -76,6 +76,13 @@ dashboards: setup tools ## Boards, rules and the list of metrics anew, held agai
 	Dashboards/page.sh .build/debug/holdfast .build/dashboards/page
 	$(WITH_TOOLS) WRITE=1 Dashboards/check.sh .build/dashboards/page .build/dashboards/work
 
+.PHONY: outage
+outage: setup tools ## A real Prometheus watches a real host through an outage, and draws it.
+	@echo "== Building the host in release"
+	swift build $(RELEASE) --product holdfast
+	rm -rf .build/outage
+	$(WITH_TOOLS) python3 Tests/Outage/outage.py .build/release/holdfast .build/outage Docs/outage.svg
+
 .PHONY: records
 records: setup ## Makes the C of the records anew from proto/.
 	protoc-c --proto_path=proto --c_out=Sources/C/CRecords records.proto
