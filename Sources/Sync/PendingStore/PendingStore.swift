@@ -21,6 +21,7 @@ public final class PendingStore: Service {
             String,
             expecting: Int64,
             at: Moment,
+            needsRoom: Bool,
             @Sendable (inout PendingChange) -> Void,
             Answer<(swap: Swap, receiptID: String?)>
         )
@@ -117,9 +118,15 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.update(id, expecting: version, body)
             }
-        case .queue(let id, let version, let moment, let body, let reply):
+        case .queue(let id, let version, let moment, let needsRoom, let body, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.queue(id, expecting: version, at: moment, body)
+                try await store.queue(
+                    id,
+                    expecting: version,
+                    at: moment,
+                    needsRoom: needsRoom,
+                    body
+                )
             }
         case .settle(let id, let lane, let version, let settlement, let reply):
             await reply.answer { () async throws(StoreError) in

@@ -154,7 +154,7 @@ private struct Entry: Sendable {
         if base?.isDamaged == true, stored == nil { return .made(.unreadable) }
         let folding = fold(into: stored?.change, lane, base?.footing)
         let needsRoom = stored == nil && folding.change != nil && standing.waits
-        if needsRoom, let limit = try Self.limitReached(limits, lane.userID, db) {
+        if needsRoom, let limit = try limits.reached(by: lane.userID, db) {
             return .full(limit: limit)
         }
         return .made(try keep(folding, stored, db))
@@ -221,14 +221,18 @@ private struct Entry: Sendable {
             )
         )
     }
+}
 
-    /// The limit that leaves no room for another record of this account.
-    private static func limitReached(
-        _ limits: Store.Limits,
-        _ userID: String,
+extension Store.Limits {
+    /// The limit that leaves no room for another record of the account.
+    ///
+    /// - Parameter uncounted: So many of its records have their place already.
+    func reached(
+        by userID: String,
+        besides uncounted: Int = 0,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int? {
-        let (count, bytes) =
+        let (count, size) =
             try db.first(
                 """
                 SELECT ifnull(sum(count), 0), ifnull(sum(bytes), 0) FROM pending_tally
@@ -236,8 +240,8 @@ private struct Entry: Sendable {
                 """,
                 .text(userID)
             ) { (row) throws(DatabaseError) in (try row.int(0), try row.int(1)) } ?? (0, 0)
-        if count >= limits.changes { return limits.changes }
-        return bytes >= limits.bytes ? limits.bytes : nil
+        if count - uncounted >= changes { return changes }
+        return size >= bytes ? bytes : nil
     }
 }
 

@@ -94,19 +94,44 @@ extension Store {
     }
 
     /// A change that was in flight waits after all: its caller gets a receipt.
+    ///
+    /// - Parameter needsRoom: It is refused where no place is left for it, and stays as it is.
     public func queue(
         _ id: String,
         expecting version: Int64,
         at moment: Moment,
+        needsRoom: Bool = false,
         _ body: @Sendable (inout PendingChange) -> Void
     ) async throws(StoreError) -> (swap: Swap, receiptID: String?) {
-        let receiptID = chance.identifier()
-        return try await write { (db) throws(DatabaseError) in
+        let (receiptID, limits) = (chance.identifier(), limits)
+        let outcome = try await write { (db) throws(DatabaseError) -> Queueing in
+            if needsRoom, let limit = try Self.limitReached(limits, besides: id, db) {
+                return .full(limit: limit)
+            }
             let swap = try Self.swap(id, expecting: version, db, body)
-            guard case .done(let change) = swap else { return (swap, nil) }
+            guard case .done(let change) = swap else { return .tried(swap, receiptID: nil) }
             try ReceiptTable.issue(receiptID, for: change, at: moment, db)
-            return (swap, receiptID)
+            return .tried(swap, receiptID: receiptID)
         }
+        switch outcome {
+        case .tried(let swap, let receiptID): return (swap, receiptID)
+        case .full(let limit): throw .queueFull(limit: limit)
+        }
+    }
+
+    private enum Queueing: Sendable {
+        case tried(Swap, receiptID: String?)
+        case full(limit: Int)
+    }
+
+    /// The limit that leaves no room for this record among the others.
+    private static func limitReached(
+        _ limits: Limits,
+        besides id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int? {
+        guard let own = try PendingTable.find(id: id, db)?.summary else { return nil }
+        return try limits.reached(by: own.lane.userID, besides: 1, db)
     }
 
     private static func swap(

@@ -247,8 +247,8 @@ extension Repository {
         case .unanswered(let setback, let version) where !mayWait:
             try await withdraw(recorded, version)
             throw .upstream(setback)
-        case .unanswered(_, let version):
-            return try await queue(change.id, version, change.cipherID)
+        case .unanswered(let setback, let version):
+            return try await queue(recorded, version, setback)
         case .overtaken:
             return try await overtaken(change)
         }
@@ -261,13 +261,39 @@ extension Repository {
         announce(recorded.change)
     }
 
+    /// A change that upstream has not taken waits, if there is room for it. What upstream may have
+    /// taken all the same has to be kept in any case.
+    private func queue(
+        _ recorded: Recorded,
+        _ version: Int64,
+        _ setback: Setback
+    ) async throws(Refusal) -> Written<String> {
+        let change = recorded.change
+        let isNew = recorded.before == nil && !setback.mayHaveLanded
+        do throws(Refusal) {
+            return try await queue(change.id, version, change.cipherID, needsRoom: isNew)
+        } catch {
+            guard case .store(.queueFull) = error else { throw error }
+            try await withdraw(recorded, version)
+            throw error
+        }
+    }
+
     private func queue(
         _ changeID: String,
         _ version: Int64,
-        _ cipherID: String
+        _ cipherID: String,
+        needsRoom: Bool = false
     ) async throws(Refusal) -> Written<String> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
-            .queue(changeID, expecting: version, at: surroundings.now, { $0.makeReady() }, $0)
+            .queue(
+                changeID,
+                expecting: version,
+                at: surroundings.now,
+                needsRoom: needsRoom,
+                { $0.makeReady() },
+                $0
+            )
         }
         if case .done(let change) = queued.swap, let receiptID = queued.receiptID {
             tellQueued(change)
