@@ -1,15 +1,20 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Builds in which the program can be broken on purpose, in one place at a time.
+let mutants: [SwiftSetting] =
+    Context.environment["HOLDFAST_MUTANTS"] == "1" ? [.define("MUTANTS")] : []
+
 /// What every room is held to.
-let strict: [SwiftSetting] = [
-    .swiftLanguageMode(.v6),
-    .treatAllWarnings(as: .error),
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+let strict: [SwiftSetting] =
+    mutants + [
+        .swiftLanguageMode(.v6),
+        .treatAllWarnings(as: .error),
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ]
 
 /// Generic code that is used across rooms (channels above all) is three to four times slower
 /// unless the optimiser may look into the other room.
@@ -81,6 +86,7 @@ let package = Package(
         shim("CArgon2", links: "argon2"),
         shim("CRecords", links: "protobuf-c"),
         shim("CHub", links: "crypto"),
+        shim("CFaultVFS", links: "sqlite3"),
 
         // The house, ground floor first. A room knows only rooms above this line of it.
         room("System", above: ["CSystem"]),
@@ -119,25 +125,27 @@ let package = Package(
             "LoadTest",
             above: ["EmbeddedUpstream", "Bitwarden", "Crypto", "JSON", "HTTP", "SQLite", "System"]
         ),
+        room("Machine", above: ["System", "CFaultVFS"]),
+        room(
+            "Simulation",
+            above: [
+                "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "SQLite", "Crypto",
+                "JSON", "HTTP", "Messaging", "Metrics", "Logging", "Machine", "System",
+            ]
+        ),
         .executableTarget(
             name: "holdfast",
             dependencies: [
-                "LoadTest", "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault", "Crypto",
-                "HTTP", "JSON", "SQLite", "Metrics", "Logging", "System",
+                "LoadTest", "Simulation", "Host", "EmbeddedUpstream", "Sync", "Bitwarden", "Vault",
+                "Crypto", "HTTP", "JSON", "SQLite", "Metrics", "Logging", "System",
             ],
             swiftSettings: strict
         ),
 
         .target(
-            name: "CFaultVFS",
-            path: "Tests/TestSupport/CFaultVFS",
-            linkerSettings: [.linkedLibrary("sqlite3")]
-        ),
-        .target(
             name: "TestSupport",
-            dependencies: ["System", "CFaultVFS"],
+            dependencies: ["Machine", "System"],
             path: "Tests/TestSupport",
-            exclude: ["CFaultVFS"],
             swiftSettings: strict
         ),
         .target(
@@ -217,6 +225,7 @@ let package = Package(
         ),
         tests("LoadTestTests", of: ["LoadTest", "JSON", "System", "holdfast"]),
         tests("CommandLineTests", of: ["holdfast", "Host", "HTTP", "JSON", "System"]),
+        tests("SimulationTests", of: ["Simulation", "holdfast", "Machine", "System"]),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 

@@ -6,8 +6,8 @@ import System
 struct Holdfast {
     static let version = "0.1.0"
     static let commands: [Command] = [
-        .serve, .demo, .upstream, .load, .login, .logout, .unlock, .lock, .sync, .status, .accounts,
-        .list,
+        .serve, .demo, .upstream, .load, .simulate, .login, .logout, .unlock, .lock, .sync, .status,
+        .accounts, .list,
         .get, .create, .edit, .delete, .restore, .pending, .token, .verify, .completions, .manual,
     ]
 

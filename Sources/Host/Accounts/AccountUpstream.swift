@@ -1,13 +1,13 @@
 import Bitwarden
 import JSON
-import Messaging
-import Sync
+package import Messaging
+package import Sync
 import System
-import Vault
+package import Vault
 
 extension Evidence {
     /// What a setback shows of the network; nil if it shows nothing.
-    init?(_ setback: Setback) {
+    package init?(_ setback: Setback) {
         switch setback.reason {
         case .rejected, .stale, .missing, .unauthorised: self = .answered
         case .throttled, .unavailable: self = .troubled
@@ -19,7 +19,7 @@ extension Evidence {
 
 /// The upstream as the mesh asks for it: each call in the manner that its urgency wants, and each end
 /// of one told to the network's monitor.
-struct AccountUpstream: VaultUpstream {
+package struct AccountUpstream: VaultUpstream {
     let account: UpstreamAccount
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself.
@@ -41,7 +41,20 @@ struct AccountUpstream: VaultUpstream {
         keepStanding = { await link.keepStanding() }
     }
 
-    var clockOffset: Int64? { account.upstream.clockOffset }
+    package init(
+        _ account: UpstreamAccount,
+        monitor: Address<NetworkMonitor.Message>,
+        signedOut: @escaping @Sendable () async -> Void,
+        keepStanding: @escaping @Sendable () async -> Void
+    ) {
+        self.account = account
+        self.monitor = monitor
+        learn = { _ in }
+        self.signedOut = signedOut
+        self.keepStanding = keepStanding
+    }
+
+    package var clockOffset: Int64? { account.upstream.clockOffset }
 
     func ask<Value: Sendable>(
         _ urgency: Urgency,
@@ -65,15 +78,15 @@ struct AccountUpstream: VaultUpstream {
     /// A monitor that has too much to do has heard enough.
     private func tell(_ evidence: Evidence) { try? monitor.tryTell(.heard(evidence)) }
 
-    func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+    package func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await ask(urgency) { account throws(Setback) in try await account.cipher(id) }
     }
 
-    func create(_ request: [UInt8], _ urgency: Urgency) async throws(Setback) -> Cipher {
+    package func create(_ request: [UInt8], _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await ask(urgency) { account throws(Setback) in try await account.create(request) }
     }
 
-    func update(
+    package func update(
         _ id: String,
         _ request: [UInt8],
         _ urgency: Urgency
@@ -83,7 +96,7 @@ struct AccountUpstream: VaultUpstream {
         }
     }
 
-    func adjust(
+    package func adjust(
         _ id: String,
         folderID: String?,
         isFavourite: Bool,
@@ -95,31 +108,31 @@ struct AccountUpstream: VaultUpstream {
         }
     }
 
-    func trash(_ id: String, _ urgency: Urgency) async throws(Setback) {
+    package func trash(_ id: String, _ urgency: Urgency) async throws(Setback) {
         try await ask(urgency) { account throws(Setback) in try await account.trash(id) }
     }
 
-    func restore(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+    package func restore(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await ask(urgency) { account throws(Setback) in try await account.restore(id) }
     }
 
-    func delete(_ id: String, _ urgency: Urgency) async throws(Setback) {
+    package func delete(_ id: String, _ urgency: Urgency) async throws(Setback) {
         try await ask(urgency) { account throws(Setback) in try await account.delete(id) }
     }
 
-    func archive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+    package func archive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await ask(urgency) { account throws(Setback) in try await account.archive(id) }
     }
 
-    func unarchive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+    package func unarchive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await ask(urgency) { account throws(Setback) in try await account.unarchive(id) }
     }
 
-    func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
+    package func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
         try await ask(urgency) { account throws(Setback) in try await account.revision().number }
     }
 
-    func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
+    package func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
         let fetched = try await ask(urgency) { account throws(Setback) in
             try await account.sync()
         }
@@ -127,7 +140,7 @@ struct AccountUpstream: VaultUpstream {
         return await Fetched(fetched, of: account.session.userID)
     }
 
-    func switches(_ urgency: Urgency) async throws(Setback) -> Switches {
+    package func switches(_ urgency: Urgency) async throws(Setback) -> Switches {
         let configuration = try await ask(urgency) { account throws(Setback) in
             try await account.upstream.configuration(account.manner)
         }

@@ -85,7 +85,7 @@ extension Store {
     }
 
     /// Opens a store at a path, without a directory to hold.
-    static func open(
+    package static func open(
         _ path: String,
         _ directory: StateDirectory?,
         _ options: Options,

@@ -1,0 +1,294 @@
+import FoundationEssentials
+import Bitwarden
+import Crypto
+import EmbeddedUpstream
+import HTTP
+import Host
+import JSON
+import Machine
+import Metrics
+import Sync
+import System
+import Vault
+
+/// The server with all that is done there without this host: the account, its other device, and the
+/// eye of the oracle.
+final class Cloud: Sendable {
+    let server: EmbeddedUpstream
+    let ring: KeyRing
+    let userID: String
+    /// One request after the other, so that it is known who changed what.
+    let turns = Lanes()
+    let directLine: DirectLine
+    private let transport: MemoryTransport
+    private let upstream: Upstream
+    private let chance: SeededChance
+    private let other: Lock<UpstreamAccount>
+    private let readings = Lock<[String: (bytes: [UInt8], item: PlainItem)]>([:])
+    private let shift = Lock(Int64(0))
+    private let time: VirtualTimekeeper
+
+    static let email = "ada@example.com"
+    private static let hash = Base64.text(of: [UInt8](repeating: 7, count: 32))
+
+    init(_ profile: Personality.Name, _ time: VirtualTimekeeper, seed: UInt64) async throws {
+        self.time = time
+        chance = SeededChance(seed: seed ^ 0xC10D)
+        server = try await EmbeddedUpstream.start(
+            .init(Personality(profile), address: nil),
+            time: time,
+            chance: chance
+        )
+        transport = MemoryTransport(handler: server.handler)
+        try await Self.register(transport, chance)
+        directLine = DirectLine(transport)
+        upstream = try Self.upstream(directLine, time, chance, device: 1)
+        let tokens = try await Self.signIn(upstream)
+        userID = tokens.userID
+        other = Lock(UpstreamAccount(upstream, upstream.session(tokens) { _ in }))
+        ring = try KeyRing(
+            user: SymmetricKey(from: chance),
+            account: WrappedKeys(privateKey: nil),
+            entropy: chance
+        )
+    }
+
+    var account: UpstreamAccount {
+        other.withLock { $0 }.asking { $0.isForced = true }
+    }
+
+    static func upstream(
+        _ network: any Network,
+        _ time: any Timekeeper,
+        _ chance: any Chance,
+        device: Int
+    ) throws -> Upstream {
+        Upstream(
+            try Bases("http://localhost"),
+            identity: ClientIdentity(
+                device: Device(
+                    type: 25,
+                    identifier: "1d9f5a0c-7b51-4f0e-9d0b-0c6f0a6f1c1\(device)",
+                    name: "device \(device)"
+                )
+            ),
+            world: .init(network: network, timekeeper: time, chance: chance),
+            metrics: UpstreamMetrics(Registry(timekeeper: time))
+        )
+    }
+
+    static func signIn(_ upstream: Upstream) async throws -> Tokens {
+        let grant = PasswordGrant(email: email, masterPasswordHash: hash)
+        guard case .signedIn(let signedIn) = try await upstream.signIn(grant) else {
+            throw Unforeseen("the server lets nobody in")
+        }
+        return signedIn.tokens
+    }
+
+    /// What reaches the server, whoever sent it.
+    func carryOut(
+        _ method: HTTP.Method,
+        _ path: String,
+        _ headers: Headers,
+        _ body: [UInt8]
+    ) async throws -> Answer {
+        try await transport.send(method, path, headers: headers, body: body)
+    }
+
+    // MARK: Its clock
+
+    var secondsAhead: Int64 { shift.withLock { $0 } }
+
+    func setClock(seconds: Int) async {
+        shift.withLock { $0 = Int64(seconds) }
+        await server.shiftClock(seconds: Int64(seconds))
+    }
+
+    /// As the server's answers tell it.
+    var date: String { httpDate(Int64(time.now.timeIntervalSince1970) + secondsAhead) }
+
+    // MARK: The eye
+
+    /// All items, opened.
+    func look() async throws -> [String: PlainItem] {
+        var items: [String: PlainItem] = [:]
+        for cipher in try await account.ciphers() {
+            guard let id = cipher.id else { continue }
+            let known = readings.withLock { $0[id] }
+            if let known, known.bytes == cipher.bytes {
+                items[id] = known.item
+            } else if let item = PlainItem(cipher.document.root, user: ring.user) {
+                readings.withLock { $0[id] = (cipher.bytes, item) }
+                items[id] = item
+            }
+        }
+        return items
+    }
+
+    /// The same items, with one of them looked at anew.
+    func look(at id: String, among items: [String: PlainItem]) async -> [String: PlainItem] {
+        var items = items
+        let cipher = try? await account.cipher(id)
+        items[id] = cipher.flatMap { PlainItem($0.document.root, user: ring.user) }
+        return items
+    }
+
+    // MARK: The other device
+
+    func add(_ item: PlainItem) async throws {
+        _ = try await account.create(Array(body(item, under: ring.user, known: nil).utf8))
+    }
+
+    /// Writes over what is there.
+    func write(_ item: PlainItem) async throws {
+        let text = body(item, under: ring.user, known: item.revision)
+        _ = try await account.update(item.id, Array(text.utf8))
+    }
+
+    /// What has not been changed keeps its ciphertext, as with every client.
+    private func body(_ item: PlainItem, under user: Sealer, known: String?) -> String {
+        let sealer = item.sealer(under: user, entropy: chance) ?? user
+        func seal(_ text: String) -> String { (try? sealer.seal(text)) ?? "" }
+        func sealed(_ field: PlainField) -> String {
+            guard let text = item.values[field] else { return "null" }
+            if let there = item.sealed[field], !there.isEmpty { return "\"\(there)\"" }
+            return "\"\(seal(text + (field == .name ? item.stamp ?? "" : "")))\""
+        }
+        let history = item.sealedHistory.isEmpty ? item.history.map(seal) : item.sealedHistory
+        let entries = history.prefix(5).map {
+            "{\"password\":\"\($0)\",\"lastUsedDate\":\"2026-01-01T00:00:00.000Z\"}"
+        }
+        let origin = item.sealedOrigin.isEmpty ? seal(item.origin ?? "") : item.sealedOrigin
+        let label = seal("origin")
+        return """
+            {"type":1,"encryptedFor":"\(userID)","reprompt":0,\
+            "favorite":\(item.isFavourite),"folderId":null,\
+            "key":\(item.key.map { "\"\($0)\"" } ?? "null"),\
+            "name":\(sealed(.name)),"notes":\(sealed(.notes)),\
+            "login":{"username":\(sealed(.username)),"password":\(sealed(.password))},\
+            "fields":[{"type":0,"name":"\(label)","value":"\(origin)"}],\
+            "passwordHistory":[\(entries.joined(separator: ","))],\
+            "lastKnownRevisionDate":\(known.map { "\"\($0)\"" } ?? "null")}
+            """
+    }
+
+    /// Nobody's token is worth anything afterwards; this device signs in anew.
+    func endSessions() async throws {
+        let token = account.session.tokens.access
+        _ = try await transport.send(
+            .post,
+            "/api/accounts/security-stamp",
+            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
+            body: "{\"masterPasswordHash\":\"\(Self.hash)\"}"
+        )
+        let tokens = try await Self.signIn(upstream)
+        let session = upstream.session(tokens) { _ in }
+        other.withLock { $0 = UpstreamAccount(upstream, session) }
+    }
+
+    // MARK: The account
+
+    private static func register(
+        _ transport: MemoryTransport,
+        _ chance: SeededChance
+    ) async throws {
+        func sealed(bytes count: Int) -> String {
+            let parts = [16, count, 32].map { count in
+                Base64.text(of: (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
+            }
+            return "2." + parts.joined(separator: "|")
+        }
+        let registration = Registration(
+            email: email,
+            masterPasswordHash: hash,
+            settings: .usual,
+            wrappedUserKey: sealed(bytes: 80),
+            keys: AccountKeys(
+                publicKey: Base64.text(of: [UInt8](repeating: 3, count: 294)),
+                wrappedPrivateKey: sealed(bytes: 1_232)
+            )
+        )
+        var json = JSON.Edit(try JSON.Document(JSON.Raw(registration)))
+        try json.set([.member("emailVerificationToken")], to: JSON.Raw("any"))
+        let answer = try await transport.send(
+            .post,
+            "/identity/accounts/register/finish",
+            headers: ["Content-Type": "application/json"],
+            body: json.bytes
+        )
+        guard answer.status == .ok else { throw Unforeseen(answer.text) }
+    }
+}
+
+/// The simulator itself cannot go on.
+struct Unforeseen: Error, CustomStringConvertible {
+    let description: String
+    init(_ description: String) { self.description = description }
+}
+
+/// A line on which nothing goes wrong.
+struct DirectLine: Network {
+    let transport: MemoryTransport
+
+    init(_ transport: MemoryTransport) { self.transport = transport }
+
+    func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
+        do {
+            let answer = try await transport.send(
+                request.method,
+                request.path,
+                headers: request.headers,
+                body: request.content
+            )
+            return NetworkAnswer(
+                status: answer.status.rawValue,
+                headers: answer.headers,
+                body: answer.body
+            )
+        } catch {
+            throw NetworkFailure(.lost, "the connection was lost", isOutcomeUnknown: true)
+        }
+    }
+
+    func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
+        throw NetworkFailure(.lost, "nothing is streamed here")
+    }
+
+    func openLine(
+        _ url: String,
+        headers: Headers
+    ) async throws(NetworkFailure) -> any HubLine {
+        throw NetworkFailure(.lost, "there is no hub here")
+    }
+}
+
+extension Client.Request {
+    var path: String { "/" + url.split(separator: "/", maxSplits: 2).dropFirst(2).joined() }
+
+    var content: [UInt8] {
+        if case .bytes(let bytes) = body { bytes } else { [] }
+    }
+}
+
+/// As HTTP writes it.
+func httpDate(_ seconds: Int64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400)
+    // The civil calendar from days since 1970 (Hinnant).
+    let shifted = days + 719_468
+    let era = shifted / 146_097
+    let day = shifted - era * 146_097
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365
+    let inYear = day - (365 * year + year / 4 - year / 100)
+    let month = (5 * inYear + 2) / 153
+    let monthDay = inYear - (153 * month + 2) / 5 + 1
+    let isLate = month >= 10
+    let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
+    let months = [
+        "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec", "Jan", "Feb",
+    ]
+    func two(_ number: Int64) -> String { number < 10 ? "0\(number)" : "\(number)" }
+    let clock = "\(two(rest / 3_600)):\(two(rest / 60 % 60)):\(two(rest % 60))"
+    let civilYear = year + era * 400 + (isLate ? 1 : 0)
+    return
+        "\(names[Int(days % 7)]), \(two(monthDay)) \(months[Int(month)]) \(civilYear) \(clock) GMT"
+}

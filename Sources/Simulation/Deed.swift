@@ -1,0 +1,110 @@
+/// One step of a script.
+///
+/// Items are named by their place among those that there are when the step is taken, so a script
+/// stays a script when steps are taken out of it.
+enum Deed: Hashable, Sendable {
+    // The person at this host.
+    case create
+    case edit(Int, PlainField)
+    case trash(Int)
+    case restore(Int)
+    case delete(Int)
+    case favour(Int)
+    case archive(Int, Bool)
+    case sync
+    case retry
+    case discard(Int)
+    case saveCopy(Int)
+    case lock, unlock
+
+    // The same person at another device.
+    case otherCreate
+    case otherEdit(Int, PlainField)
+    case otherTrash(Int)
+    case otherRestore(Int)
+    case otherDelete(Int)
+    case otherFavour(Int)
+
+    // What time and the world do.
+    case wait(Duration)
+    case cut, mend
+    case drill(Bool)
+    case strike(Mishap, times: Int)
+    case setHostClock(Duration)
+    case setUpstreamClock(Int)
+    case setDigits(Int)
+    case remember, rollBack
+    case endSession
+
+    // What becomes of the process and its disk.
+    case kill(after: Int)
+    case cutPower(atCall: Int)
+    case restart
+    case fillDisk, freeDisk
+}
+
+/// A field that carries a value of its own in each item.
+enum PlainField: String, CaseIterable, Hashable, Sendable {
+    case name, notes, username, password
+}
+
+struct Step: Hashable, Sendable {
+    let number: Int
+    let deed: Deed
+    /// Whether the next step does not wait for this one.
+    let isAside: Bool
+    /// So many turns pass before it.
+    let turns: Int
+}
+
+extension Deed: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .create: "adds an item"
+        case .edit(let item, let field): "edits the \(field) of item \(item)"
+        case .trash(let item): "trashes item \(item)"
+        case .restore(let item): "restores item \(item)"
+        case .delete(let item): "deletes item \(item) for good"
+        case .favour(let item): "changes whether item \(item) is a favourite"
+        case .archive(let item, let isOn): "\(isOn ? "archives" : "unarchives") item \(item)"
+        case .sync: "asks for a sync"
+        case .retry: "has everything tried that is set aside"
+        case .discard(let change): "discards change \(change)"
+        case .saveCopy(let change): "keeps change \(change) as a copy"
+        case .lock: "locks the vault"
+        case .unlock: "unlocks the vault"
+        case .otherCreate: "another device adds an item"
+        case .otherEdit(let item, let field): "another device edits the \(field) of item \(item)"
+        case .otherTrash(let item): "another device trashes item \(item)"
+        case .otherRestore(let item): "another device restores item \(item)"
+        case .otherDelete(let item): "another device deletes item \(item) for good"
+        case .otherFavour(let item): "another device makes a favourite of item \(item), or none"
+        case .wait(let time): "\(time.shown) pass"
+        case .cut: "the network goes"
+        case .mend: "the network comes back"
+        case .drill(let isOn): "a drill \(isOn ? "begins" : "ends")"
+        case .strike(let fault, let times): "\(fault) is to happen \(times) times"
+        case .setHostClock(let step): "this host's clock is set by \(step.shown)"
+        case .setUpstreamClock(let seconds): "upstream's clock is \(seconds) s off"
+        case .setDigits(let digits): "upstream's stamps have \(digits) digits"
+        case .remember: "upstream makes a snapshot"
+        case .rollBack: "upstream is set back to its snapshot"
+        case .endSession: "upstream ends the session"
+        case .kill(let turns): "the process is killed after \(turns) turns"
+        case .cutPower(let call): "the power goes at the disk's call \(call)"
+        case .restart: "the host is restarted in order"
+        case .fillDisk: "the disk is full"
+        case .freeDisk: "the disk has room again"
+        }
+    }
+}
+
+extension Duration {
+    /// In seconds, with three digits.
+    var shown: String {
+        let milliseconds = Int64(self / .milliseconds(1))
+        let (whole, rest) = (milliseconds.magnitude / 1_000, milliseconds.magnitude % 1_000)
+        let fraction = String(rest + 1_000).dropFirst()
+        return "\(milliseconds < 0 ? "-" : "")\(whole).\(fraction) s"
+    }
+}

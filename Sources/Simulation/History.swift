@@ -1,0 +1,55 @@
+import Machine
+import System
+
+/// What happened, line by line; the same for the same seed.
+final class History: Sendable {
+    private struct State {
+        var lines: [String] = []
+        var names: [String: String] = [:]
+        var counts: [String: Int] = [:]
+        var tally = Tally()
+    }
+
+    private let time: VirtualTimekeeper
+    private let state = Lock(State())
+
+    init(_ time: VirtualTimekeeper) { self.time = time }
+
+    var lines: [String] { state.withLock(\.lines) }
+
+    /// What there was while the script lasted.
+    struct Tally: Sendable {
+        var effects = 0
+        var flushes = 0
+    }
+
+    var tally: Tally {
+        get { state.withLock(\.tally) }
+        set { state.withLock { $0.tally = newValue } }
+    }
+
+    func note(_ line: @autoclosure () -> String) {
+        let text = "\(time.elapsed.shown)  \(line())"
+        state.withLock { $0.lines.append(text) }
+    }
+
+    /// A short name for something that has a long one.
+    func name(_ id: String, _ kind: String = "cipher") -> String {
+        state.withLock { state in
+            if let name = state.names[id] { return name }
+            state.counts[kind, default: 0] += 1
+            let name = "\(kind)\(state.counts[kind] ?? 0)"
+            state.names[id] = name
+            return name
+        }
+    }
+
+    /// A number that stands for all of it (FNV-1a).
+    var digest: UInt64 {
+        state.withLock { state in
+            state.lines.lazy.flatMap(\.utf8).reduce(0xCBF2_9CE4_8422_2325) {
+                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
+            }
+        }
+    }
+}

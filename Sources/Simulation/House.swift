@@ -1,0 +1,246 @@
+import Crypto
+import FoundationEssentials
+import Host
+import Logging
+import Machine
+import Messaging
+import Metrics
+import SQLite
+import Sync
+import System
+import Vault
+
+/// The mesh of one account, from the start of a process to its end.
+final class House: Sendable {
+    let store: Store
+    let pendingStore: PendingStore
+    let registry: Registry
+    let surroundings: Surroundings
+    let keys = Keyholder()
+    let repository: Repository
+    let scheduler: SyncScheduler
+    let monitor: NetworkMonitor
+    let session: Session
+    let upstream: Upstream
+    let line: Line
+    let log: LogEar
+    /// It has ended, one way or the other.
+    let isOver = Latch()
+    private let resolver: Resolver
+    private let services: ServiceGroup
+    /// Letting go of it ends everything at once.
+    private let leash = Mailbox<Never>(name: "process", capacity: 1)
+
+    static let file = "/state/holdfast.db"
+
+    struct Ground {
+        let cloud: Cloud
+        let disk: FaultyDisk
+        let executor: SeededExecutor
+        let clock: HouseClock
+        let line: Line
+        let limit: Int
+        let isWhole: Bool
+        let boot: Int
+        let tokens: Tokens
+        let keep: @Sendable (Tokens) -> Void
+        let signedOut: @Sendable () -> Void
+    }
+
+    static func open(_ ground: Ground) async throws(StoreError) -> House {
+        var options = Store.Options()
+        options.database.vfs = ground.disk.vfs
+        options.database.executor = ground.executor
+        options.limits.changes = ground.limit
+        let store = try await Store.open(
+            file,
+            nil,
+            options,
+            time: ground.clock,
+            chance: ground.executor.chance
+        )
+        try await store.put(StoredAccount(id: ground.cloud.userID, record: [1]))
+        do {
+            return try House(ground, store)
+        } catch {
+            preconditionFailure("The address of the server is a right one.")
+        }
+    }
+
+    private init(_ ground: Ground, _ store: Store) throws {
+        let (chance, clock) = (ground.executor.chance, ground.clock)
+        self.store = store
+        line = ground.line
+        pendingStore = PendingStore(store) { _ in }
+        registry = Registry(timekeeper: clock)
+        log = LogEar()
+        surroundings = Surroundings(
+            timekeeper: clock,
+            chance: chance,
+            entropy: chance,
+            bootID: "boot \(ground.boot)",
+            metrics: SyncMetrics(registry),
+            log: Logger(Logbook(level: .debug, sink: log, timekeeper: clock))
+        )
+        let upstream = try Cloud.upstream(line, clock, chance, device: 2)
+        self.upstream = upstream
+        monitor = NetworkMonitor(
+            upstream: "upstream",
+            probe: { await Self.probe(upstream) },
+            surroundings: surroundings
+        )
+        session = upstream.session(ground.tokens) { ground.keep($0) }
+        let standing = KeptStanding(upstream, pendingStore.address)
+        let account = AccountUpstream(
+            UpstreamAccount(upstream, session),
+            monitor: monitor.address,
+            signedOut: { ground.signedOut() },
+            keepStanding: { await standing.keep() }
+        )
+        let (userID, lanes) = (ground.cloud.userID, Lanes())
+        resolver = Resolver(
+            userID: userID,
+            store: pendingStore.address,
+            reader: store.reader,
+            upstream: account,
+            keys: keys,
+            lanes: lanes,
+            surroundings: surroundings
+        )
+        let switches = SwitchBoard(offlineChanges: .on, resolution: .on)
+        scheduler = SyncScheduler(
+            userID: userID,
+            store: pendingStore.address,
+            reader: store.reader,
+            resolver: resolver.address,
+            upstream: account,
+            keys: keys,
+            switches: switches,
+            monitor: monitor,
+            policy: SyncPolicy(abort: ground.isWhole ? .whole : .item),
+            surroundings: surroundings
+        )
+        repository = Repository(
+            userID: userID,
+            neighbours: Repository.Neighbours(
+                store: pendingStore.address,
+                reader: store.reader,
+                resolver: resolver.address,
+                scheduler: scheduler.address,
+                monitor: monitor
+            ),
+            keys: keys,
+            lanes: lanes,
+            switches: switches,
+            clockOffset: { account.clockOffset },
+            surroundings: surroundings
+        )
+        services = ServiceGroup(
+            [
+                pendingStore, UpstreamService(upstream), monitor, resolver, scheduler, repository,
+            ],
+            patience: .seconds(10),
+            time: clock
+        )
+        standing.restore(store.reader)
+    }
+
+    private static func probe(_ upstream: Upstream) async -> Evidence {
+        var manner = Manner()
+        manner.isForced = true
+        manner.deadline = .seconds(10)
+        do {
+            try await upstream.probe(manner)
+            return .answered
+        } catch {
+            return Evidence(error) ?? .unreachable
+        }
+    }
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { try? await self.services.run() }
+            group.addTask { for await _ in self.leash {} }
+            await group.next()
+            group.cancelAll()
+        }
+        try? await store.close()
+        isOver.open()
+    }
+
+    /// Ends it in order.
+    func close() { services.close() }
+
+    /// Ends it where it stands: nothing that it does from now on has an effect.
+    func kill() { leash.close() }
+
+    func unlock(_ ring: KeyRing) {
+        keys.unlock(ring)
+        try? scheduler.address.tryTell(.trigger(.unlocked))
+    }
+
+    func lock() { keys.lock() }
+}
+
+/// Until when the server wants to be left alone, over a restart; as the host keeps it.
+private struct KeptStanding: Sendable {
+    let upstream: Upstream
+    let store: Address<PendingStore.Message>
+    private static let setting = "not before upstream"
+
+    init(_ upstream: Upstream, _ store: Address<PendingStore.Message>) {
+        self.upstream = upstream
+        self.store = store
+    }
+
+    func keep() async {
+        let standing = upstream.standing
+        let text = [standing.api, standing.identity].map { $0.map { "\($0.ticks)" } ?? "" }
+            .joined(separator: " ")
+        _ = try? await store.ask { .set(Self.setting, to: text, $0) }.get()
+    }
+
+    func restore(_ reader: StoreReader) {
+        guard let text = try? reader.setting(Self.setting) else { return }
+        let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
+        guard ticks.count == 2 else { return }
+        upstream.standing = Standing(
+            api: ticks[0].map(Moment.init(ticks:)),
+            identity: ticks[1].map(Moment.init(ticks:))
+        )
+    }
+}
+
+/// Wakes those who wait for their turn at the server.
+private final class UpstreamService: Service {
+    private let upstream: Upstream
+    private let requests = Mailbox<Never>(name: "upstream", capacity: 1)
+
+    init(_ upstream: Upstream) { self.upstream = upstream }
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.upstream.run() }
+            group.addTask { for await _ in self.requests {} }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    func close() { requests.close() }
+}
+
+/// Hears what is logged, and whether anything is said that must not be.
+final class LogEar: LogSink {
+    private let secrets = Lock<[String]>([])
+
+    /// Lines in which something stood that only the user may read.
+    var breaches: [String] { secrets.withLock { $0 } }
+
+    func write(_ line: [UInt8]) -> Bool {
+        if line.contains(UInt8(ascii: "~")) {
+            secrets.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+        }
+        return true
+    }
+}

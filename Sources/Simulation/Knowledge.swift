@@ -1,0 +1,377 @@
+/// What the oracle knows.
+///
+/// Every value that anybody writes is a word of its own. It is one item's, in one field; so it can be
+/// said of each of them who wrote it, whether its writer was told that it is safe, where it is, and
+/// who took it away.
+struct Knowledge: Sendable {
+    enum Author: Hashable, Sendable {
+        /// This host, by such a request, based on that revision.
+        case host(WireCall.Kind, known: String?, Int)
+        case other
+        /// The server was set back.
+        case rollBack
+    }
+
+    struct Word: Sendable {
+        enum Fate: Hashable, Sendable {
+            /// Nobody was told anything yet.
+            case begun
+            case saved, queued
+            /// Its writer was told that nothing has changed.
+            case rejected
+            /// The process died before it said anything.
+            case unknown
+        }
+
+        let text: String
+        let field: PlainField
+        let origin: String
+        let isOwn: Bool
+        /// In the order of one item's own edits.
+        let place: Int
+        var fate = Fate.begun
+        /// Whether it was ever upstream.
+        var hasLanded = false
+        /// It was upstream, and others took it away; or a person discarded it.
+        var isExcused = false
+        /// A person at this host was shown it, and then edited the item.
+        var isSeen = false
+        /// An answer with it in it has reached this host.
+        var isDelivered = false
+
+        var isAcknowledged: Bool { fate == .saved || fate == .queued }
+    }
+
+    struct Origin: Sendable {
+        var isOwn: Bool
+        var fate = Word.Fate.begun
+        /// A person at this host has deleted it for good, or may have.
+        var isDeletedHere = false
+        var isDeletedElsewhere = false
+        var isDiscarded = false
+        var hasLanded = false
+        var id: String?
+    }
+
+    let profile: String
+    var breaches: [Breach] = []
+    var words: [String: Word] = [:]
+    var origins: [String: Origin] = [:]
+    /// By the origin and the field: the words written here, in their order.
+    var edits: [String: [String]] = [:]
+    var upstream: [String: PlainItem] = [:]
+    var base: [String: Int64] = [:]
+    /// Upstream's stamps may go back.
+    var mayRegress = false
+    /// Somebody made copies by hand.
+    var hasCopies = false
+    /// Nobody is to ask before.
+    var hold: Duration?
+    var requests: [Duration] = []
+    var races = 0
+    private var count = 0
+
+    init(profile: String) { self.profile = profile }
+
+    mutating func breach(_ invariant: String, _ text: String) {
+        breaches.append(Breach(invariant, text))
+    }
+}
+
+// MARK: - What is written
+
+extension Knowledge {
+    mutating func newOrigin(isOwn: Bool) -> String {
+        count += 1
+        let name = "i~\(count)"
+        origins[name] = Origin(isOwn: isOwn)
+        return name
+    }
+
+    mutating func newWord(_ field: PlainField, of origin: String, isOwn: Bool) -> String {
+        count += 1
+        let text = "\(isOwn ? "h" : "o")~\(count)~\(field.rawValue.prefix(2))"
+        words[text] = Word(
+            text: text,
+            field: field,
+            origin: origin,
+            isOwn: isOwn,
+            place: count
+        )
+        if isOwn { edits[Self.key(origin, field), default: []].append(text) }
+        return text
+    }
+
+    static func key(_ origin: String, _ field: PlainField) -> String {
+        "\(origin) \(field.rawValue)"
+    }
+
+    mutating func conclude(_ texts: [String], _ fate: Word.Fate) {
+        for text in texts { words[text]?.fate = fate }
+    }
+
+    /// The person has this before them, and edits it.
+    mutating func see(_ item: PlainItem) {
+        for word in item.words { words[word]?.isSeen = true }
+    }
+
+    /// An answer with the item, or with all of them, has arrived.
+    mutating func deliver(_ id: String?) {
+        let items = id.map { [upstream[$0]].compactMap(\.self) } ?? Array(upstream.values)
+        for item in items { for word in item.words { words[word]?.isDelivered = true } }
+    }
+}
+
+// MARK: - What upstream holds
+
+extension Knowledge {
+    mutating func observe(_ items: [String: PlainItem], by author: Author) {
+        let before = upstream
+        guard before != items else { return }
+        upstream = items
+        let (old, new) = (Self.words(in: before), Self.words(in: items))
+        for word in new.subtracting(old).sorted() { arrive(word, by: author) }
+        for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
+        for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
+            check(item, by: author)
+        }
+        for (id, item) in before.sorted(by: { $0.key < $1.key }) where items[id] == nil {
+            guard let origin = item.origin, !item.isBackup else { continue }
+            if author == .other || author == .rollBack {
+                origins[origin]?.isDeletedElsewhere = true
+            }
+        }
+        checkCounts()
+    }
+
+    private static func words(in items: [String: PlainItem]) -> Set<String> {
+        Set(items.values.flatMap(\.words))
+    }
+
+    private mutating func arrive(_ text: String, by author: Author) {
+        guard var word = words[text] else { return }
+        word.hasLanded = true
+        if case .host = author, word.isOwn, word.fate == .rejected, !word.isExcused {
+            breach("I8", "\(text) was refused to its writer and reached upstream all the same")
+        }
+        words[text] = word
+    }
+
+    private mutating func vanish(
+        _ text: String,
+        _ before: [String: PlainItem],
+        by author: Author
+    ) {
+        guard let word = words[text] else { return }
+        guard case .host(let kind, let known, _) = author else {
+            words[text]?.isExcused = true
+            return
+        }
+        if origins[word.origin]?.isDeletedHere == true, kind == .delete, word.isSeen || word.isOwn {
+            words[text]?.isExcused = true
+            return
+        }
+        if word.isOwn {
+            if !hasSuccessor(word) {
+                breach("I5", "\(text) was upstream and was overwritten by nothing newer")
+            }
+            return
+        }
+        if word.isSeen { return }
+        let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
+        if kind == .push, known == nil {
+            breach("I7", "\(text) was overwritten by a request that names no revision")
+            return
+        }
+        // Nobody here can know of what came between an answer and a request; the server does not let
+        // that be overwritten, unless the stamps are too close to tell.
+        guard word.isDelivered, kind != .push || item?.revision == known else {
+            races += 1
+            return
+        }
+        // The server's own clients would do the same: whoever deletes sees what is shown.
+        breach(
+            kind == .delete ? "I15" : "I7",
+            "\(text), which another device wrote, was known here and is gone by a \(kind.rawValue)"
+        )
+    }
+
+    /// Whether a later word of the same field was accepted from the same person, or is upstream.
+    func hasSuccessor(_ word: Word) -> Bool {
+        (edits[Self.key(word.origin, word.field)] ?? []).contains { text in
+            guard let other = words[text], other.place > word.place else { return false }
+            return other.hasLanded || other.isAcknowledged
+        }
+    }
+
+    private mutating func check(_ item: PlainItem, by author: Author) {
+        if !item.flaws.isEmpty {
+            breach("I2", "an item upstream cannot be opened: \(item.flaws.joined(separator: ", "))")
+        }
+        if let origin = item.origin, !item.isBackup {
+            origins[origin]?.hasLanded = true
+            origins[origin]?.id = item.id
+        }
+        for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
+    }
+
+    /// What does not belong where it is.
+    func flaws(of item: PlainItem) -> [String] {
+        guard let origin = item.origin, origins[origin] != nil else {
+            return ["an item that nobody made (\(item.origin ?? "without an origin"))"]
+        }
+        return PlainField.allCases.compactMap { field in
+            guard let text = item.values[field] else { return nil }
+            guard let word = words[text] else { return "\(text), which nobody wrote" }
+            if word.origin != origin { return "\(text) of \(word.origin) stands in \(origin)" }
+            if word.field != field { return "\(text) stands in the \(field)" }
+            return nil
+        }
+    }
+
+    /// One item for each that was made, and one copy for each content that gave way.
+    private mutating func checkCounts() {
+        var counts: [String: Int] = [:]
+        var copies: [[String]: Int] = [:]
+        for item in upstream.values {
+            guard let origin = item.origin else { continue }
+            if item.isBackup {
+                copies[[origin] + item.content, default: 0] += 1
+            } else {
+                counts[origin, default: 0] += 1
+            }
+        }
+        for (origin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
+            breach("I4", "\(origin) is upstream \(count) times")
+        }
+        guard !hasCopies else { return }
+        for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > 1 {
+            let words = content.dropFirst().joined(separator: ", ")
+            breach("I4", "\(content[0]) has \(count) backup copies of the same content (\(words))")
+        }
+    }
+}
+
+// MARK: - What is asked
+
+extension Knowledge {
+    mutating func noteRequest(isIdentity: Bool, _ call: String, at now: Duration) {
+        if let hold, now < hold, !isIdentity {
+            breach(
+                "I12",
+                "\(call) leaves \((hold - now).shown) before the time that upstream asked to wait"
+            )
+        }
+        requests.append(now)
+        if let first = requests.first, requests.count > Self.mostRequests {
+            requests.removeFirst()
+            if now - first < .seconds(60) {
+                breach("I12", "more than \(Self.mostRequests) requests within a minute")
+            }
+        }
+    }
+
+    private static let mostRequests = 400
+}
+
+// MARK: - What is shown here
+
+extension Knowledge {
+    /// What was accepted is shown, or it has been upstream.
+    mutating func look(at shown: [PlainItem], _ occasion: String) {
+        for item in shown {
+            for flaw in flaws(of: item) { breach("I2", "here: \(flaw)") }
+        }
+        let visible = Set(shown.flatMap(\.words))
+        for word in words.values.sorted(by: { $0.place < $1.place }) where mustBeKept(word) {
+            if !visible.contains(word.text), !word.hasLanded {
+                breach(
+                    occasion == "restart" ? "I8" : "I6",
+                    "\(word.text) (\(word.fate)) was accepted and is not shown after a \(occasion)"
+                )
+            }
+        }
+    }
+
+    private func mustBeKept(_ word: Word) -> Bool {
+        guard word.isOwn, word.isAcknowledged, !word.isExcused,
+            let origin = origins[word.origin], !origin.isDeletedHere, !origin.isDiscarded
+        else { return false }
+        return !(edits[Self.key(word.origin, word.field)] ?? []).contains { text in
+            guard let other = words[text] else { return false }
+            return other.place > word.place && other.fate != .rejected
+        }
+    }
+
+    /// Base never goes back, and never loses nearly everything, unless upstream did.
+    mutating func look(atBase new: [String: Int64]) {
+        defer { base = new }
+        guard !mayRegress else { return }
+        for (id, ticks) in new.sorted(by: { $0.key < $1.key }) {
+            if let before = base[id], ticks < before - 10_000 {
+                breach("I13", "an item went back to an earlier revision")
+            }
+        }
+        let gone = base.keys.filter { new[$0] == nil }
+        let isNearlyAll =
+            gone.count == base.count || (base.count >= 10 && gone.count * 10 >= base.count * 9)
+        guard !gone.isEmpty, isNearlyAll else { return }
+        let stillThere = gone.filter { upstream[$0] != nil }
+        if stillThere.count * 2 > gone.count {
+            breach("I14", "\(gone.count) of \(base.count) items went although upstream has them")
+        }
+    }
+}
+
+// MARK: - The end
+
+extension Knowledge {
+    /// All is quiet: what was accepted is somewhere, and here is what is there.
+    mutating func judge(shown: [PlainItem]) {
+        let there = Self.words(in: upstream)
+        for word in words.values.sorted(by: { $0.place < $1.place }) where isOwed(word) {
+            if !there.contains(word.text) {
+                breach("I1", "\(word.text) was accepted (\(word.fate)) and is nowhere upstream")
+            }
+        }
+        judgeCreations()
+        judgeSameness(shown)
+    }
+
+    private func isOwed(_ word: Word) -> Bool {
+        guard word.isOwn, word.isAcknowledged, !word.isExcused,
+            let origin = origins[word.origin], !origin.isDeletedHere, !origin.isDiscarded
+        else { return false }
+        return !hasSuccessor(word)
+    }
+
+    private mutating func judgeCreations() {
+        let there = Set(upstream.values.filter { !$0.isBackup }.compactMap(\.origin))
+        for (name, origin) in origins.sorted(by: { $0.key < $1.key }) {
+            guard origin.isOwn, origin.fate == .saved || origin.fate == .queued,
+                !origin.isDeletedHere, !origin.isDeletedElsewhere, !origin.isDiscarded,
+                !there.contains(name)
+            else { continue }
+            breach("I4", "\(name) was accepted and is not upstream")
+        }
+    }
+
+    private mutating func judgeSameness(_ shown: [PlainItem]) {
+        var here: [String: PlainItem] = [:]
+        for item in shown { here[item.id] = item }
+        for (id, item) in upstream.sorted(by: { $0.key < $1.key }) {
+            guard let other = here[id] else {
+                breach("I3", "\(item.origin ?? "an item") is upstream and not here")
+                continue
+            }
+            if other.content != item.content || other.isTrashed != item.isTrashed
+                || other.isFavourite != item.isFavourite
+            {
+                breach("I3", "\(item.origin ?? "an item") is not here as it is upstream")
+            }
+        }
+        for (id, item) in here.sorted(by: { $0.key < $1.key }) where upstream[id] == nil {
+            breach("I3", "\(item.origin ?? "an item") is here and not upstream")
+        }
+    }
+}

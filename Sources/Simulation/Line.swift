@@ -1,0 +1,285 @@
+import FoundationEssentials
+import HTTP
+import Host
+import JSON
+import Machine
+import Messaging
+import Sync
+import System
+
+/// The way from one process to the server, on which things go wrong.
+final class Line: Network {
+    private struct State {
+        var isCut = false
+        /// The process at this end is no more.
+        var isDead = false
+        var orders: [(mishap: Mishap, left: Int)] = []
+    }
+
+    private let stage: Ends
+    private let state = Lock(State())
+
+    /// What is at the ends of a line.
+    struct Ends: Sendable {
+        let cloud: Cloud
+        let oracle: Oracle
+        let history: History
+        let time: VirtualTimekeeper
+        let clock: HouseClock
+        let dice: Dice
+        let faults: [Mishap]
+        let rate: @Sendable () -> Int
+        let coverage: Coverage
+        let background: Address<@Sendable () async -> Void>
+        /// Called at each effect with its number; whether the process dies there.
+        let passEffect: @Sendable () -> Bool
+        let interlude: @Sendable (String) async -> Void
+        let cache: SyncCache
+    }
+
+    init(_ ends: Ends) { stage = ends }
+
+    var isCut: Bool {
+        get { state.withLock(\.isCut) }
+        set { state.withLock { $0.isCut = newValue } }
+    }
+
+    var isDead: Bool { state.withLock(\.isDead) }
+
+    func die() { state.withLock { $0.isDead = true } }
+
+    func order(_ mishap: Mishap, times: Int) {
+        state.withLock { $0.orders.append((mishap, times)) }
+    }
+
+    func calm() { state.withLock { $0.orders = [] } }
+
+    // MARK: One request
+
+    func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
+        let call = WireCall(request, stage.history)
+        if isDead { throw Self.lost }
+        if isCut {
+            stage.history.note("\(call) finds no network")
+            throw NetworkFailure(.lost, "there is no network")
+        }
+        if stage.passEffect() { throw Self.lost }
+        let mishap = mishap(for: call)
+        if let mishap { stage.coverage.note(mishap, call.kind) }
+        stage.oracle.asked(call, at: stage.time.elapsed)
+        stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
+        let answer = try await carry(call, mishap)
+        if isDead { throw Self.lost }
+        if stage.passEffect() { throw Self.lost }
+        stage.history.note("\(call) is answered \(answer.status)")
+        return answer
+    }
+
+    func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
+        throw NetworkFailure(.lost, "nothing is streamed here")
+    }
+
+    func openLine(
+        _ url: String,
+        headers: Headers
+    ) async throws(NetworkFailure) -> any HubLine {
+        throw NetworkFailure(.lost, "there is no hub here")
+    }
+
+    private static let lost = NetworkFailure(
+        .lost,
+        "the connection was lost",
+        isOutcomeUnknown: true
+    )
+
+    private func mishap(for call: WireCall) -> Mishap? {
+        let ordered = state.withLock { state -> Mishap? in
+            guard let index = state.orders.firstIndex(where: { $0.mishap.concerns(call) }) else {
+                return nil
+            }
+            state.orders[index].left -= 1
+            let mishap = state.orders[index].mishap
+            if state.orders[index].left == 0 { state.orders.remove(at: index) }
+            return mishap
+        }
+        if let ordered { return ordered }
+        let rate = stage.rate()
+        guard rate > 0, !stage.faults.isEmpty, stage.dice.happens(rate) else { return nil }
+        let mishap = stage.dice.pick(stage.faults)
+        return mishap.concerns(call) ? mishap : nil
+    }
+
+    private func rest(_ time: Duration) async throws(NetworkFailure) {
+        do {
+            try await stage.time.sleep(for: time)
+        } catch {
+            throw NetworkFailure(.cancelled, "cancelled", isOutcomeUnknown: true)
+        }
+    }
+
+    private func carry(
+        _ call: WireCall,
+        _ mishap: Mishap?
+    ) async throws(NetworkFailure) -> NetworkAnswer {
+        try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
+        switch mishap {
+        case .refuse: throw NetworkFailure(.lost, "refused")
+        case .drop: throw Self.lost
+        case .loseAnswer:
+            _ = try await commit(call)
+            throw Self.lost
+        case .commitLate:
+            let wait = stage.dice.duration(.milliseconds(50), .seconds(12))
+            try? await stage.background.tell {
+                try? await self.stage.time.sleep(for: wait)
+                self.stage.history.note("\(call) is carried out late")
+                _ = try? await self.commit(call)
+            }
+            throw Self.lost
+        case .delayRequest:
+            try await delay(call)
+            return try await deliver(call)
+        case .delayAnswer:
+            let answer = try await commit(call)
+            try await delay(call)
+            return answer
+        case .twice:
+            _ = try await commit(call)
+            return try await deliver(call)
+        case .serverErrorAfter:
+            _ = try await commit(call)
+            return Self.json(500, "An error has occurred.")
+        case .interlude:
+            await stage.interlude(call.cipherID ?? "")
+            return try await deliver(call)
+        case .truncated:
+            var answer = try await commit(call)
+            answer.body.removeLast(answer.body.count / 2)
+            answer.headers["Content-Length"] = nil
+            return answer
+        case .stale:
+            _ = try await commit(call)
+            return stage.cache.old(stage.dice) ?? Self.json(503, "busy")
+        case .partial: return Self.thinned(try await commit(call), stage.dice)
+        case nil: return try await deliver(call)
+        case .some(let mishap): return canned(mishap)
+        }
+    }
+
+    /// As long as the client has patience, or less.
+    private func delay(_ call: WireCall) async throws(NetworkFailure) {
+        let wait = stage.dice.duration(.milliseconds(200), .seconds(600))
+        let limit = call.limit
+        try await rest(min(wait, limit))
+        if wait >= limit {
+            throw NetworkFailure(.lost, "timed out", isOutcomeUnknown: true)
+        }
+    }
+
+    /// The server does it and the answer arrives.
+    private func deliver(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
+        let answer = try await commit(call)
+        try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
+        if (200...299).contains(answer.status), !isDead {
+            if call.kind == .list { stage.cache.keep(answer) }
+            stage.oracle.delivered(call, answer)
+        }
+        return answer
+    }
+
+    private func commit(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
+        let outcome = await stage.cloud.turns.hold("") { () async -> NetworkAnswer? in
+            let answer = try? await stage.cloud.carryOut(
+                call.method,
+                call.path,
+                call.headers,
+                call.body
+            )
+            guard let answer else { return nil }
+            var headers = answer.headers
+            headers["Date"] = stage.cloud.date
+            await look(after: call, answer)
+            return NetworkAnswer(
+                status: answer.status.rawValue,
+                headers: headers,
+                body: answer.body
+            )
+        }
+        guard let outcome else { throw Self.lost }
+        return outcome
+    }
+}
+
+extension Line {
+    /// Only what the request can have changed: to look at everything takes as long as all the rest.
+    private func look(after call: WireCall, _ answer: Answer) async {
+        guard call.isWrite else { return }
+        let made = (try? JSON.Document(answer.body))?.root["id"]?.string
+        guard let id = call.kind == .create ? made : call.cipherID else { return }
+        let known = stage.oracle.with(\.upstream)
+        let items = await stage.cloud.look(at: id, among: known)
+        stage.oracle.observe(items, after: call, answered: answer.status.rawValue)
+    }
+}
+
+// MARK: - What is said in place of an answer
+
+extension Line {
+    private static func json(_ status: Int, _ message: String) -> NetworkAnswer {
+        let body = "{\"message\":\"\(message)\",\"validationErrors\":null,\"object\":\"error\"}"
+        return NetworkAnswer(
+            status: status,
+            headers: ["Content-Type": "application/json"],
+            body: Array(body.utf8)
+        )
+    }
+
+    private static func page(_ status: Int, _ text: String) -> NetworkAnswer {
+        NetworkAnswer(
+            status: status,
+            headers: ["Content-Type": "text/html"],
+            body: Array("<!DOCTYPE html><html><body>\(text)</body></html>".utf8)
+        )
+    }
+
+    private func canned(_ mishap: Mishap) -> NetworkAnswer {
+        switch mishap {
+        case .serverErrorBefore: Self.json(500, "An error has occurred.")
+        case .badGateway: Self.page(502, "502 Bad Gateway")
+        case .unavailable: Self.json(503, "Busy.")
+        case .invalid: Self.json(400, "The field Notes exceeds the maximum length.")
+        case .unauthorised: Self.json(401, "Unauthorized.")
+        case .forbidden: Self.json(403, "You do not have permission to do that.")
+        case .banPage: Self.page(403, "Error 1006: you have been banned.")
+        case .missing: Self.json(404, "Resource not found.")
+        case .conflict: Self.json(409, "The item has changed meanwhile.")
+        case .tooLarge: Self.json(413, "The request is too large.")
+        case .portal: Self.page(200, "Please log in to the network.")
+        default: throttled(mishap)
+        }
+    }
+
+    private func throttled(_ mishap: Mishap) -> NetworkAnswer {
+        var answer = Self.json(429, "Slow down! Too many requests.")
+        answer.headers["Date"] = stage.cloud.date
+        let seconds = stage.dice.number(in: 1..<900)
+        let now = Int64(stage.time.now.timeIntervalSince1970) + stage.cloud.secondsAhead
+        switch mishap {
+        case .throttledSeconds: answer.headers["Retry-After"] = "\(seconds)"
+        case .throttledDate: answer.headers["Retry-After"] = httpDate(now + Int64(seconds))
+        case .throttledHugely: answer.headers["Retry-After"] = "99999999999"
+        case .throttledNegatively: answer.headers["Retry-After"] = "-5"
+        default: break
+        }
+        let wait: Duration =
+            switch mishap {
+            case .throttledSeconds: .seconds(seconds)
+            // The fraction of the second is not told.
+            case .throttledDate: .seconds(seconds - 1)
+            case .throttledHugely: .seconds(3_600)
+            default: .zero
+            }
+        if !isDead { stage.oracle.throttled(for: wait, at: stage.time.elapsed) }
+        return answer
+    }
+}

@@ -1,0 +1,87 @@
+/// What the network, or the server behind it, does to a request.
+public enum Mishap: String, CaseIterable, Hashable, Sendable {
+    /// Nothing leaves this host.
+    case refuse
+    /// It left, and the server never saw it.
+    case drop
+    /// The server did it; nobody hears so.
+    case loseAnswer
+    /// The line is cut, and the server does it a while later.
+    case commitLate
+    case delayRequest, delayAnswer
+    /// The server sees it twice.
+    case twice
+    case serverErrorBefore, serverErrorAfter, badGateway, unavailable
+    case invalid, unauthorised, forbidden, banPage, missing, conflict, tooLarge
+    case throttledSeconds, throttledDate, throttledSilently, throttledHugely, throttledNegatively
+    /// The body ends in the middle, and nobody says so.
+    case truncated
+    case portal
+    /// An earlier answer to the same question is given.
+    case stale
+    /// A sync lacks some of the items.
+    case partial
+    /// Another device edits the item right before.
+    case interlude
+
+}
+
+/// What else may happen, by the words under which it is switched on and off.
+public enum Hazard: String, CaseIterable, Hashable, Sendable {
+    case outage, drill, lock, kill, powerCut, restart, diskFull, hostClock, upstreamClock, digits
+    case rollBack, sessionEnd, otherDevice
+}
+
+/// What a seed has to reckon with.
+public struct Hazards: Hashable, Sendable {
+    public var faults: Set<Mishap>
+    public var hazards: Set<Hazard>
+
+    public static let all = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases)
+    )
+    public static let none = Hazards(faults: [], hazards: [.otherDevice])
+
+    /// What a list may name.
+    public static var names: [String] {
+        Mishap.allCases.map(\.rawValue) + Hazard.allCases.map(\.rawValue)
+    }
+
+    public init(faults: Set<Mishap>, hazards: Set<Hazard>) {
+        self.faults = faults
+        self.hazards = hazards
+    }
+
+    /// - Parameter list: `all`, `none`, or names with commas between them.
+    /// - Returns: Nil, if one of the names means nothing.
+    public init?(list: String) {
+        switch list {
+        case "all": self = .all
+        case "none": self = .none
+        default:
+            self = .none
+            for name in list.split(separator: ",").map(String.init) {
+                if let fault = Mishap(rawValue: name) {
+                    faults.insert(fault)
+                } else if let hazard = Hazard(rawValue: name) {
+                    hazards.insert(hazard)
+                } else {
+                    return nil
+                }
+            }
+        }
+    }
+
+    /// Some of these, so that no fault always hides another.
+    func swarm(_ dice: Dice) -> Hazards {
+        // A set has another order in each process.
+        let faults = Mishap.allCases.filter { self.faults.contains($0) && dice.happens(35) }
+        let hazards = Hazard.allCases.filter {
+            self.hazards.contains($0) && dice.happens($0 == .otherDevice ? 90 : 50)
+        }
+        return Hazards(faults: Set(faults), hazards: Set(hazards))
+    }
+
+    var orderedFaults: [Mishap] { Mishap.allCases.filter(faults.contains) }
+}

@@ -1,0 +1,95 @@
+import Host
+import JSON
+import Sync
+import System
+
+/// Something that must never be, and was.
+public struct Breach: Error, Hashable, Sendable, CustomStringConvertible {
+    /// By its number in the list of invariants.
+    public let invariant: String
+    public let text: String
+
+    init(_ invariant: String, _ text: String) {
+        self.invariant = invariant
+        self.text = text
+    }
+
+    public var description: String { "\(invariant): \(text)" }
+}
+
+/// Knows what everybody has written, sees what upstream and this host hold, and says what is wrong
+/// with it. It shares nothing with the product.
+final class Oracle: Sendable {
+    let knowledge: Lock<Knowledge>
+    private let history: History
+
+    init(_ profile: String, _ history: History) {
+        knowledge = Lock(Knowledge(profile: profile))
+        self.history = history
+    }
+
+    var breach: Breach? { knowledge.withLock { $0.breaches.first } }
+
+    @discardableResult
+    func with<Value: Sendable>(_ body: @Sendable (inout Knowledge) -> Value) -> Value {
+        knowledge.withLock { body(&$0) }
+    }
+
+    func say(_ invariant: String, _ text: String) {
+        let isNews = knowledge.withLock { knowledge in
+            knowledge.breaches.append(Breach(invariant, text))
+            return knowledge.breaches.count == 1
+        }
+        if isNews { history.note("BREACH \(invariant): \(text)") }
+    }
+
+    private func watch(_ body: (inout Knowledge) -> Void) {
+        let found = knowledge.withLock { knowledge -> Breach? in
+            let before = knowledge.breaches.count
+            body(&knowledge)
+            return before == 0 ? knowledge.breaches.first : nil
+        }
+        if let found { history.note("BREACH \(found)") }
+    }
+
+    /// What upstream holds after a request of this host's was carried out.
+    func observe(_ items: [String: PlainItem], after call: WireCall, answered status: Int) {
+        watch { $0.observe(items, by: .host(call.kind, known: call.knownRevision, status)) }
+    }
+
+    /// What upstream holds after somebody else has done something.
+    func observe(_ items: [String: PlainItem], by author: Knowledge.Author) {
+        watch { $0.observe(items, by: author) }
+    }
+
+    /// The request leaves.
+    func asked(_ call: WireCall, at now: Duration) {
+        watch { knowledge in
+            knowledge.noteRequest(isIdentity: call.kind == .token, "\(call)", at: now)
+        }
+    }
+
+    func throttled(for wait: Duration, at now: Duration) {
+        with { $0.hold = ($0.hold ?? .zero) > now + wait ? $0.hold : now + wait }
+    }
+
+    /// What upstream said has reached this host.
+    func delivered(_ call: WireCall, _ answer: NetworkAnswer) {
+        switch call.kind {
+        case .list: with { $0.deliver(nil) }
+        case .compare, .push, .restore: with { [id = call.cipherID] in $0.deliver(id) }
+        case .create:
+            let id = (try? JSON.Document(answer.body))?.root["id"]?.string
+            with { $0.deliver(id ?? "") }
+        case .token, .revision, .trash, .delete, .backup, .other: break
+        }
+    }
+
+    func look(at shown: [PlainItem], _ occasion: String) {
+        watch { $0.look(at: shown, occasion) }
+    }
+
+    func look(atBase base: [String: Int64]) { watch { $0.look(atBase: base) } }
+
+    func judge(shown: [PlainItem]) { watch { $0.judge(shown: shown) } }
+}

@@ -1,0 +1,130 @@
+import Crypto
+import JSON
+
+/// An item as the oracle reads it: by its own reading of the JSON, with nothing of the product but the
+/// cryptography.
+struct PlainItem: Hashable, Sendable {
+    let id: String
+    let revision: String
+    var values: [PlainField: String] = [:]
+    /// The text behind the name by which a backup copy is known; nil for an item that is none.
+    var stamp: String?
+    /// Which item it is, or is a copy of; edits leave that alone.
+    var origin: String?
+    var history: [String] = []
+    var isTrashed = false
+    var isArchived = false
+    var isFavourite = false
+    /// What could not be opened.
+    var flaws: [String] = []
+    /// As it lies upstream.
+    var sealed: [PlainField: String] = [:]
+    var sealedHistory: [String] = []
+    var sealedOrigin = ""
+    var key: String?
+
+    var isBackup: Bool { stamp != nil }
+
+    /// Every text in it that somebody once wrote.
+    var words: [String] { PlainField.allCases.compactMap { values[$0] } + history }
+
+    /// Its content, whatever it is called and wherever it lies.
+    var content: [String] { PlainField.allCases.map { values[$0] ?? "" } }
+}
+
+extension PlainItem {
+    init?(_ json: JSON.Value, user: Sealer) {
+        guard let id = json["id"]?.string, let revision = json["revisionDate"]?.string else {
+            return nil
+        }
+        self.init(id: id, revision: revision)
+        key = json["key"]?.string
+        isTrashed = json["deletedDate"]?.string != nil
+        isArchived = json["archivedDate"]?.string != nil
+        isFavourite = json["favorite"]?.bool ?? false
+        guard let sealer = sealer(under: user) else {
+            flaws.append("key")
+            return
+        }
+        read("name", json["name"], sealer) { $0.values[.name] = $1 }
+        read("notes", json["notes"], sealer) { $0.values[.notes] = $1 }
+        read("username", json["login"]?["username"], sealer) { $0.values[.username] = $1 }
+        read("password", json["login"]?["password"], sealer) { $0.values[.password] = $1 }
+        sealed = [
+            .name: json["name"]?.string ?? "", .notes: json["notes"]?.string ?? "",
+            .username: json["login"]?["username"]?.string ?? "",
+            .password: json["login"]?["password"]?.string ?? "",
+        ]
+        for field in json["fields"]?.array.map({ Array($0) }) ?? [] {
+            sealedOrigin = field["value"]?.string ?? ""
+            read("origin", field["value"], sealer) { $0.origin = $1 }
+        }
+        for entry in json["passwordHistory"]?.array.map({ Array($0) }) ?? [] {
+            if let text = entry["password"]?.string { sealedHistory.append(text) }
+            read("history", entry["password"], sealer) { $0.history.append($1) }
+        }
+        takeStamp()
+    }
+
+    func sealer(under user: Sealer, entropy: any Entropy = NoEntropy()) -> Sealer? {
+        guard let key else { return user }
+        guard let own = try? user.unwrapKey(key) else { return nil }
+        return Sealer(own, entropy: entropy)
+    }
+
+    private mutating func read(
+        _ name: String,
+        _ value: JSON.Value?,
+        _ sealer: Sealer,
+        _ take: (inout PlainItem, String) -> Void
+    ) {
+        guard let text = value?.string else { return }
+        guard let opened = try? sealer.open(text) else {
+            flaws.append(name)
+            return
+        }
+        take(&self, opened)
+    }
+
+    /// ` - 2026-11-21 23:00:00` behind the name.
+    private mutating func takeStamp() {
+        guard let name = values[.name], let mark = name.utf8.firstIndex(of: UInt8(ascii: " "))
+        else { return }
+        stamp = String(name[mark...])
+        values[.name] = String(name[..<mark])
+    }
+}
+
+/// For what is only opened.
+struct NoEntropy: Entropy {
+    func next() -> UInt64 { preconditionFailure("Nothing is sealed here.") }
+    func fill(_ bytes: UnsafeMutableRawBufferPointer) {
+        preconditionFailure("Nothing is sealed here.")
+    }
+}
+
+extension PlainItem {
+    /// The same as a client shows it.
+    ///
+    /// - Parameter json: As the vault's API answers.
+    init?(shown json: JSON.Value) {
+        guard let id = json["id"]?.string, let revision = json["revisionDate"]?.string else {
+            return nil
+        }
+        self.init(id: id, revision: revision)
+        isTrashed = json["deletedDate"]?.string != nil
+        isArchived = json["archivedDate"]?.string != nil
+        isFavourite = json["favorite"]?.bool ?? false
+        values[.name] = json["name"]?.string
+        values[.notes] = json["notes"]?.string
+        values[.username] = json["login"]?["username"]?.string
+        values[.password] = json["login"]?["password"]?.string
+        for field in json["fields"]?.array.map({ Array($0) }) ?? [] {
+            origin = field["value"]?.string
+        }
+        for entry in json["passwordHistory"]?.array.map({ Array($0) }) ?? [] {
+            if let text = entry["password"]?.string { history.append(text) }
+        }
+        takeStamp()
+    }
+}

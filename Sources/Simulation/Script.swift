@@ -1,0 +1,174 @@
+public import EmbeddedUpstream
+
+/// All that is to happen in one run, made of a seed.
+public struct Script: Sendable {
+    public let seed: UInt64
+    public let profile: Personality.Name
+    var steps: [Step]
+    /// The faults that may strike of their own accord, and how often in a hundred.
+    var faults: [Mishap]
+    var faultRate: Int
+    /// The faults strike no more of their own accord, which was no matter of the seed.
+    private(set) var isCalmed = false
+    /// After so many effects the process dies; nil if it does not.
+    var dies: Death?
+    var hazards: Hazards
+    /// How many items there are before the first step.
+    let itemCount: Int
+    /// How much may wait.
+    let limit: Int
+    let isWhole: Bool
+
+    /// Where a process dies in a run that looks at every place.
+    enum Death: Hashable, Sendable {
+        /// Before or after the so-manieth request has had its effect.
+        case atRequest(Int)
+        /// In the midst of the so-manieth flush of the disk, with the power.
+        case atFlush(Int)
+    }
+
+    public init(
+        seed: UInt64,
+        length: Int,
+        hazards: Hazards = .all,
+        profiles: [Personality.Name] = Personality.Name.allCases
+    ) {
+        let dice = Dice(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
+        self.seed = seed
+        profile = profiles[Int(seed % UInt64(profiles.count))]
+        let swarm = hazards.swarm(dice)
+        self.hazards = swarm
+        faults = swarm.orderedFaults
+        faultRate = dice.pick([0, 2, 5, 10, 25])
+        itemCount = dice.number(in: 0..<14)
+        limit = dice.happens(15) ? dice.number(in: 2..<6) : 10_000
+        isWhole = dice.happens(60)
+        let deeds = Deeds(swarm, dice)
+        steps = (0..<length).map { number in
+            Step(
+                number: number,
+                deed: deeds.next(),
+                isAside: dice.happens(25),
+                turns: dice.happens(50) ? dice.number(in: 0..<120) : 0
+            )
+        }
+    }
+
+    init(
+        seed: UInt64,
+        profile: Personality.Name,
+        deeds: [Deed],
+        dies: Death? = nil,
+        itemCount: Int = 2
+    ) {
+        self.seed = seed
+        self.profile = profile
+        self.dies = dies
+        self.itemCount = itemCount
+        (hazards, faults, faultRate, limit, isWhole) = (.none, [], 0, 10_000, true)
+        steps = deeds.enumerated().map {
+            Step(number: $0.offset, deed: $0.element, isAside: false, turns: 0)
+        }
+    }
+
+    mutating func calm() {
+        isCalmed = faultRate > 0 || isCalmed
+        faultRate = 0
+    }
+
+    /// The same with these steps only.
+    func keeping(_ numbers: Set<Int>) -> Script {
+        var script = self
+        script.steps = steps.filter { numbers.contains($0.number) }
+        return script
+    }
+}
+
+/// Draws one deed after the other.
+private struct Deeds {
+    let hazards: Hazards
+    let dice: Dice
+    /// Some seeds are busy with few items, so that edits meet each other.
+    let items: Int
+    let longest: Duration
+
+    init(_ hazards: Hazards, _ dice: Dice) {
+        self.hazards = hazards
+        self.dice = dice
+        items = dice.pick([1, 2, 4, 12])
+        longest = dice.pick([.seconds(30), .seconds(600), .seconds(7_200), .seconds(90_000)])
+    }
+
+    func next() -> Deed {
+        var choices: [(weight: Int, element: () -> Deed)] = [
+            (40, { own() }),
+            (16, { .wait(dice.duration(.milliseconds(20), longest)) }),
+            (2, { .sync }),
+            (1, { .retry }),
+            (1, { dice.happens(50) ? .discard(item) : .saveCopy(item) }),
+        ]
+        if hazards.hazards.contains(.otherDevice) { choices.append((18, { other() })) }
+        for hazard in Hazard.allCases where hazards.hazards.contains(hazard) {
+            choices.append((hazard.weight, { deed(of: hazard) }))
+        }
+        let faults = hazards.orderedFaults
+        if !faults.isEmpty {
+            choices.append(
+                (8, { .strike(dice.pick(faults), times: dice.pick([1, 1, 1, 2, 3, 8])) })
+            )
+        }
+        return dice.pick(choices)()
+    }
+
+    private var item: Int { dice.number(in: 0..<items) }
+
+    private func own() -> Deed {
+        dice.pick([
+            (6, .create), (20, .edit(item, dice.pick(PlainField.allCases))), (3, .trash(item)),
+            (2, .restore(item)), (2, .delete(item)), (1, .favour(item)),
+            (1, .archive(item, dice.happens(50))),
+        ])
+    }
+
+    private func other() -> Deed {
+        dice.pick([
+            (3, .otherCreate), (12, .otherEdit(item, dice.pick(PlainField.allCases))),
+            (2, .otherTrash(item)), (1, .otherRestore(item)), (2, .otherDelete(item)),
+            (1, .otherFavour(item)),
+        ])
+    }
+
+    private func deed(of hazard: Hazard) -> Deed {
+        switch hazard {
+        case .outage: dice.happens(55) ? .cut : .mend
+        case .drill: .drill(dice.happens(50))
+        case .lock: dice.happens(45) ? .lock : .unlock
+        case .kill: .kill(after: dice.number(in: 0..<400))
+        case .powerCut: .cutPower(atCall: dice.number(in: 1..<60))
+        case .restart: .restart
+        case .diskFull: dice.happens(50) ? .fillDisk : .freeDisk
+        case .hostClock:
+            .setHostClock(
+                dice.duration(.milliseconds(300), .seconds(31_536_000))
+                    * (dice.happens(50) ? 1 : -1)
+            )
+        case .upstreamClock:
+            .setUpstreamClock(dice.pick([0, 1, -1, 30, -600, 86_400, -86_400, 63_072_000]))
+        case .digits: .setDigits(dice.pick([0, 3, 6, 7]))
+        case .rollBack: dice.happens(60) ? .remember : .rollBack
+        case .sessionEnd: .endSession
+        case .otherDevice: .otherCreate
+        }
+    }
+}
+
+extension Hazard {
+    fileprivate var weight: Int {
+        switch self {
+        case .outage: 8
+        case .lock, .kill: 3
+        case .drill, .powerCut, .restart, .diskFull, .hostClock: 2
+        case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice: 1
+        }
+    }
+}

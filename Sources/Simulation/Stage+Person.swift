@@ -1,0 +1,241 @@
+import JSON
+import Messaging
+import Sync
+import System
+import Vault
+
+/// What the person at this host does, as a client does it: read, then write what was read with a
+/// change in it.
+extension Stage {
+    func takeOwn(_ step: Step) async {
+        guard step.isAside else { return await act(step.deed) }
+        state.withLock { $0.underWay += 1 }
+        do {
+            try await background.address.tell {
+                await self.act(step.deed)
+                self.state.withLock { $0.underWay -= 1 }
+            }
+        } catch {
+            state.withLock { $0.underWay -= 1 }
+        }
+    }
+
+    private func act(_ deed: Deed) async {
+        guard let house, !house.line.isDead else { return }
+        switch deed {
+        case .create: await create(house)
+        case .sync:
+            let report = try? await house.scheduler.address.ask { .sync(isFull: true, $0) }
+            history.note("the sync ended: \(report.map { "\($0.outcome)" } ?? "unanswered")")
+        case .retry: await retry(house)
+        case .discard(let place): await discard(place, house)
+        case .saveCopy(let place): await saveCopy(place, house)
+        default: await change(deed, house)
+        }
+    }
+
+    private func create(_ house: House) async {
+        let (item, words) = oracle.with { knowledge in
+            let origin = knowledge.newOrigin(isOwn: true)
+            var item = PlainItem(id: "", revision: "")
+            item.origin = origin
+            for field in PlainField.allCases {
+                item.values[field] = knowledge.newWord(field, of: origin, isOwn: true)
+            }
+            return (item, item.words)
+        }
+        let origin = item.origin ?? ""
+        guard let body = try? ItemBody(Array(item.body(isEdit: false).utf8)) else { return }
+        let fate = await edit(.add(body), "adding \(origin)", house)
+        oracle.with { knowledge in
+            knowledge.conclude(words, fate)
+            knowledge.origins[origin]?.fate = fate
+        }
+        await look("create", if: fate)
+    }
+
+    /// Reads what is shown, and edits it unless somebody is at it already.
+    private func change(_ deed: Deed, _ house: House) async {
+        let items = (await shown(house) ?? []).sorted {
+            ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
+        }
+        .filter { !$0.isBackup }
+        guard !items.isEmpty, let place = deed.place else { return }
+        let item = items[place % items.count]
+        guard let origin = item.origin else { return }
+        guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
+        defer { state.withLock { _ = $0.busy.remove(origin) } }
+        oracle.with { $0.see(item) }
+        switch deed {
+        case .edit(_, let field): await edit(item, origin, field, house)
+        case .delete: await delete(item, origin, house)
+        case .trash: await trash(item, origin, house)
+        case .restore where item.isTrashed:
+            _ = await edit(.restore(item.id), "restoring \(origin)", house)
+        case .favour:
+            _ = await edit(.favour(item.id, !item.isFavourite), "favouring \(origin)", house)
+        case .archive(_, let isOn) where !item.isTrashed:
+            let wish: Repository.Wish = isOn ? .archive(item.id) : .unarchive(item.id)
+            _ = await edit(wish, "archiving \(origin)", house)
+        default: break
+        }
+    }
+
+    private func edit(
+        _ item: PlainItem,
+        _ origin: String,
+        _ field: PlainField,
+        _ house: House
+    ) async {
+        var edited = item
+        let word = oracle.with { $0.newWord(field, of: origin, isOwn: true) }
+        edited.values[field] = word
+        guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
+        let fate = await edit(.update(item.id, body), "writing \(word)", house)
+        oracle.with { $0.conclude([word], fate) }
+        await look("edit", if: fate)
+    }
+
+    /// What upstream has never seen is gone when it is trashed.
+    private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
+        let fate = await edit(.trash(item.id), "trashing \(origin)", house)
+        guard fate == .saved || fate == .unknown else { return }
+        oracle.with { knowledge in
+            if knowledge.origins[origin]?.hasLanded == false {
+                knowledge.origins[origin]?.isDeletedHere = true
+            }
+        }
+    }
+
+    private func delete(_ item: PlainItem, _ origin: String, _ house: House) async {
+        let was = oracle.with { knowledge in
+            let was = knowledge.origins[origin]?.isDeletedHere ?? false
+            knowledge.origins[origin]?.isDeletedHere = true
+            return was
+        }
+        let fate = await edit(.delete(item.id), "deleting \(origin)", house)
+        if fate == .rejected {
+            oracle.with { $0.origins[origin]?.isDeletedHere = was }
+        }
+    }
+
+    private func edit(
+        _ wish: Repository.Wish,
+        _ what: String,
+        _ house: House
+    ) async -> Knowledge.Word.Fate {
+        do {
+            let written = try await house.repository.address.ask { .edit(wish, $0) }.get()
+            guard !house.line.isDead else { return .unknown }
+            let isSaved = written.disposition == .saved
+            history.note(
+                "\(what): \(isSaved ? "saved" : "queued") as \(history.name(written.value))"
+            )
+            state.withLock { $0.counts[isSaved ? .saved : .queued, default: 0] += 1 }
+            return isSaved ? .saved : .queued
+        } catch {
+            history.note("\(what): \(Self.short(error))")
+            guard let refusal = error as? Repository.Refusal, !house.line.isDead else {
+                return .unknown
+            }
+            state.withLock { $0.counts[.rejected, default: 0] += 1 }
+            if case .closing = refusal { return .unknown }
+            if case .store = refusal { return .unknown }
+            return .rejected
+        }
+    }
+
+    private func retry(_ house: House) async {
+        let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
+        for change in changes where change.summary.state == .quarantined {
+            let id = change.summary.id
+            _ = try? await house.repository.address.ask { .makeReady(changeID: id, $0) }
+            _ = try? await house.scheduler.address.ask { .retry(changeID: id, $0) }
+        }
+    }
+
+    /// What is discarded is nobody's any more.
+    private func discard(_ place: Int, _ house: House) async {
+        guard let change = change(place, house) else { return }
+        await excuse(change, house)
+        _ = try? await house.repository.address.ask { .discard(changeID: change.summary.id, $0) }
+    }
+
+    private func saveCopy(_ place: Int, _ house: House) async {
+        guard let change = change(place, house) else { return }
+        oracle.with { $0.hasCopies = true }
+        await excuse(change, house)
+        _ = try? await house.repository.address.ask { .saveCopy(changeID: change.summary.id, $0) }
+    }
+
+    private func change(_ place: Int, _ house: House) -> StoredChange? {
+        let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
+        return changes.isEmpty ? nil : changes[place % changes.count]
+    }
+
+    private func excuse(_ change: StoredChange, _ house: House) async {
+        guard let item = await shown(house)?.first(where: { $0.id == change.summary.lane.cipherID })
+        else {
+            // It is shown nowhere, so nobody can say what it was: whatever is not upstream may be it.
+            oracle.with { knowledge in
+                for name in knowledge.origins.keys { knowledge.origins[name]?.isDiscarded = true }
+            }
+            return
+        }
+        guard let origin = item.origin else { return }
+        oracle.with { knowledge in
+            knowledge.origins[origin]?.isDiscarded = true
+            for (text, word) in knowledge.words where word.origin == origin {
+                knowledge.words[text]?.isExcused = true
+            }
+        }
+    }
+
+    // MARK: What is shown
+
+    func shown(_ house: House) async -> [PlainItem]? {
+        guard !house.keys.isLocked else { return nil }
+        let list = try? await house.repository.address.ask { .list($0) }.get()
+        return list?.compactMap { viewed in
+            guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
+            return PlainItem(shown: json.root)
+        }
+    }
+
+    func look(_ occasion: String) async {
+        guard let house, let items = await shown(house), !house.line.isDead else { return }
+        oracle.look(at: items, occasion)
+    }
+
+    private func look(_ occasion: String, if fate: Knowledge.Word.Fate) async {
+        if fate == .queued || fate == .saved { await look(occasion) }
+    }
+}
+
+extension Deed {
+    fileprivate var place: Int? {
+        switch self {
+        case .edit(let place, _), .trash(let place), .restore(let place), .delete(let place),
+            .favour(let place), .archive(let place, _):
+            place
+        default: nil
+        }
+    }
+}
+
+extension PlainItem {
+    /// As a client of the vault's API sends it.
+    func body(isEdit: Bool) -> String {
+        func quoted(_ field: PlainField) -> String {
+            guard let text = values[field] else { return "null" }
+            return "\"\(text)\(field == .name ? stamp ?? "" : "")\""
+        }
+        return """
+            {"type":1,"name":\(quoted(.name)),"notes":\(quoted(.notes)),\
+            "favorite":\(isFavourite),\
+            "login":{"username":\(quoted(.username)),"password":\(quoted(.password))},\
+            "fields":[{"name":"origin","value":"\(origin ?? "")","type":0}]\
+            \(isEdit ? ",\"revisionDate\":\"\(revision)\"" : "")}
+            """
+    }
+}

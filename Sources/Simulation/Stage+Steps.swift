@@ -1,0 +1,232 @@
+import EmbeddedUpstream
+import Host
+import Machine
+import Messaging
+import Sync
+import System
+import Vault
+
+extension Stage {
+    func take(_ step: Step) async {
+        for _ in 0..<step.turns { await Task.yield() }
+        await reviveIfDown()
+        history.note("[\(step.number)] \(step.deed)\(step.isAside ? ", aside" : "")")
+        switch step.deed {
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
+            .discard, .retry:
+            await takeOwn(step)
+        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour:
+            await takeElsewhere(step.deed)
+        case .kill, .cutPower, .restart, .fillDisk, .freeDisk: await takeMachine(step.deed)
+        default: await takeWorld(step.deed)
+        }
+        await reviveIfDown()
+        inspect()
+    }
+
+    private func takeWorld(_ deed: Deed) async {
+        switch deed {
+        case .wait(let duration): await pass(duration)
+        case .cut: setCut(true)
+        case .mend: setCut(false)
+        case .drill(let isOn):
+            state.withLock { $0.isDrill = isOn }
+            try? await house?.monitor.address.tell(.drill(isOn))
+        case .strike(let mishap, let times): house?.line.order(mishap, times: times)
+        case .lock:
+            state.withLock { $0.isLocked = true }
+            house?.lock()
+        case .unlock: unlock()
+        case .setHostClock(let step): clock.step(step)
+        case .setUpstreamClock(let seconds):
+            oracle.with { $0.mayRegress = true }
+            await cloud.setClock(seconds: seconds)
+        case .setDigits(let digits):
+            oracle.with { $0.mayRegress = true }
+            await cloud.server.setStampDigits(digits)
+        case .remember: await cloud.server.remember()
+        case .rollBack:
+            oracle.with { $0.mayRegress = true }
+            await elsewhere(by: .rollBack) { await self.cloud.server.rollBack() }
+        case .endSession: try? await elsewhere { try await self.cloud.endSessions() }
+        default: break
+        }
+    }
+
+    private func takeMachine(_ deed: Deed) async {
+        switch deed {
+        case .kill(let turns):
+            for _ in 0..<turns { await Task.yield() }
+            await kill()
+        case .cutPower(let call):
+            disk.cut(at: call)
+            // Somebody may have to write before it comes to that.
+            await pass(.seconds(2))
+            if !disk.isCut { disk.cut() }
+        case .restart: await restart()
+        case .fillDisk: disk.fail([.write], at: 1, error: 28)
+        case .freeDisk: disk.heal()
+        default: break
+        }
+    }
+
+    /// Time passes; a process that dies meanwhile comes up again.
+    func pass(_ duration: Duration) async {
+        let end = time.elapsed + duration
+        while time.elapsed < end {
+            try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
+            if disk.isCut || state.withLock(\.isDown) { await reviveIfDown() }
+            if oracle.breach != nil { return }
+        }
+    }
+
+    func setCut(_ isCut: Bool) {
+        state.withLock { $0.isCut = isCut }
+        house?.line.isCut = isCut
+    }
+
+    func unlock() {
+        state.withLock { $0.isLocked = false }
+        if let house, house.keys.isLocked { house.unlock(cloud.ring) }
+    }
+
+    /// What is here is looked at from outside.
+    func inspect() {
+        guard let house, !house.line.isDead, let userID = Optional(cloud.userID) else { return }
+        guard let layers = try? house.store.reader.layers(of: userID) else { return }
+        var base: [String: Int64] = [:]
+        for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
+        oracle.look(atBase: base)
+        let waiting = layers.pending.count { $0.change?.state != .inFlight }
+        if waiting > script.limit + state.withLock(\.underWay) {
+            oracle.say("I20", "\(waiting) changes wait, and \(script.limit) may")
+        }
+    }
+}
+
+// MARK: - Another device
+
+extension Stage {
+    private func takeElsewhere(_ deed: Deed) async {
+        do {
+            switch deed {
+            case .otherCreate: try await addElsewhere()
+            case .otherEdit(let place, let field):
+                try await changeElsewhere(place) { stage, item in
+                    guard let origin = item.origin else { return }
+                    var edited = item
+                    if field == .password, let old = item.values[.password] {
+                        edited.history = [old] + item.history
+                        edited.sealedHistory =
+                            [item.sealed[.password] ?? ""] + item.sealedHistory
+                    }
+                    edited.values[field] = stage.oracle.with {
+                        $0.newWord(field, of: origin, isOwn: false)
+                    }
+                    edited.sealed[field] = nil
+                    try await stage.cloud.write(edited)
+                }
+            case .otherTrash(let place):
+                try await changeElsewhere(place) { try await $0.cloud.account.trash($1.id) }
+            case .otherRestore(let place):
+                try await changeElsewhere(place) { _ = try await $0.cloud.account.restore($1.id) }
+            case .otherDelete(let place):
+                try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
+            case .otherFavour(let place):
+                try await changeElsewhere(place) { stage, item in
+                    var edited = item
+                    edited.isFavourite.toggle()
+                    try await stage.cloud.write(edited)
+                }
+            default: break
+            }
+        } catch {
+            history.note("another device could not: \(Self.short(error))")
+        }
+    }
+
+    private func changeElsewhere(
+        _ place: Int,
+        _ body: @Sendable @escaping (Stage, PlainItem) async throws -> Void
+    ) async throws {
+        // Devices that act within a second of each other are not told apart by any stamp.
+        try? await time.sleep(for: .milliseconds(dice.pick([5, 400, 1_500, 3_000])))
+        try await elsewhere {
+            let items = try await self.cloud.look().values.sorted {
+                ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
+            }
+            .filter { !$0.isBackup }
+            guard !items.isEmpty else { return }
+            try await body(self, items[place % items.count])
+        }
+    }
+
+    /// Another device is faster.
+    func interlude(_ id: String) async {
+        do {
+            try await elsewhere {
+                guard let item = try await self.cloud.look()[id], let origin = item.origin else {
+                    return
+                }
+                var edited = item
+                edited.values[.notes] = self.oracle.with {
+                    $0.newWord(.notes, of: origin, isOwn: false)
+                }
+                edited.sealed[.notes] = nil
+                try await self.cloud.write(edited)
+            }
+        } catch {
+            history.note("another device could not: \(Self.short(error))")
+        }
+    }
+
+    static func short(_ error: any Error) -> String {
+        switch error {
+        case let setback as Setback: "\(setback.operation), \(word(setback.reason))"
+        case is CancellationError: "cancelled"
+        case let refusal as Repository.Refusal: word(refusal)
+        case let error as Undelivered: "\(error)"
+        default: "\(type(of: error))"
+        }
+    }
+
+    static func word(_ reason: Setback.Reason) -> String {
+        switch reason {
+        case .rejected(let words): "rejected with \(words.status)"
+        case .stale: "stale"
+        case .missing: "missing"
+        case .unauthorised: "unauthorised"
+        case .signedOut: "signed out"
+        case .throttled: "throttled"
+        case .unavailable(let status): "unavailable, \(status)"
+        case .unreachable: "unreachable"
+        case .foreign: "foreign"
+        case .malformed: "malformed"
+        case .cancelled: "cancelled"
+        }
+    }
+
+    static func word(_ refusal: Repository.Refusal) -> String {
+        switch refusal {
+        case .locked: "locked"
+        case .notFound: "not found"
+        case .unfit: "unfit"
+        case .outOfDate: "out of date"
+        case .unreadable: "unreadable"
+        case .upstream(let setback): "upstream: \(word(setback.reason))"
+        case .store(let error): "store: \(kind(error))"
+        case .closing: "closing"
+        }
+    }
+
+    private static func kind(_ error: StoreError) -> String {
+        switch error {
+        case .database: "database"
+        case .system: "system"
+        case .held: "held"
+        case .queueFull: "full"
+        case .noAccount: "no account"
+        case .notAccepting: "not accepting"
+        }
+    }
+}

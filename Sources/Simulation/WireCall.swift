@@ -1,0 +1,129 @@
+import HTTP
+import Host
+import JSON
+import System
+
+/// One request on its way.
+struct WireCall: Sendable, CustomStringConvertible {
+    /// What the host is about, as far as the wire shows it.
+    enum Kind: String, CaseIterable, Hashable, Sendable {
+        case token, revision, list, compare, create, backup, push, trash, restore, delete
+        case other
+    }
+
+    let method: HTTP.Method
+    let path: String
+    let headers: Headers
+    let body: [UInt8]
+    let kind: Kind
+    let cipherID: String?
+    /// How long the client waits for the answer.
+    let limit: Duration
+    let description: String
+
+    init(_ request: Client.Request, _ history: History) {
+        method = request.method
+        path = request.path
+        headers = request.headers
+        body = request.content
+        limit = request.deadlines?.total ?? .seconds(60)
+        let route = path.prefix { $0 != "?" }
+        let parts = route.split(separator: "/").map(String.init)
+        let isCipher = parts.count > 2 && parts[1] == "ciphers"
+        cipherID = isCipher ? parts[2] : nil
+        kind = Self.kind(request.method, parts)
+        let shown = parts.map { $0.utf8.count == 36 ? history.name($0) : $0 }
+        description = "\(request.method) /\(shown.joined(separator: "/"))"
+    }
+
+    private static func kind(_ method: HTTP.Method, _ parts: [String]) -> Kind {
+        switch (method, parts.first ?? "", parts.dropFirst().first ?? "", parts.last ?? "") {
+        case (_, "identity", _, _): .token
+        case (_, _, _, "revision-date"): .revision
+        case (_, _, "sync", _): .list
+        case (.get, _, "ciphers", _): .compare
+        case (.post, _, "ciphers", _): .create
+        case (.put, _, "ciphers", "delete"): .trash
+        case (.put, _, "ciphers", "restore"): .restore
+        case (.put, _, "ciphers", _): .push
+        case (.delete, _, "ciphers", _): .delete
+        default: .other
+        }
+    }
+
+    var isWrite: Bool {
+        switch kind {
+        case .create, .backup, .push, .trash, .restore, .delete: true
+        case .token, .revision, .list, .compare, .other: false
+        }
+    }
+
+    /// What the request says that it is based on.
+    var knownRevision: String? {
+        (try? JSON.Document(body))?.root["lastKnownRevisionDate"]?.string
+    }
+}
+
+extension Mishap {
+    /// Whether it can happen to such a call.
+    func concerns(_ call: WireCall) -> Bool {
+        switch self {
+        case .stale, .partial: call.kind == .list
+        // Nobody repeats what may make a second item.
+        case .twice: call.kind == .push || call.kind == .delete || call.kind == .trash
+        case .interlude: call.kind == .push || call.kind == .delete || call.kind == .compare
+        case .invalid, .conflict, .tooLarge, .serverErrorAfter, .commitLate: call.isWrite
+        case .forbidden: call.isWrite || call.kind == .compare
+        case .missing: call.isWrite || call.kind == .compare
+        case .unauthorised: call.kind != .token
+        default: true
+        }
+    }
+}
+
+/// What syncs were answered with before.
+final class SyncCache: Sendable {
+    private struct State {
+        var answers: [NetworkAnswer] = []
+        var last: Int?
+    }
+
+    private let state = Lock(State())
+
+    func keep(_ answer: NetworkAnswer) {
+        state.withLock { state in
+            state.answers.append(answer)
+            state.last = nil
+            if state.answers.count > 6 { state.answers.removeFirst() }
+        }
+    }
+
+    /// One that is out of date; never the same twice, for then it would be the truth.
+    func old(_ dice: Dice) -> NetworkAnswer? {
+        state.withLock { state in
+            let choices = state.answers.indices.dropLast().filter { $0 != state.last }
+            guard !choices.isEmpty else { return nil }
+            let choice = dice.pick(Array(choices))
+            state.last = choice
+            return state.answers[choice]
+        }
+    }
+}
+
+extension Line {
+    /// The same sync without some of its items.
+    static func thinned(_ answer: NetworkAnswer, _ dice: Dice) -> NetworkAnswer {
+        guard let document = try? JSON.Document(answer.body),
+            let ciphers = document.root["ciphers"]?.array
+        else { return answer }
+        let share = dice.pick([0, 5, 30, 70])
+        let kept = JSON.Raw.array { array in
+            for cipher in ciphers where dice.happens(share) { array.add(cipher) }
+        }
+        var edit = JSON.Edit(document)
+        guard (try? edit.set([.member("ciphers")], to: kept)) != nil else { return answer }
+        var thinned = answer
+        thinned.body = edit.bytes
+        return thinned
+    }
+}

@@ -1,0 +1,122 @@
+import EmbeddedUpstream
+import Simulation
+
+extension Command {
+    /// The mesh in a world that follows from a seed.
+    static let simulate = Command(
+        name: "simulate",
+        summary: "plays what can go wrong, and checks that nothing is lost by it",
+        flags: [
+            Flag(name: "seeds", value: "N", help: "how many runs (20)"),
+            Flag(name: "start", value: "S", help: "the first seed (1)"),
+            Flag(name: "steps", value: "M", help: "how many steps each run has (60)"),
+            Flag(
+                name: "faults",
+                value: "LIST",
+                help: "what may go wrong: all, none, or names with commas between them (all)"
+            ),
+            Flag(
+                name: "profile",
+                value: "NAME",
+                help: "the server: bitwarden, vaultwarden or both (both)"
+            ),
+            Flag(
+                name: "mutant",
+                value: "NAME",
+                help: "breaks the program in one place; 'all' for each of them (mutant builds only)"
+            ),
+            Flag(name: "replay", value: "SEED", help: "plays one seed and prints what happens"),
+        ],
+        run: { invocation, console throws(Failure) in
+            let campaign = try Campaign(invocation)
+            guard invocation.value("mutant") == nil else {
+                throw Failure(
+                    status: .usage,
+                    message: "--mutant is for builds with HOLDFAST_MUTANTS=1 only."
+                )
+            }
+            if let replay = invocation.value("replay") {
+                guard let replay = Replay(replay) else {
+                    throw Failure(status: .usage, message: "--replay wants a seed, as in '17'.")
+                }
+                try show(replay, campaign, console)
+            } else {
+                try await run(campaign, console)
+            }
+        }
+    )
+
+    private static func run(_ campaign: Campaign, _ console: Console) async throws(Failure) {
+        let outcome = await campaign.run { console.answer($0.summary) }
+        console.answer(
+            """
+
+            \(outcome.seeds) seeds, \(outcome.steps) steps, \(outcome.effects) effects, \
+            \(outcome.jobs) turns, \(Int(outcome.elapsed / .seconds(86_400))) days
+
+            \(outcome.coverage.table)
+            """
+        )
+        guard let first = outcome.failed.first else { return }
+        console.answer("\nSeed \(first.script.seed) fails. Its history is shortened…\n")
+        let short = Shrinking.shorten(first)
+        console.answer(short.report(steps: campaign.steps))
+        throw Failure(status: .failure, message: "Seed \(first.script.seed) breaks an invariant.")
+    }
+
+    private static func show(
+        _ replay: Replay,
+        _ campaign: Campaign,
+        _ console: Console
+    ) throws(Failure) {
+        let performance = replay.play(campaign)
+        console.answer(performance.report(steps: campaign.steps))
+        guard performance.breach == nil else {
+            throw Failure(status: .failure, message: "The seed breaks an invariant.")
+        }
+    }
+}
+
+extension Campaign {
+    fileprivate init(_ invocation: Invocation) throws(Failure) {
+        self.init()
+        seeds = try invocation.number("seeds", 1...1_000_000_000) ?? seeds
+        start = UInt64(try invocation.number("start", 0...Int.max / 2) ?? Int(start))
+        steps = try invocation.number("steps", 1...100_000) ?? steps
+        if let list = invocation.value("faults") {
+            guard let hazards = Hazards(list: list) else {
+                let names = Hazards.names.joined(separator: ", ")
+                throw Failure(
+                    status: .usage,
+                    message: "--faults is all, none, or some of these: \(names)."
+                )
+            }
+            self.hazards = hazards
+        }
+        guard let name = invocation.value("profile"), name != "both" else { return }
+        guard let profile = Personality.Name(rawValue: name) else {
+            throw Failure(
+                status: .usage,
+                message: "--profile is bitwarden, vaultwarden or both, not '\(name)'."
+            )
+        }
+        profiles = [profile]
+    }
+}
+
+extension Invocation {
+    fileprivate func number(
+        _ flag: String,
+        _ range: ClosedRange<Int>
+    ) throws(Failure) -> Int? {
+        guard let text = value(flag) else { return nil }
+        guard let number = Int(text), range.contains(number) else {
+            throw Failure(
+                status: .usage,
+                message:
+                    "--\(flag) wants a whole number from \(range.lowerBound) on, not '\(text)'."
+            )
+        }
+        return number
+    }
+}

@@ -1,0 +1,2 @@
+// The machine on which simulations run belongs to the program; tests find it here.
+@_exported public import Machine
