@@ -22,6 +22,10 @@ public final class SyncMetrics: Sendable {
         case hardConflict, softConflict
     }
 
+    public enum BackupFileOutcome: String, CaseIterable, Sendable {
+        case copied, failed
+    }
+
     public enum BackupOutcome: String, CaseIterable, Hashable, Sendable {
         case created, reused, failed
     }
@@ -54,6 +58,7 @@ public final class SyncMetrics: Sendable {
     private let resolutions: Labelled<ChangeType, Labelled<ResolutionNote.Outcome, Counter>>
     private let conflicts: Labelled<ConflictKind, Labelled<Winner, Counter>>
     private let backups: Labelled<BackupReason, Labelled<BackupOutcome, Counter>>
+    private let backupFiles: Labelled<BackupFileOutcome, Counter>
     private let runs: Labelled<SyncReport.Outcome, Counter>
     private let aborts: Labelled<AbortReason, Counter>
     private let durations: Histogram<Duration>
@@ -108,6 +113,13 @@ public final class SyncMetrics: Sendable {
             .counter("holdfast_backups_total", "Backup copies of what gave way in a conflict."),
             by: Label("reason"),
             Label("outcome")
+        )
+        backupFiles = registry.register(
+            .counter(
+                "holdfast_backup_files_total",
+                "Files that backup copies were to have as well, by what came of it."
+            ),
+            by: Label("outcome")
         )
         runs = registry.register(
             .counter("holdfast_sync_runs_total", "Syncs, by their outcome."),
@@ -203,6 +215,8 @@ extension SyncMetrics {
     public func backedUp(_ reason: BackupReason, _ outcome: BackupOutcome) {
         backups[reason, outcome].increment()
     }
+
+    public func copiedFile(_ outcome: BackupFileOutcome) { backupFiles[outcome].increment() }
 
     public func synced(_ outcome: SyncReport.Outcome, after time: Duration) {
         runs[outcome].increment()

@@ -63,6 +63,24 @@ extension Account {
         }
     }
 
+    /// A file of an item for the backup copy that was made of it, unless the copy has it.
+    func copyFile(_ file: BackupFile) async throws(DeskRefusal) {
+        let (_, source) = try await owned(file.sourceID)
+        let (backupID, backup) = try await owned(file.backupID)
+        guard let original = source.attachments.first(where: { $0.id == file.attachmentID }) else {
+            throw .notFound
+        }
+        let name = original.fileName ?? Item.unreadableName
+        let size = source.cipher.size(ofAttachment: file.attachmentID)
+        let isThere = backup.attachments.contains { attachment in
+            attachment.fileName == original.fileName
+                && attachment.id.map { backup.cipher.size(ofAttachment: $0) } == size
+        }
+        if isThere { return }
+        let content = try await attachment(file.attachmentID, of: file.sourceID)
+        _ = try await attach(content, named: name, to: backupID)
+    }
+
     func deleteAttachment(
         _ attachmentID: String,
         of itemID: String
@@ -139,6 +157,11 @@ extension Account {
 }
 
 extension Cipher {
+    fileprivate func size(ofAttachment id: String) -> String? {
+        let size = attachment(id)?[anyCase: "size"]
+        return size?.string ?? size?.int.map { "\($0)" }
+    }
+
     fileprivate func attachment(_ id: String) -> JSON.Value? {
         document.root[anyCase: "attachments"]?.array?.first { $0[anyCase: "id"]?.string == id }
     }

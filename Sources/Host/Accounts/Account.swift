@@ -22,6 +22,7 @@ final class Account: Sendable {
     let scheduler: SyncScheduler
     let upstream: AccountUpstream
     private let hub: HubListener
+    private let backupFiles: BackupFiles
     private let services: ServiceGroup
     /// For as long as the account is here, what goes through its channels is shown.
     private let watches: [ChannelMetrics.Watch]
@@ -48,6 +49,15 @@ final class Account: Sendable {
             await notebook.account?.noteSignOut()
         }
         switches = office.switchBoard()
+        let backupFiles = BackupFiles(of: id, office) { (file) async throws(DeskRefusal) in
+            try await notebook.account?.copyFile(file)
+        }
+        self.backupFiles = backupFiles
+        var surroundings = office.surroundings
+        surroundings.announce = { event in
+            office.announce(event)
+            if case .sync = event { backupFiles.wake() }
+        }
         let lanes = Lanes()
         resolver = Resolver(
             userID: id,
@@ -56,7 +66,7 @@ final class Account: Sendable {
             upstream: upstream,
             keys: keyholder,
             lanes: lanes,
-            surroundings: office.surroundings
+            surroundings: surroundings
         )
         scheduler = SyncScheduler(
             userID: id,
@@ -68,7 +78,7 @@ final class Account: Sendable {
             switches: switches,
             monitor: link.monitor,
             policy: office.policy,
-            surroundings: office.surroundings
+            surroundings: surroundings
         )
         repository = Repository(
             userID: id,
@@ -83,11 +93,11 @@ final class Account: Sendable {
             lanes: lanes,
             switches: switches,
             clockOffset: { [upstream] in upstream.clockOffset },
-            surroundings: office.surroundings
+            surroundings: surroundings
         )
         hub = HubListener(Hub(asking), scheduler.address, link, office.surroundings.timekeeper)
         services = ServiceGroup(
-            [resolver, scheduler, repository, hub],
+            [resolver, scheduler, repository, hub, backupFiles],
             patience: .seconds(1),
             time: office.surroundings.timekeeper
         )

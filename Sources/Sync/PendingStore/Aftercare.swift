@@ -61,6 +61,7 @@ enum Aftercare {
         guard isThere == true else { return }
         for table: StaticString in [
             "DELETE FROM brought_up WHERE user_id = ?", "DELETE FROM stray WHERE user_id = ?",
+            "DELETE FROM backup_file WHERE user_id = ?",
         ] { try db.execute(table, .text(userID)) }
     }
 }

@@ -43,6 +43,9 @@ public final class PendingStore: Service {
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
         case observe([String], at: Moment, Answer<Void>)
         case noteSync(String, of: String, Answer<Void>)
+        case noteFiles([BackupFile], Answer<Void>)
+        case forgetFile(BackupFile, Answer<Void>)
+        case postponeFile(BackupFile, until: Moment, Answer<Void>)
         case copyPending(Answer<Void>)
         case put(StoredAccount, Answer<Void>)
         case set(String, to: String, Answer<Void>)
@@ -108,6 +111,7 @@ public final class PendingStore: Service {
         case .refresh, .putBase, .removeBase, .putSlice, .removeSlice:
             await carryOutBase(message)
         case .pulse(let reply): reply.answer()
+        case .noteFiles, .forgetFile, .postponeFile: await carryOutFiles(message)
         case .observe, .noteSync, .copyPending, .put, .set, .erase: await carryOutRest(message)
         }
     }
@@ -163,6 +167,20 @@ public final class PendingStore: Service {
         case .removeSlice(let kind, let id, let userID, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.removeSlice(kind, id: id, of: userID)
+            }
+        default: break
+        }
+    }
+
+    private func carryOutFiles(_ message: Message) async {
+        switch message {
+        case .noteFiles(let files, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.note(files) }
+        case .forgetFile(let file, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.forget(file) }
+        case .postponeFile(let file, let due, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.postpone(file, until: due)
             }
         default: break
         }

@@ -232,5 +232,16 @@ enum Schema {
             PRIMARY KEY (user_id, fingerprint)
         ) STRICT, WITHOUT ROWID;
         CREATE INDEX stray_by_age ON stray (settled_ticks);
+
+        -- Files that a backup copy is to have as well as the item that it was made of.
+        CREATE TABLE backup_file (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            backup_id TEXT NOT NULL,
+            attachment_id TEXT NOT NULL,
+            source_id TEXT NOT NULL,
+            failures INTEGER NOT NULL CHECK (failures >= 0),
+            due_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, backup_id, attachment_id)
+        ) STRICT, WITHOUT ROWID;
         """
 }

@@ -21,6 +21,8 @@ struct Errand {
     var isCreated = false
     var isAdopted = false
     var backupID: String?
+    /// What the backup copy is to have besides its text.
+    var filesToKeep: [String] = []
     /// Under which id upstream has it, once all is done and only has to be written down.
     var landed: String?
 

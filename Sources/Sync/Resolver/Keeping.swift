@@ -11,11 +11,13 @@ extension Errand {
         guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else {
             throw .doubt(.unconfirmed)
         }
+        filesToKeep = copy.attachmentIDs
         try await keep(copy, source: revision, at: revision.moment, reason)
     }
 
-    /// Keeps the content that is pending.
-    mutating func keepLocal() async throws(Halt) {
+    /// Keeps the content that is pending, and for it the files of the copy that stands.
+    mutating func keepLocal(beside copy: Cipher) async throws(Halt) {
+        filesToKeep = copy.attachmentIDs
         guard let snapshot = change.intent.snapshot else { return }
         // What is pending has no revision; it is known by when it was edited last.
         let source = Revision(text: "local", moment: change.updated)
@@ -66,7 +68,25 @@ extension Errand {
 
     private mutating func keepNote(_ id: String) async throws(Halt) {
         backupID = id
+        try await noteFiles(for: id)
         try await update { $0.backup?.cipherID = id }
+    }
+
+    /// They follow when there is time; the copy of the text waits for none of them.
+    private func noteFiles(for backupID: String) async throws(Halt) {
+        guard !filesToKeep.isEmpty else { return }
+        let files = filesToKeep.map {
+            BackupFile(
+                userID: desk.userID,
+                backupID: backupID,
+                attachmentID: $0,
+                sourceID: change.cipherID,
+                due: desk.now
+            )
+        }
+        try await write { ledger throws(StoreError) in
+            try await ledger.insist { .noteFiles(files, $0) }
+        }
     }
 
     private func backup(of cipher: Cipher, at moment: Moment) throws(Halt) -> Cipher {

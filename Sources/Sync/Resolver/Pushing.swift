@@ -24,7 +24,7 @@ extension Errand {
             try await keep(copy, reason)
             return try await push(over: copy)
         case (.yieldKeepingLocal, let copy?):
-            try await keepLocal()
+            try await keepLocal(beside: copy)
             return try await yield(to: copy, .backedUpLocal, .backedUp)
         case (.yield, let copy?):
             return try await yield(to: copy, .restoredServer, .restored)

@@ -1,0 +1,93 @@
+import Logging
+import Messaging
+import Sync
+import System
+import Vault
+
+/// Gives backup copies the files of the items that they were made of. It works whenever a sync has
+/// ended; nobody waits for it, and whatever becomes of a file, item and copy stay as they are.
+final class BackupFiles: Service {
+    private let userID: String
+    private let office: Office
+    private let copy: @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+    private let mailbox = Mailbox<Void>(name: "backup-files", capacity: 1)
+
+    init(
+        of userID: String,
+        _ office: Office,
+        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+    ) {
+        self.userID = userID
+        self.office = office
+        self.copy = copy
+    }
+
+    /// There may be something to do. Whoever is at work already looks again afterwards.
+    func wake() { try? mailbox.address.tryTell(()) }
+
+    func close() { mailbox.close() }
+
+    func run() async {
+        for await _ in mailbox { await work() }
+    }
+
+    private func work() async {
+        let now = office.surroundings.now
+        let files = (try? office.store.reader.backupFiles(of: userID)) ?? []
+        for file in files where file.due <= now {
+            guard await work(on: file) else { return }
+        }
+    }
+
+    /// - Returns: Whether there is any use in going on.
+    private func work(on file: BackupFile) async -> Bool {
+        do throws(DeskRefusal) {
+            try await copy(file)
+            office.surroundings.metrics.copiedFile(.copied)
+        } catch {
+            switch error {
+            case .locked, .noAccount, .busy: return false
+            case .upstream(let setback) where !setback.isFinal:
+                guard file.failures < Self.failuresBorne else { break }
+                await postpone(file)
+                return false
+            case .notFound: break
+            default: giveUp(file, error)
+            }
+        }
+        let _: Void? = try? await office.ask { .forgetFile(file, $0) }
+        return true
+    }
+
+    private func postpone(_ file: BackupFile) async {
+        let chance = office.surroundings.chance.fraction()
+        let delay = Backoff.delay(after: Int64(file.failures + 1), chance: chance)
+        let due = Moment(
+            ticks: office.surroundings.now.ticks + Int64(delay / .microseconds(1)) * 10
+        )
+        let _: Void? = try? await office.ask { .postponeFile(file, until: due, $0) }
+    }
+
+    private func giveUp(_ file: BackupFile, _ error: DeskRefusal) {
+        office.surroundings.metrics.copiedFile(.failed)
+        office.surroundings.log.error(
+            "A backup copy does not get a file of its item.",
+            because: error,
+            ["account": userID, "cipher": file.backupID]
+        )
+    }
+
+    private static let failuresBorne = 100
+}
+
+extension Setback {
+    /// Whether upstream does not want it, however often it is asked.
+    fileprivate var isFinal: Bool {
+        switch reason {
+        case .rejected, .missing: true
+        case .stale, .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+            .malformed, .cancelled:
+            false
+        }
+    }
+}

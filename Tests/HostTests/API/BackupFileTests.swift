@@ -1,0 +1,65 @@
+import JSON
+import Testing
+
+@testable import Host
+
+@Suite struct BackupFileTests {
+    private static let file = Array("the deed of the house".utf8)
+
+    /// Both sides edit an item that has two files.
+    private static func collide(
+        _ guest: Guest,
+        _ check: (_ item: String, _ copy: JSON.Value) async throws -> Void
+    ) async throws {
+        let item = try await guest.login("house", #""password":"p""#)
+        for name in ["deed", "plan"] {
+            let reply = try await guest.upload(file, name, "/attachment?itemid=\(item)")
+            try #require(reply.status == .ok, "\(reply.text)")
+        }
+        _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+        let edit = #"{"type":1,"name":"mine","login":{"password":"q"}}"#
+        #expect(try await guest.put("/object/item/\(item)", edit).status == .ok)
+        try await guest.stage.renameElsewhere(item, to: "theirs")
+        _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+        for _ in 0..<500 {
+            _ = try await guest.post("/sync")
+            let items = try await guest.get("/list/object/items").elements
+            let copy = items.first { $0["id"]?.string != item }
+            if let copy, files(of: copy).count == 2 { return try await check(item, copy) }
+        }
+        Issue.record("the copy did not get its files")
+    }
+
+    private static func files(of item: JSON.Value) -> [(id: String, name: String)] {
+        (item["attachments"]?.array.map(Array.init) ?? []).compactMap { file in
+            guard let id = file["id"]?.string, let name = file["fileName"]?.string else {
+                return nil
+            }
+            return (id, name)
+        }
+    }
+
+    @Test func `G-RES7 a backup copy gets the files of its item, and the item keeps its own`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            try await Self.collide(guest) { item, copy in
+                let original = try #require(try await guest.get("/object/item/\(item)").data)
+                for one in [original, copy] {
+                    let files = Self.files(of: one)
+                    #expect(files.map(\.name).sorted() == ["deed", "plan"])
+                    let id = try #require(one["id"]?.string)
+                    for file in files {
+                        let path = "/object/attachment/\(file.id)?itemid=\(id)"
+                        #expect(try await guest.get(path).body == Self.file)
+                    }
+                }
+                // However often it is looked at, there are two.
+                for _ in 0..<3 { _ = try await guest.post("/sync?force=true") }
+                let id = try #require(copy["id"]?.string)
+                let again = try #require(try await guest.get("/object/item/\(id)").data)
+                #expect(Self.files(of: again).count == 2)
+            }
+        }
+    }
+}
