@@ -35,6 +35,7 @@ enum Deed: Hashable, Sendable {
     case setDigits(Int)
     case remember, rollBack
     case endSession
+    case poison(Int)
 
     // What becomes of the process and its disk.
     case kill(after: Int)
@@ -89,6 +90,7 @@ extension Deed: CustomStringConvertible {
         case .setDigits(let digits): "upstream's stamps have \(digits) digits"
         case .remember: "upstream makes a snapshot"
         case .rollBack: "upstream is set back to its snapshot"
+        case .poison(let item): "upstream takes nothing more for item \(item)"
         case .endSession: "upstream ends the session"
         case .kill(let turns): "the process is killed after \(turns) turns"
         case .cutPower(let call): "the power goes at the disk's call \(call)"

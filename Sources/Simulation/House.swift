@@ -40,7 +40,7 @@ final class House: Sendable {
         let clock: HouseClock
         let line: Line
         let limit: Int
-        let isWhole: Bool
+        let policy: SyncPolicy
         let boot: Int
         let tokens: Tokens
         let keep: @Sendable (Tokens) -> Void
@@ -117,7 +117,7 @@ final class House: Sendable {
             keys: keys,
             switches: switches,
             monitor: monitor,
-            policy: SyncPolicy(abort: ground.isWhole ? .whole : .item),
+            policy: ground.policy,
             surroundings: surroundings
         )
         repository = Repository(

@@ -51,6 +51,12 @@ struct Knowledge: Sendable {
         var isDiscarded = false
         var hasLanded = false
         var id: String?
+        /// What became of the wish to delete it.
+        var deletion: Word.Fate?
+        /// How often others have changed it, and how often they had when it was last shown here as it
+        /// was upstream.
+        var touches = 0
+        var touchesSeen: Int?
     }
 
     let profile: String
@@ -65,9 +71,11 @@ struct Knowledge: Sendable {
     var mayRegress = false
     /// Somebody made copies by hand.
     var hasCopies = false
-    /// Nobody is to ask before.
-    var hold: Duration?
+    /// Nobody is to ask before: about who one is, and anything else.
+    var holds: [Bool: Duration] = [:]
     var requests: [Duration] = []
+    /// When a page of a ban was last shown.
+    var lastBan: Duration?
     var races = 0
     private var count = 0
 
@@ -113,6 +121,10 @@ extension Knowledge {
     /// The person has this before them, and edits it.
     mutating func see(_ item: PlainItem) {
         for word in item.words { words[word]?.isSeen = true }
+        guard let name = item.origin else { return }
+        let isCurrent = upstream[item.id]?.revision == item.revision
+        let touches = origins[name]?.touches
+        origins[name]?.touchesSeen = isCurrent ? touches : nil
     }
 
     /// An answer with the item, or with all of them, has arrived.
@@ -134,6 +146,9 @@ extension Knowledge {
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
             check(item, by: author)
+            if author == .other || author == .rollBack, let origin = item.origin {
+                origins[origin]?.touches += 1
+            }
         }
         for (id, item) in before.sorted(by: { $0.key < $1.key }) where items[id] == nil {
             guard let origin = item.origin, !item.isBackup else { continue }
@@ -256,7 +271,7 @@ extension Knowledge {
 
 extension Knowledge {
     mutating func noteRequest(isIdentity: Bool, _ call: String, at now: Duration) {
-        if let hold, now < hold, !isIdentity {
+        if let hold = holds[isIdentity], now < hold {
             breach(
                 "I12",
                 "\(call) leaves \((hold - now).shown) before the time that upstream asked to wait"
@@ -335,6 +350,7 @@ extension Knowledge {
             }
         }
         judgeCreations()
+        judgeDeletions()
         judgeSameness(shown)
     }
 
@@ -353,6 +369,17 @@ extension Knowledge {
                 !there.contains(name)
             else { continue }
             breach("I4", "\(name) was accepted and is not upstream")
+        }
+    }
+
+    /// A deletion yields to those who wrote what its writer had not seen, and to nobody else.
+    private mutating func judgeDeletions() {
+        for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
+            guard let name = item.origin, let origin = origins[name],
+                origin.deletion == .saved || origin.deletion == .queued, !origin.isDiscarded,
+                origin.touches == origin.touchesSeen
+            else { continue }
+            breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")
         }
     }
 

@@ -34,6 +34,8 @@ final class Line: Network {
         /// Called at each effect with its number; whether the process dies there.
         let passEffect: @Sendable () -> Bool
         let interlude: @Sendable (String) async -> Void
+        /// Whether upstream refuses whatever is written to that item.
+        let isPoisoned: @Sendable (WireCall) -> Bool
         let cache: SyncCache
     }
 
@@ -64,8 +66,12 @@ final class Line: Network {
             throw NetworkFailure(.lost, "there is no network")
         }
         if stage.passEffect() { throw Self.lost }
-        let mishap = mishap(for: call)
+        let mishap = stage.isPoisoned(call) ? Mishap.invalid : mishap(for: call)
         if let mishap { stage.coverage.note(mishap, call.kind) }
+        if mishap == .banPage {
+            let now = stage.time.elapsed
+            stage.oracle.with { $0.lastBan = now }
+        }
         stage.oracle.asked(call, at: stage.time.elapsed)
         stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         let answer = try await carry(call, mishap)
@@ -162,7 +168,7 @@ final class Line: Network {
             return stage.cache.old(stage.dice) ?? Self.json(503, "busy")
         case .partial: return Self.thinned(try await commit(call), stage.dice)
         case nil: return try await deliver(call)
-        case .some(let mishap): return canned(mishap)
+        case .some(let mishap): return canned(mishap, call)
         }
     }
 
@@ -242,7 +248,7 @@ extension Line {
         )
     }
 
-    private func canned(_ mishap: Mishap) -> NetworkAnswer {
+    private func canned(_ mishap: Mishap, _ call: WireCall) -> NetworkAnswer {
         switch mishap {
         case .serverErrorBefore: Self.json(500, "An error has occurred.")
         case .badGateway: Self.page(502, "502 Bad Gateway")
@@ -255,11 +261,11 @@ extension Line {
         case .conflict: Self.json(409, "The item has changed meanwhile.")
         case .tooLarge: Self.json(413, "The request is too large.")
         case .portal: Self.page(200, "Please log in to the network.")
-        default: throttled(mishap)
+        default: throttled(mishap, call)
         }
     }
 
-    private func throttled(_ mishap: Mishap) -> NetworkAnswer {
+    private func throttled(_ mishap: Mishap, _ call: WireCall) -> NetworkAnswer {
         var answer = Self.json(429, "Slow down! Too many requests.")
         answer.headers["Date"] = stage.cloud.date
         let seconds = stage.dice.number(in: 1..<900)
@@ -279,7 +285,7 @@ extension Line {
             case .throttledHugely: .seconds(3_600)
             default: .zero
             }
-        if !isDead { stage.oracle.throttled(for: wait, at: stage.time.elapsed) }
+        if !isDead { stage.oracle.throttled(call, for: wait, at: stage.time.elapsed) }
         return answer
     }
 }

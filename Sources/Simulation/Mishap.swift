@@ -29,7 +29,7 @@ public enum Mishap: String, CaseIterable, Hashable, Sendable {
 /// What else may happen, by the words under which it is switched on and off.
 public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case outage, drill, lock, kill, powerCut, restart, diskFull, hostClock, upstreamClock, digits
-    case rollBack, sessionEnd, otherDevice
+    case rollBack, sessionEnd, otherDevice, poison
 }
 
 /// What a seed has to reckon with.

@@ -69,8 +69,9 @@ final class Oracle: Sendable {
         }
     }
 
-    func throttled(for wait: Duration, at now: Duration) {
-        with { $0.hold = ($0.hold ?? .zero) > now + wait ? $0.hold : now + wait }
+    func throttled(_ call: WireCall, for wait: Duration, at now: Duration) {
+        let isIdentity = call.kind == .token
+        with { $0.holds[isIdentity] = max($0.holds[isIdentity] ?? .zero, now + wait) }
     }
 
     /// What upstream said has reached this host.

@@ -18,6 +18,8 @@ public struct Script: Sendable {
     /// How much may wait.
     let limit: Int
     let isWhole: Bool
+    /// How often everything is asked for without an occasion, in seconds.
+    let interval: Int
 
     /// Where a process dies in a run that looks at every place.
     enum Death: Hashable, Sendable {
@@ -43,6 +45,7 @@ public struct Script: Sendable {
         itemCount = dice.number(in: 0..<14)
         limit = dice.happens(15) ? dice.number(in: 2..<6) : 10_000
         isWhole = dice.happens(60)
+        interval = dice.pick([1_800, 1_800, 21_600])
         let deeds = Deeds(swarm, dice)
         steps = (0..<length).map { number in
             Step(
@@ -66,6 +69,7 @@ public struct Script: Sendable {
         self.dies = dies
         self.itemCount = itemCount
         (hazards, faults, faultRate, limit, isWhole) = (.none, [], 0, 10_000, true)
+        interval = 1_800
         steps = deeds.enumerated().map {
             Step(number: $0.offset, deed: $0.element, isAside: false, turns: 0)
         }
@@ -157,6 +161,7 @@ private struct Deeds {
         case .digits: .setDigits(dice.pick([0, 3, 6, 7]))
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
+        case .poison: .poison(item)
         case .otherDevice: .otherCreate
         }
     }
@@ -168,7 +173,7 @@ extension Hazard {
         case .outage: 8
         case .lock, .kill: 3
         case .drill, .powerCut, .restart, .diskFull, .hostClock: 2
-        case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice: 1
+        case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         }
     }
 }

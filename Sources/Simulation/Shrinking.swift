@@ -3,6 +3,8 @@ public struct Shrinking: Sendable {
     private let invariant: String
     private var best: Performance
     private var triesLeft: Int
+    /// What takes much longer than the whole has lost its way.
+    private let jobLimit: Int
 
     /// - Returns: The shortest performance that was found.
     public static func shorten(_ performance: Performance, tries: Int = 160) -> Performance {
@@ -10,7 +12,8 @@ public struct Shrinking: Sendable {
         var shrinking = Shrinking(
             invariant: breach.invariant,
             best: performance,
-            triesLeft: tries
+            triesLeft: tries,
+            jobLimit: 2 * performance.jobs + 50_000
         )
         shrinking.run()
         return shrinking.best
@@ -53,7 +56,7 @@ public struct Shrinking: Sendable {
         guard triesLeft > 0, script.steps.count < best.script.steps.count || isCalmer(script)
         else { return false }
         triesLeft -= 1
-        let performance = Stage.play(script)
+        let performance = Stage.play(script, jobLimit: jobLimit)
         guard performance.breach?.invariant == invariant else { return false }
         best = performance
         return true

@@ -11,21 +11,24 @@ extension Stage {
     func settle() async {
         history.note("from now on nothing goes wrong")
         await calm()
-        guard await becomesQuiet(within: Self.patience) else { return }
-        await askEverything()
-        guard oracle.breach == nil, await becomesQuiet(within: Self.patience) else { return }
+        // One item that upstream refuses for ever is in nobody's way.
+        guard await becomesQuiet("I11") else { return }
+        if state.withLock(\.poisoned) != nil {
+            state.withLock { $0.poisoned = nil }
+            guard await becomesQuiet("I3") else { return }
+        }
+        guard await retryEverything() else { return }
+        // One sync, and a second look at what was hard to believe.
+        await pass(.seconds(script.interval * 11 / 10 + 400))
+        guard oracle.breach == nil else { return }
         await judge()
     }
-
-    /// Twice the longest backoff, a second look, and one sync.
-    private static let patience = Duration.seconds(2 * 900 + 3_600 + 2_000)
 
     private func calm() async {
         await reviveIfDown()
         disk.heal()
         clock.setRight()
-        let wasAhead = cloud.secondsAhead
-        if wasAhead != 0 { await cloud.setClock(seconds: 0) }
+        if cloud.secondsAhead != 0 { await cloud.setClock(seconds: 0) }
         state.withLock { state in
             state.isCalm = true
             state.isDrill = false
@@ -54,56 +57,64 @@ extension Stage {
         }
     }
 
-    /// Waits until nothing is pending, and the next sync after that.
-    private func becomesQuiet(within patience: Duration) async -> Bool {
+    /// Twice the longest backoff, after what upstream itself has asked for.
+    private var patience: Duration {
+        let now = time.elapsed
+        let hold = oracle.with { $0.holds.values.max() ?? .zero }
+        let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
+        return max(hold, ban, now) - now + .seconds(2 * 900 + 150)
+    }
+
+    /// Waits until nothing is pending but what upstream refuses.
+    private func becomesQuiet(_ invariant: String) async -> Bool {
         let end = time.elapsed + patience
         while time.elapsed < end {
-            await pass(.seconds(60))
-            guard oracle.breach == nil, let house else { return false }
+            await pass(.seconds(30))
+            guard oracle.breach == nil, house != nil else { return false }
             if state.withLock(\.isSignedOut) { await signInAgain() }
-            let live = try? house.store.reader.liveCount(of: cloud.userID)
-            if live == 0, state.withLock(\.underWay) == 0 { return true }
+            if waiting.isEmpty, state.withLock(\.underWay) == 0 { return true }
         }
-        guard let house else { return false }
-        if state.withLock(\.underWay) > 0 {
+        guard state.withLock(\.underWay) == 0 else {
             oracle.say("I3", "somebody still waits for an answer")
             return false
         }
-        let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
-        let words = changes.map { change in
+        let words = waiting.map { change in
             "\(change.summary.typeText) \(change.summary.state) "
                 + (change.change?.lastFailure.map { "\($0.kind): \($0.message)" } ?? "")
         }
-        oracle.say("I3", "still pending: \(words.joined(separator: "; "))")
+        let isPoisoned = state.withLock(\.poisoned) != nil
+        oracle.say(isPoisoned ? invariant : "I3", "still pending: \(words.joined(separator: "; "))")
         return false
     }
 
-    /// A person has what was set aside tried once more, and asks for a sync.
-    private func askEverything() async {
-        guard let house else { return }
-        for _ in 0..<3 {
-            await takeOwn(Step(number: -1, deed: .retry, isAside: false, turns: 0))
-            await pass(.seconds(70))
+    /// What is to be brought upstream, and can be.
+    private var waiting: [StoredChange] {
+        let poisoned = state.withLock(\.poisoned)
+        let changes = (try? house?.store.reader.changes(of: cloud.userID)) ?? []
+        return changes.filter {
+            $0.summary.state != .quarantined && $0.summary.lane.cipherID != poisoned
         }
+    }
+
+    /// A person has what was set aside tried once more.
+    private func retryEverything() async -> Bool {
         for _ in 0..<4 {
-            let report = try? await house.scheduler.address.ask { .sync(isFull: true, $0) }
-            history.note("the last sync ended: \(report.map { "\($0.outcome)" } ?? "unanswered")")
-            if report?.outcome == .completed { return }
-            await pass(.seconds(70))
+            guard let house else { return false }
+            let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
+            if changes.isEmpty { return true }
+            await takeOwn(Step(number: -1, deed: .retry, isAside: false, turns: 0))
+            guard await becomesQuiet("I3") else { return false }
         }
-        oracle.say("I3", "no sync completes although nothing goes wrong")
+        let changes = (try? house?.store.reader.changes(of: cloud.userID)) ?? []
+        let words = changes.map {
+            "\($0.summary.typeText) \($0.change?.lastFailure?.message ?? "")"
+        }
+        oracle.say("I3", "set aside for good: \(words.joined(separator: "; "))")
+        return false
     }
 
     private func judge() async {
         guard let house else { return }
-        let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
-        if !changes.isEmpty {
-            let words = changes.map {
-                "\($0.summary.typeText) \($0.change?.lastFailure?.message ?? "")"
-            }
-            oracle.say("I3", "set aside for good: \(words.joined(separator: "; "))")
-            return
-        }
         guard let shown = await shown(house), let items = try? await cloud.look() else {
             oracle.say("I3", "the vault cannot be listed")
             return
@@ -116,21 +127,24 @@ extension Stage {
 
     // MARK: Figures and secrets
 
-    func compareFigures() {}
-
+    /// What was counted is what people were told, as long as this process has been up.
     private func judgeFigures(_ house: House) async {
+        guard !oracle.with(\.hasCopies) else { return }
         let page = String(decoding: await house.registry.page(.prometheus), as: UTF8.self)
         let counts = state.withLock(\.counts)
         for disposition in [SyncMetrics.Disposition.saved, .queued, .rejected] {
             let told = page.split(separator: "\n").filter {
-                $0.hasPrefix("holdfast_edits_total{") && $0.contains("\"\(disposition.rawValue)\"")
+                $0.hasPrefix("holdfast_edits_total{")
+                    && $0.contains("\"\(disposition.rawValue)\"")
             }
             .compactMap { line in line.split(separator: " ").last.flatMap { Double($0) } }
             .reduce(0, +)
             let known = counts[disposition] ?? 0
-            guard disposition != .queued || !oracle.with(\.hasCopies) else { continue }
-            if Int(told) != known, !oracle.with(\.hasCopies) {
-                oracle.say("I19", "\(known) edits were \(disposition), and the figure says \(told)")
+            if Int(told) != known {
+                oracle.say(
+                    "I19",
+                    "\(known) edits were \(disposition), and the figure says \(told)"
+                )
             }
         }
     }

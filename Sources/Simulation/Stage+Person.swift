@@ -1,4 +1,5 @@
 import JSON
+import Machine
 import Messaging
 import Sync
 import System
@@ -66,6 +67,11 @@ extension Stage {
         guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
         defer { state.withLock { _ = $0.busy.remove(origin) } }
         oracle.with { $0.see(item) }
+        // Somebody has it open for a while.
+        if dice.happens(20) {
+            try? await time.sleep(for: dice.duration(.milliseconds(5), .seconds(5)))
+        }
+        guard !house.line.isDead else { return }
         switch deed {
         case .edit(_, let field): await edit(item, origin, field, house)
         case .delete: await delete(item, origin, house)
@@ -114,8 +120,9 @@ extension Stage {
             return was
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", house)
-        if fate == .rejected {
-            oracle.with { $0.origins[origin]?.isDeletedHere = was }
+        oracle.with { knowledge in
+            knowledge.origins[origin]?.deletion = fate
+            if fate == .rejected { knowledge.origins[origin]?.isDeletedHere = was }
         }
     }
 

@@ -32,6 +32,7 @@ extension Stage {
         case .drill(let isOn):
             state.withLock { $0.isDrill = isOn }
             try? await house?.monitor.address.tell(.drill(isOn))
+            try? await time.sleep(for: .milliseconds(1))
         case .strike(let mishap, let times): house?.line.order(mishap, times: times)
         case .lock:
             state.withLock { $0.isLocked = true }
@@ -48,6 +49,9 @@ extension Stage {
         case .rollBack:
             oracle.with { $0.mayRegress = true }
             await elsewhere(by: .rollBack) { await self.cloud.server.rollBack() }
+        case .poison(let place):
+            let ids = oracle.with { $0.upstream.keys.sorted() }
+            state.withLock { $0.poisoned = ids.isEmpty ? nil : ids[place % ids.count] }
         case .endSession: try? await elsewhere { try await self.cloud.endSessions() }
         default: break
         }
@@ -97,6 +101,9 @@ extension Stage {
         var base: [String: Int64] = [:]
         for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
         oracle.look(atBase: base)
+        if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
+            oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")
+        }
         let waiting = layers.pending.count { $0.change?.state != .inFlight }
         if waiting > script.limit + state.withLock(\.underWay) {
             oracle.say("I20", "\(waiting) changes wait, and \(script.limit) may")

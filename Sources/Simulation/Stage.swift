@@ -34,6 +34,8 @@ public final class Stage: Sendable {
         var isLocked = false
         var isDrill = false
         var effects = 0
+        /// The item that upstream refuses to change.
+        var poisoned: String?
         /// Whether the process has to be brought up again.
         var isDown = false
         /// Edits under way, and the items that they are about.
@@ -232,7 +234,10 @@ public final class Stage: Sendable {
             clock: clock,
             line: line(),
             limit: script.limit,
-            isWhole: script.isWhole,
+            policy: SyncPolicy(
+                interval: .seconds(script.interval),
+                abort: script.isWhole ? .whole : .item
+            ),
             boot: boot,
             tokens: tokens,
             keep: { [self] tokens in state.withLock { $0.tokens = tokens } },
@@ -258,6 +263,9 @@ public final class Stage: Sendable {
                 background: background.address,
                 passEffect: { [self] in passEffect() },
                 interlude: { [self] id in await interlude(id) },
+                isPoisoned: { [self] call in
+                    call.isWrite && call.cipherID.map { $0 == state.withLock(\.poisoned) } ?? false
+                },
                 cache: cache
             )
         )
@@ -300,7 +308,7 @@ public final class Stage: Sendable {
                 knowledge.words[text]?.fate = .unknown
             }
             // Whether the host had written down how long it is to wait cannot be known.
-            knowledge.hold = nil
+            knowledge.holds = [:]
             knowledge.base = [:]
         }
         if disk.isCut { disk.powerOn() }
@@ -330,7 +338,6 @@ public final class Stage: Sendable {
     func restart() async {
         guard let house else { return }
         history.note("the host is told to end")
-        compareFigures()
         house.close()
         await expectEnd(of: house)
         house.line.die()

@@ -268,7 +268,7 @@ extension Upstream {
         case .throttled(let retryAfter, let mayHaveLanded):
             Turnstile.Passage(
                 value: .throttled(mayHaveLanded: mayHaveLanded),
-                result: .throttled(retryAfter)
+                result: mutated(.ignoresRetryAfter) ? .answered : .throttled(retryAfter)
             )
         case .setback(let setback):
             Turnstile.Passage(value: .setback(setback), result: setback.budgetResult)

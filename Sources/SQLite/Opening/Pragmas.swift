@@ -14,6 +14,7 @@ extension Session {
         session.bePatient(for: configuration.patience)
         try session.set(Self.common)
         try session.set(Self.durable)
+        if mutated(.noFlush) { try session.set(["PRAGMA synchronous = OFF"]) }
         try session.refuseOtherJournals(place)
         session.watchLog()
         return session

@@ -1,3 +1,5 @@
+internal import System
+
 /// What is believed about the way to an upstream, and when it is to be probed.
 ///
 /// The last word counts. One call that nobody answers makes it offline, because the next caller is
@@ -27,7 +29,7 @@ struct NetworkBelief: Hashable, Sendable {
     private var fruitlessProbes = 0
     private var lastProbe: Duration?
 
-    var state: NetworkState { isDrill ? .offline : heard }
+    var state: NetworkState { isDrill && !mutated(.ignoresDrill) ? .offline : heard }
 
     /// - Returns: What has changed, if anything.
     mutating func hear(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {

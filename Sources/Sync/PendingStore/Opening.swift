@@ -110,6 +110,9 @@ extension Store {
     /// then lands what was in flight.
     private func prepare() async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
+            if mutated(.forgetsInFlight) {
+                try db.execute("DELETE FROM pending_change WHERE state = 'inFlight'")
+            }
             try PendingTable.countAnew(db)
             try db.execute(
                 """

@@ -1,6 +1,7 @@
 internal import Records
 internal import SQLite
 public import Vault
+internal import System
 
 /// How an edit is recorded.
 public enum Standing: Sendable {
@@ -82,7 +83,7 @@ extension Store {
     ) async throws(StoreError) -> Bool {
         let id = recorded.change.id
         return try await write { (db) throws(DatabaseError) in
-            guard let before = recorded.before?.change else {
+            guard let before = mutated(.withdrawsAll) ? nil : recorded.before?.change else {
                 return try PendingTable.remove(id: id, expecting: version, db)
             }
             guard
@@ -240,6 +241,7 @@ extension Store.Limits {
                 """,
                 .text(userID)
             ) { (row) throws(DatabaseError) in (try row.int(0), try row.int(1)) } ?? (0, 0)
+        if mutated(.ignoresLimit) { return nil }
         if count - uncounted >= changes { return changes }
         return size >= bytes ? bytes : nil
     }

@@ -1,4 +1,5 @@
 internal import SQLite
+internal import System
 
 /// Where a refresh began: what is written to the base after this is younger than its answer.
 public struct RefreshMark: Hashable, Sendable {
@@ -44,6 +45,10 @@ extension Store {
             let written = try BaseTable.advanceClock(of: userID, db)
             let changed = try Self.take(ciphers, of: userID, written, since: mark, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
+            if mutated(.refreshForgetsPending) {
+                try db.execute("DELETE FROM pending_change WHERE state = 'backingOff'")
+                try PendingTable.countAnew(db)
+            }
             let removed = try Self.removeAbsent(of: userID, keeping: kept, since: mark, db)
             try Self.replace(slices, of: userID, db)
             try db.execute(
@@ -73,7 +78,8 @@ extension Store {
         for cipher in ciphers where !removed.contains(cipher.lane.cipherID) {
             let known = try known(cipher.lane, db)
             if let known, !known.cipher.isDamaged,
-                known.written > mark.written || known.cipher == cipher
+                (known.written > mark.written && !mutated(.refreshOverwritesYounger))
+                    || known.cipher == cipher
             {
                 continue
             }
@@ -115,7 +121,11 @@ extension Store {
         }.filter { !kept.contains($0.id) }
         var removed = 0
         for row in absent {
-            if row.written > mark.written, try !isDamaged(row.number, db) { continue }
+            if row.written > mark.written, !mutated(.refreshRemovesYounger),
+                try !isDamaged(row.number, db)
+            {
+                continue
+            }
             removed += try db.execute("DELETE FROM base_cipher WHERE rowid = ?", .int(row.number))
         }
         return removed

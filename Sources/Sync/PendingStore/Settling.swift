@@ -1,6 +1,7 @@
 internal import Records
 internal import SQLite
 public import Vault
+internal import System
 
 /// What a run found upstream and did, to be written down in one transaction.
 public struct Settlement: Sendable {
@@ -71,8 +72,9 @@ extension Store {
             try settlement.writeBase(lane, db)
             guard let stored else { return .missing }
             try Aftercare.begin(settlement, lane, stored.summary, db)
-            guard stored.summary.version != version else {
-                _ = try PendingTable.remove(id: id, expecting: version, db)
+            guard stored.summary.version != version, !mutated(.forgetsByName) else {
+                let seen = stored.summary.version
+                _ = try PendingTable.remove(id: id, expecting: seen, db)
                 try ReceiptTable.end(id, settlement.receipts, db)
                 try settlement.resolution?.write(stored.summary, db)
                 return .settled
@@ -192,7 +194,9 @@ extension Settlement {
             try BaseTable.put(cipher, written: written, db)
             if cipher.lane.cipherID != lane.cipherID {
                 try BaseTable.remove(lane, db)
-                try AliasTable.point(lane, to: cipher.lane.cipherID, db)
+                if !mutated(.dropsAlias) {
+                    try AliasTable.point(lane, to: cipher.lane.cipherID, db)
+                }
             }
         case .lacks: try BaseTable.remove(lane, db)
         case .untouched: break
@@ -207,6 +211,7 @@ extension Settlement {
         if case .holds(let cipher) = upstream {
             record.change.rebase(onto: cipher.footing, cipherID: cipher.lane.cipherID)
         }
+        if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1
         _ = try PendingTable.replace(record, expecting: stored.summary.version, db)
         return .rebased(record.change)

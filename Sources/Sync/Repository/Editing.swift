@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Logging
 internal import Messaging
 internal import System
 internal import Vault
@@ -30,6 +31,9 @@ extension Repository {
             let written = try await settle(draft(wish))
             let isSaved = written.disposition == .saved
             metrics.edited(wish.operation, isSaved ? .saved : .queued, after: took())
+            if mutated(.countsTwice) {
+                metrics.edited(wish.operation, isSaved ? .saved : .queued, after: took())
+            }
             return written
         } catch {
             metrics.edited(wish.operation, .rejected, after: took())
@@ -71,6 +75,9 @@ extension Repository {
         let keys = try keys()
         let layers = try layers(of: lane)
         guard try isStill(lane, draft.lane) else { return nil }
+        if mutated(.logsNames), let cipher = layers.cipher {
+            surroundings.log.info("An edit.", ["name": Item(cipher, keys: keys).name])
+        }
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return Written(lane.cipherID, .saved)
         case .shared(let wish): return try await carryOut(wish, lane)
@@ -173,7 +180,9 @@ extension Repository {
         let seen = Moment(ticks: edited.moment.ticks + Moment.ticksPerMillisecond)
         guard seen < base.revision.moment else { return }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
-        guard let own, own <= seen else { throw .outOfDate }
+        guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
+            throw .outOfDate
+        }
     }
 
     private func mend<Value>(_ body: () throws(EditRefusal) -> Value) throws(Refusal) -> Value {
@@ -255,6 +264,7 @@ extension Repository {
     }
 
     private func withdraw(_ recorded: Recorded, _ version: Int64) async throws(Refusal) {
+        if mutated(.neverWithdraws) { return }
         let _: Bool = try await ask(neighbours.store) {
             .withdraw(recorded, expecting: version, $0)
         }
@@ -363,7 +373,9 @@ extension Repository {
         switch recording {
         case .recorded(let recorded):
             // The edit was made on one copy; it must not be taken for one of a newer.
-            if layers.pending == nil, recorded.change.baseline != layers.base?.revision {
+            if layers.pending == nil, recorded.change.baseline != layers.base?.revision,
+                !mutated(.ignoresMovedGround)
+            {
                 try await withdraw(recorded, recorded.change.version)
                 return .again
             }

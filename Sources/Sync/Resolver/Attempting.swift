@@ -1,6 +1,7 @@
 internal import Crypto
 internal import Messaging
 internal import Vault
+internal import System
 
 extension Resolver {
     /// Brings an edit upstream while its caller waits.
@@ -82,7 +83,7 @@ extension Errand {
             return try await unanswered(Setback(.malformed(note.message), operation: "send"))
         case .setback(let setback):
             conclude(setback)
-            if setback.letsAnEditWait || setback.mayHaveLanded {
+            if !mutated(.refusesUnanswered), setback.letsAnEditWait || setback.mayHaveLanded {
                 return try await unanswered(setback)
             }
             try await writeConclusion()

@@ -1,5 +1,6 @@
 internal import Crypto
 internal import Vault
+internal import System
 
 /// What is at hand while changes are brought upstream.
 struct Desk: Sendable {
@@ -32,7 +33,7 @@ struct Desk: Sendable {
     /// How upstream is told what a request is based on, and whose it is.
     func sending(over copy: Cipher?) -> Sending {
         var sending = Sending()
-        sending.lastKnownRevisionDate = copy?.revisionDate
+        sending.lastKnownRevisionDate = mutated(.noRevision) ? nil : copy?.revisionDate
         sending.encryptedFor = userID
         sending.encryptedByKeyID = keys.user.keyID
         return sending

@@ -35,6 +35,10 @@ extension Errand {
                 try await backOff(FailureNote(setback), setback.reason.retryCause)
             case .permanent:
                 let note = FailureNote(setback)
+                if mutated(.poisonStops) {
+                    try await release(setback)
+                    return .ofTheRun(setback)
+                }
                 if change.lastFailure?.isRefusal == true {
                     try await quarantine(note)
                 } else {

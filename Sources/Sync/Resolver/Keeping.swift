@@ -1,4 +1,5 @@
 internal import Vault
+internal import System
 
 /// Backup copies. Each comes before whatever takes its source away: if we are stopped in between,
 /// there is a copy too many, which is a nuisance; the other way around there would be one too few.
@@ -103,7 +104,9 @@ extension Errand {
 
     /// The copy that was made of this before, whether or not anybody heard of it.
     private mutating func knownBackup(of source: Revision) async throws(Halt) -> String? {
-        guard let note = change.backup, note.source == source else { return nil }
+        guard let note = change.backup, note.source == source, !mutated(.blindBackup) else {
+            return nil
+        }
         if let id = note.cipherID { return id }
         let cipher = try Self.cipher(note.json)
         let sent = change.attempts.contains {

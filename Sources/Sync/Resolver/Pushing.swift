@@ -1,4 +1,5 @@
 internal import Vault
+internal import System
 
 extension Errand {
     /// Does what the table says.
@@ -8,6 +9,8 @@ extension Errand {
     ) async throws(Halt) -> Turn {
         conflict = situation.conflict ?? conflict
         switch (situation.resolution, copy) {
+        case (.recreate, _) where mutated(.dropsWhatIsMissing):
+            return try await settle(.lacks, .cleanedUp, .sent)
         case (.recreate, _):
             if let found = try await seek() { return try await adopt(found) }
             return try await create(as: .recreated)
@@ -21,11 +24,13 @@ extension Errand {
             let reason: SyncMetrics.BackupReason =
                 situation.standing == .moved || situation.standing == .unproven
                 ? .hardConflict : .softConflict
-            try await keep(copy, reason)
+            if !mutated(.overwritesWithoutBackup) { try await keep(copy, reason) }
             return try await push(over: copy)
         case (.yieldKeepingLocal, let copy?):
-            try await keepLocal(beside: copy)
+            if !mutated(.yieldsWithoutBackup) { try await keepLocal(beside: copy) }
             return try await yield(to: copy, .backedUpLocal, .backedUp)
+        case (.yield, let copy?) where mutated(.deletesMoved):
+            return try await push(over: copy)
         case (.yield, let copy?):
             return try await yield(to: copy, .restoredServer, .restored)
         }
@@ -70,16 +75,21 @@ extension Errand {
         _ content: Cipher?
     ) async throws(Halt) -> Cipher? {
         do throws(Setback) {
+            let known = mutated(.staleRevision) ? change.baseCopy.flatMap { try? Cipher($0) } : nil
             let answer = try await desk.carryOut(
                 deed,
                 on: change.cipherID,
-                over: copy,
+                over: known ?? copy,
                 content: content
             )
             conclusion = .accepted
             done.insert(deed)
             return answer
         } catch {
+            if mutated(.takesSilenceForSuccess), error.mayHaveLanded {
+                done.insert(deed)
+                return copy
+            }
             guard let content, content.folderID != nil, try await lostFolder(content, error) else {
                 throw .setback(error)
             }

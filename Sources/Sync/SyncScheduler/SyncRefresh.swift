@@ -34,6 +34,15 @@ extension SyncScheduler {
             }
             let start = try start()
             let fetched = try await fetch(urgency)
+            if mutated(.advancesEarly) {
+                state.withLock {
+                    $0.memory.accountRevision = fetched.picture.accountRevision
+                    $0.memory.lastFetch = start.moment
+                }
+                if Task.isCancelled {
+                    throw Obstacle.setback(Setback(.cancelled, operation: "sync"))
+                }
+            }
             try await take(fetched, since: start)
             await sweep(fetched, urgency)
         } catch {

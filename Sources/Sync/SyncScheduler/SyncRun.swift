@@ -13,7 +13,7 @@ extension SyncScheduler {
 
     private func work(_ job: Docket.Job) async -> Finding {
         do throws(Finding) {
-            try heedHold()
+            if !mutated(.ignoresRetryAfter) { try heedHold() }
             switch job.work {
             case .sync(let isFull, let isInsistent):
                 let urgency: Urgency = isInsistent ? .insistent : .patient
@@ -86,7 +86,9 @@ extension SyncScheduler {
         log(job, finding, delay)
         await keepMemory()
         tellWhetherWaiting()
-        state.withLock { $0.docket.release() }
+        if !mutated(.neverReleases) || finding.outcome != .failed {
+            state.withLock { $0.docket.release() }
+        }
         surroundings.announce(.sync(userID: userID, report))
         for asker in job.askers { asker.answer(report) }
         try? await address.tell(.noted(Note(kind: .ended)))

@@ -205,6 +205,8 @@ extension SyncScheduler {
     private func note(_ trigger: Trigger) {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let isOnline = monitor.standing.state != .offline
+        if mutated(.ignoresUnlock), trigger == .unlocked { return }
+        if mutated(.losesNetworkReturn), trigger == .networkReturned { return }
         let occasion = Agenda.Occasion(trigger)
         state.withLock {
             $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance)

@@ -1,3 +1,5 @@
+internal import System
+
 /// How long to wait before the next try.
 public enum Backoff {
     /// In seconds.
@@ -11,6 +13,7 @@ public enum Backoff {
     ///   - failures: How many there were, this one counted.
     ///   - chance: From 0 up to, but not including, 1.
     public static func delay(after failures: Int64, chance: Double) -> Duration {
+        if mutated(.spins) { return .milliseconds(1) }
         let doublings = Double(min(max(failures, 1), 32) - 1)
         var whole = shortest
         for _ in 0..<Int(doublings) where whole < longest { whole *= 2 }

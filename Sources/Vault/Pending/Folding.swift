@@ -1,3 +1,5 @@
+internal import System
+
 /// What becomes of a pending change when another edit of its cipher comes in.
 public enum Folding: Hashable, Sendable {
     case recorded(PendingChange)
@@ -82,7 +84,7 @@ extension PendingChange {
     /// Combines an edit with this change. The later wish has its way; what it does not touch stays.
     public func fold(_ edit: Edit, footing: Footing? = nil) -> Folding {
         switch step(for: edit.wish, ground: Ground(self, footing)) {
-        case .take(let intent): .recorded(taking(intent, from: edit))
+        case .take(let intent): .recorded(taking(intent, from: edit, on: footing))
         case .wake(let intent): .resurrected(taking(intent, from: edit))
         case .vanish: version == 0 ? .unchanged : .gone
         case .stay: .unchanged
@@ -90,8 +92,15 @@ extension PendingChange {
         }
     }
 
-    private func taking(_ intent: Intent, from edit: Edit) -> PendingChange {
+    private func taking(
+        _ intent: Intent,
+        from edit: Edit,
+        on footing: Footing? = nil
+    ) -> PendingChange {
         var change = self
+        if mutated(.foldsOntoNewGround), let footing {
+            change.rebase(onto: footing, cipherID: cipherID)
+        }
         change.intent = intent
         change.foreignType = nil
         change.version += 1

@@ -1,3 +1,5 @@
+internal import System
+
 /// What upstream holds or may hold of the cipher, as far as a fold depends on it.
 struct Ground {
     /// Whether the cipher exists here only, and no create may have reached upstream.
@@ -85,7 +87,9 @@ extension PendingChange {
         switch intent {
         case .create where ground.isHereOnly: .vanish
         case .create, .update, .softDelete, .other:
-            .take(.softDelete(intent.snapshot, intent.adjustments))
+            .take(
+                .softDelete(mutated(.foldDropsContent) ? nil : intent.snapshot, intent.adjustments)
+            )
         case .hardDelete: .wake(.softDelete(nil, .none))
         }
     }

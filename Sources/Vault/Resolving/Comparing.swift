@@ -1,5 +1,6 @@
 public import Crypto
 import JSON
+internal import System
 
 extension Situation {
     /// Compares a change with what upstream holds.
@@ -50,6 +51,7 @@ private struct Comparison {
 
     var standing: Situation.Standing {
         if copy.organizationID != nil { return .shared }
+        if mutated(.skipsCompare) { return .unmoved }
         let isUnmoved = isUnmoved
         let fingerprint = copy.fingerprint
         if let wanted, !isUnmoved || change.mayHaveSent(wanted.fingerprint) {
@@ -58,6 +60,7 @@ private struct Comparison {
         }
         if isUnmoved { return .unmoved }
         if change.mayHaveSent(fingerprint) { return .ours }
+        if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
         if let base = change.baseCopy.flatMap({ try? Cipher($0) }), isSame(base) {
             return .touched

@@ -1,3 +1,5 @@
+internal import System
+
 /// One call of those that bring a wish about.
 public enum Deed: Hashable, Sendable {
     case restore
@@ -58,6 +60,7 @@ extension Intent {
         // Who edited it in the trash wants it to stay there.
         let writes = snapshot?.isTrashed == false && !holdsContent && trash != .trashed
         if trash == .restored, !state.isCertain { return .restore }
+        if mutated(.pushesIntoTrash) { return nil }
         return state.isTrashed && (writes || trash == .restored) ? .restore : nil
     }
 
@@ -82,6 +85,7 @@ extension Intent {
     }
 
     private func trashing(_ state: ItemState) -> Deed? {
-        trash == .trashed && !(state.isTrashed && state.isCertain) ? .trash : nil
+        trash == .trashed && !mutated(.forgetsTrash) && !(state.isTrashed && state.isCertain)
+            ? .trash : nil
     }
 }

@@ -1,3 +1,5 @@
+internal import System
+
 /// When an account is synced next, and why.
 ///
 /// Everybody who wants a run leaves a wish for a moment; the earliest counts. What stands in the way
@@ -189,7 +191,7 @@ extension Agenda {
         chance: Double
     ) -> Delay? {
         wish(.interval, at: now + interval * (0.9 + 0.2 * chance))
-        if let due, ending != .signedOut { wish(.due, at: max(due, now)) }
+        if let due, ending != .signedOut, !mutated(.forgetsRetry) { wish(.due, at: max(due, now)) }
         noteReturn(ending)
         defer { current = nil }
         switch ending {
@@ -257,7 +259,7 @@ extension Agenda {
             made = Delay(until: now + length, length: length)
         }
         delay = made
-        wish(.retry, at: made.until)
+        if !mutated(.forgetsRetry) { wish(.retry, at: made.until) }
         return made
     }
 

@@ -1,3 +1,5 @@
+internal import System
+
 /// What a sync answer says, as far as it decides whether it is believed.
 public struct SyncPicture: Hashable, Sendable {
     /// Upstream's name for what it sent; `sync` if it is that.
@@ -148,7 +150,10 @@ public enum Belief: Hashable, Sendable {
         _ footing: SyncFooting
     ) -> SyncDoubt.Kind? {
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
-        if isShrink(gone: gone, of: footing.ciphers.count) { return .shrink }
+        if isShrink(gone: gone, of: footing.ciphers.count), !mutated(.believesEmpty) {
+            return .shrink
+        }
+        if mutated(.believesOlder) { return nil }
         if let now = accountRevision, let before = footing.accountRevision, now < before {
             return .regression
         }

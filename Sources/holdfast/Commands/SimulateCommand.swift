@@ -29,11 +29,8 @@ extension Command {
         ],
         run: { invocation, console throws(Failure) in
             let campaign = try Campaign(invocation)
-            guard invocation.value("mutant") == nil else {
-                throw Failure(
-                    status: .usage,
-                    message: "--mutant is for builds with HOLDFAST_MUTANTS=1 only."
-                )
+            if let name = invocation.value("mutant") {
+                return try await hunt(name, campaign, console)
             }
             if let replay = invocation.value("replay") {
                 guard let replay = Replay(replay) else {
@@ -63,6 +60,40 @@ extension Command {
         console.answer(short.report(steps: campaign.steps))
         throw Failure(status: .failure, message: "Seed \(first.script.seed) breaks an invariant.")
     }
+
+    #if MUTANTS
+        /// Each of them is to be noticed by somebody.
+        private static func hunt(
+            _ name: String,
+            _ campaign: Campaign,
+            _ console: Console
+        ) async throws(Failure) {
+            guard let mutants = Hunt.names(name) else {
+                throw Failure(status: .usage, message: "There is no mutant '\(name)'.")
+            }
+            var survivors = 0
+            for mutant in mutants {
+                let hunt = await Hunt.run(mutant, campaign)
+                if hunt.performance == nil { survivors += 1 }
+                console.answer(hunt.summary)
+            }
+            console.answer("\(mutants.count - survivors) of \(mutants.count) are noticed.")
+            guard survivors == 0 else {
+                throw Failure(status: .failure, message: "Not every mutant is noticed.")
+            }
+        }
+    #else
+        private static func hunt(
+            _ name: String,
+            _ campaign: Campaign,
+            _ console: Console
+        ) async throws(Failure) {
+            throw Failure(
+                status: .usage,
+                message: "--mutant is for builds with HOLDFAST_MUTANTS=1 only."
+            )
+        }
+    #endif
 
     private static func show(
         _ replay: Replay,
