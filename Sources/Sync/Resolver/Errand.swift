@@ -10,7 +10,12 @@ struct Errand {
     let isQueued: Bool
 
     /// What is known of the last attempt, to be written down with whatever is written next.
-    var conclusion: Attempt.Outcome?
+    var conclusion: Attempt.Outcome? {
+        didSet { if conclusion != nil { isUnderWay = false } }
+    }
+    /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
+    /// concluded by nobody who only asked.
+    var isUnderWay = false
     /// The attempt that is written down already, before the first request.
     var announced: Attempt?
     /// The item itself is read, not the list.
@@ -96,7 +101,7 @@ struct Errand {
         }
         guard let fresh = stored?.change else { throw .overtaken }
         change = fresh
-        conclusion = nil
+        (conclusion, isUnderWay) = (nil, false)
         forgetProgress()
     }
 

@@ -11,17 +11,21 @@ extension Errand {
     ) async throws(Halt) {
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
-        if let announced, announced.isSame(as: attempt) { return }
-        try await update {
-            body(&$0)
-            $0.note(attempt)
-            $0.state = .inFlight
+        if announced?.isSame(as: attempt) != true {
+            try await update {
+                body(&$0)
+                $0.note(attempt)
+                $0.state = .inFlight
+            }
         }
+        isUnderWay = true
     }
 
-    /// Remembers what became of the last attempt, as far as the failure tells.
+    /// Remembers what became of the attempt that is under way, as far as the failure tells. What fails
+    /// before one, or between two, says nothing of any.
     mutating func conclude(_ setback: Setback) {
-        if !setback.mayHaveLanded { conclusion = .refused }
+        if isUnderWay, !setback.mayHaveLanded { conclusion = .refused }
+        isUnderWay = false
     }
 
     /// Changes the record by compare-and-swap, and writes down what became of the last attempt.
@@ -100,6 +104,7 @@ extension Errand {
         case .rebased(let fresh):
             change = fresh
             (conclusion, announced, done) = (nil, nil, [])
+            isUnderWay = false
             landed = nil
             return .again
         case .missing: return .over(cipherID: cipherID)

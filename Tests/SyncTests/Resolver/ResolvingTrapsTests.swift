@@ -43,6 +43,25 @@ import Vault
         }
     }
 
+    @Test func `G-RES1 a create whose answer is lost stays in doubt while nobody can be asked`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            world.wire.isCut = true
+            #expect(try await ada.run().stop != nil)
+            world.wire.isCut = false
+            world.time.pass(.seconds(600))
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.names == ["mail"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `G-RES1 an edit between a lost create and its repetition arrives in one item`()
         async throws
     {
