@@ -59,6 +59,20 @@ crash: setup ## The store in the long run: 300 kills, 10,000 power cuts, 400,000
 	HOLDFAST_KILL_ROUNDS=300 HOLDFAST_POWER_CUTS=10000 HOLDFAST_FUZZ_ROUNDS=400000 \
 		swift test $(SWIFT_FLAGS) --filter 'KillTests|DiskFaultTests|RecordFuzzTests'
 
+SEEDS ?= 1000
+START ?= 1
+STEPS ?= 60
+
+.PHONY: simulate
+simulate: setup ## Worlds in which anything may go wrong: SEEDS=1000 of them from START=1 on, STEPS=60 each.
+	swift build $(RELEASE) --product holdfast
+	.build/release/holdfast simulate --seeds $(SEEDS) --start $(START) --steps $(STEPS)
+
+.PHONY: mutants
+mutants: setup ## Breaks the program in one place after the other; each has to be noticed.
+	HOLDFAST_MUTANTS=1 swift build $(RELEASE) --product holdfast --scratch-path .build/mutants
+	.build/mutants/release/holdfast simulate --mutant all --seeds 2000
+
 .PHONY: crowd
 crowd: setup ## The server among its clients: 10,000 that rest, 2,000 that leave at random.
 	HOLDFAST_LONG=1 swift test $(SWIFT_FLAGS) --filter ServerAbuseTests

@@ -73,6 +73,8 @@ struct Knowledge: Sendable {
     var hasCopies = false
     /// Nobody is to ask before: about who one is, and anything else.
     var holds: [Bool: Duration] = [:]
+    /// The same, whatever became of the process that was told.
+    var latestHold = Duration.zero
     var requests: [Duration] = []
     /// When a page of a ban was last shown.
     var lastBan: Duration?

@@ -71,7 +71,10 @@ final class Oracle: Sendable {
 
     func throttled(_ call: WireCall, for wait: Duration, at now: Duration) {
         let isIdentity = call.kind == .token
-        with { $0.holds[isIdentity] = max($0.holds[isIdentity] ?? .zero, now + wait) }
+        with { knowledge in
+            knowledge.holds[isIdentity] = max(knowledge.holds[isIdentity] ?? .zero, now + wait)
+            knowledge.latestHold = max(knowledge.latestHold, now + wait)
+        }
     }
 
     /// What upstream said has reached this host.

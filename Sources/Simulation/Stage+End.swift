@@ -60,7 +60,7 @@ extension Stage {
     /// Twice the longest backoff, after what upstream itself has asked for.
     private var patience: Duration {
         let now = time.elapsed
-        let hold = oracle.with { $0.holds.values.max() ?? .zero }
+        let hold = oracle.with(\.latestHold)
         let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
         return max(hold, ban, now) - now + .seconds(2 * 900 + 150)
     }
