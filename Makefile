@@ -97,6 +97,10 @@ outage: setup tools ## A real Prometheus watches a real host through an outage, 
 	rm -rf .build/outage
 	$(WITH_TOOLS) python3 Tests/Outage/outage.py .build/release/holdfast .build/outage Docs/outage.svg
 
+.PHONY: deb
+deb: build ## A Debian package of the host, in .build/deb.
+	packaging/deb.sh .build/release/holdfast .build/deb
+
 .PHONY: records
 records: setup ## Makes the C of the records anew from proto/.
 	protoc-c --proto_path=proto --c_out=Sources/C/CRecords records.proto
