@@ -12,6 +12,7 @@ public struct Method: RawRepresentable, Hashable, Sendable, CustomStringConverti
     public static let delete = Method(rawValue: "DELETE")
     public static let options = Method(rawValue: "OPTIONS")
     public static let trace = Method(rawValue: "TRACE")
+    public static let query = Method(rawValue: "QUERY")
 
     public var description: String { rawValue }
 }

@@ -168,7 +168,7 @@ extension RouteTree.Endpoint {
     /// As `bw serve` says it, and with what would have been allowed.
     package func refusal(of method: Method) -> Response {
         if method == .options { return .allowing(allowed) }
-        let known: [Method] = [.get, .head, .post, .put, .patch, .delete, .trace]
+        let known: [Method] = [.get, .head, .post, .put, .patch, .delete, .trace, .query]
         var response =
             known.contains(method)
             ? Response.plain("Method Not Allowed", .methodNotAllowed)

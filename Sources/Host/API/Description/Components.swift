@@ -265,7 +265,7 @@ enum Components {
         (
             "SignIn",
             .object([
-                .init("email", .text), .init("password", .text),
+                .init("email", .filled), .init("password", .text),
                 .maybe("server", .optional(.text)), .maybe("clientId", .optional(.text)),
                 .maybe("clientSecret", .optional(.text)),
                 .maybe("twoFactorToken", .optional(.text)),

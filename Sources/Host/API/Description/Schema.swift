@@ -5,9 +5,12 @@ indirect enum Schema: Sendable {
     case any
     case null
     case text
+    /// A text that is not blank.
+    case filled
     case date
     case bytes
     case integer
+    case range(ClosedRange<Int>)
     case flag
     case word([String])
     case number([Int])
@@ -52,6 +55,9 @@ extension Schema: JSON.Writable {
         case .any: break
         case .null: object.add("type", "null")
         case .text: object.add("type", "string")
+        case .filled:
+            object.add("type", "string")
+            object.add("pattern", "\\S")
         case .date:
             object.add("type", "string")
             object.add("format", "date-time")
@@ -59,6 +65,10 @@ extension Schema: JSON.Writable {
             object.add("type", "string")
             object.add("format", "binary")
         case .integer: object.add("type", "integer")
+        case .range(let numbers):
+            object.add("type", "integer")
+            object.add("minimum", numbers.lowerBound)
+            object.add("maximum", numbers.upperBound)
         case .flag: object.add("type", "boolean")
         case .word(let words):
             object.add("type", "string")

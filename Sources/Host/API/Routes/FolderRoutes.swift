@@ -52,7 +52,7 @@ extension VaultAPI {
         },
     ]
 
-    private static let folderBody = Schema.object([.init("name", .text)])
+    private static let folderBody = Schema.object([.init("name", .filled)])
 }
 
 extension VaultAPI.Call {

@@ -72,7 +72,7 @@ extension VaultAPI {
                     Option(
                         "limit",
                         "How many at most: 1 to 1000, 100 if it is not said.",
-                        .integer
+                        .range(1...1_000)
                     ),
                 ],
                 answer: .list(.resolution)
