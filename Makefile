@@ -90,6 +90,24 @@ dashboards: setup tools ## Boards, rules and the list of metrics anew, held agai
 	Dashboards/page.sh .build/debug/holdfast .build/dashboards/page
 	$(WITH_TOOLS) WRITE=1 Dashboards/check.sh .build/dashboards/page .build/dashboards/work
 
+.PHONY: figures
+figures: setup bench-tools ## The host beside nginx and a bare fsync: requests, start, memory, offline edits.
+	@echo "== Building the host in release"
+	swift build $(RELEASE) --product holdfast
+	@[ -x .build/interop/venv/bin/python ] || { python3 -m venv .build/interop/venv \
+		&& .build/interop/venv/bin/pip -q install cryptography; }
+	rm -rf .build/figures
+	$(WITH_TOOLS) .build/interop/venv/bin/python Tests/Interop/host_figures.py .build/release/holdfast .build/figures
+
+.PHONY: page
+page: setup ## The status page in a real browser (Debian's chromium has to be there); pictures in .build/page.
+	@command -v chromium > /dev/null || { echo "SKIPPED: chromium is not installed" >&2; exit 0; }; \
+	swift build $(RELEASE) --product holdfast; \
+	[ -x .build/interop/venv/bin/python ] || python3 -m venv .build/interop/venv; \
+	.build/interop/venv/bin/pip -q install cryptography playwright; \
+	rm -rf .build/page; \
+	.build/interop/venv/bin/python Tests/Interop/page.py .build/release/holdfast .build/page
+
 .PHONY: outage
 outage: setup tools ## A real Prometheus watches a real host through an outage, and draws it.
 	@echo "== Building the host in release"
@@ -98,6 +116,7 @@ outage: setup tools ## A real Prometheus watches a real host through an outage, 
 	$(WITH_TOOLS) python3 Tests/Outage/outage.py .build/release/holdfast .build/outage Docs/outage.svg
 
 .PHONY: deb
+deb: TEST_PACKAGES += dpkg-dev
 deb: build ## A Debian package of the host, in .build/deb.
 	packaging/deb.sh .build/release/holdfast .build/deb
 
