@@ -19,7 +19,7 @@ struct DescriptionTests {
     }
 
     @Test func `bash completes commands, their flags and their words`() throws {
-        #expect(try completion(of: ["holdfast", "lo"]) == ["login", "logout", "lock"])
+        #expect(try completion(of: ["holdfast", "lo"]) == ["load", "login", "logout", "lock"])
         #expect(try completion(of: ["holdfast", "list", "fo"]) == ["folders"])
         #expect(try completion(of: ["holdfast", "serve", "--sync"]) == ["--sync-interval"])
         #expect(try completion(of: ["holdfast", "help", "tok"]) == ["token"])

@@ -142,7 +142,8 @@ import Testing
     }
 
     @Test(arguments: ["Asia/Kolkata", "America/St_Johns", "Pacific/Auckland"])
-    func `R-120, T-66, G-U4 a stamp is the same whatever the zone and the language`(_ zone: String) {
+    func `R-120, T-66, G-U4 a stamp is the same whatever the zone and the language`(_ zone: String)
+    {
         let before = getenv("TZ").map { String(cString: $0) }
         setenv("TZ", zone, 1)
         tzset()

@@ -95,7 +95,9 @@ struct VerdictTests {
         return setback.reason
     }
 
-    @Test func `G-PLAN1 every status with every body means one thing, and waits or does not as it should`()
+    @Test
+    func
+        `G-PLAN1 every status with every body means one thing, and waits or does not as it should`()
     {
         for status in 0...620 {
             for body in Body.allCases {
