@@ -225,7 +225,11 @@ let package = Package(
         ),
         tests("LoadTestTests", of: ["LoadTest", "JSON", "System", "holdfast"]),
         tests("CommandLineTests", of: ["holdfast", "Host", "HTTP", "JSON", "System"]),
-        tests("SimulationTests", of: ["Simulation", "holdfast", "Machine", "System"]),
+        tests(
+            "SimulationTests",
+            of: ["Simulation", "holdfast", "Machine", "System"],
+            exclude: ["Corpus.txt"]
+        ),
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 

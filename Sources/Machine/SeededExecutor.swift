@@ -139,8 +139,9 @@ public struct SimulationFailure: Error, Equatable, CustomStringConvertible {
 private final class Ending<Value: Sendable>: Sendable {
     private let outcome = Lock<Result<Value, any Error>?>(nil)
 
-    var result: Result<Value, any Error>? { outcome.withLock(\.self) }
-    var isReached: Bool { result != nil }
+    var result: Result<Value, any Error>? { outcome.withLock { $0 } }
+    // Asked before every job: a key path in generic code would take longer than most of them.
+    var isReached: Bool { outcome.withLock { $0 != nil } }
 
     func set(_ result: Result<Value, any Error>) {
         outcome.withLock { $0 = result }

@@ -133,6 +133,17 @@ final class Cloud: Sendable {
         return items
     }
 
+    /// Whether what is to be created is a copy of something.
+    func isBackup(_ body: [UInt8]) -> Bool {
+        guard let json = (try? JSON.Document(body))?.root, let name = json["name"]?.string else {
+            return false
+        }
+        var item = PlainItem(id: "", revision: "")
+        item.key = json["key"]?.string
+        let opened = try? item.sealer(under: ring.user)?.open(name)
+        return opened?.contains(" - ") ?? false
+    }
+
     // MARK: The other device
 
     func add(_ item: PlainItem) async throws {

@@ -59,7 +59,8 @@ final class Line: Network {
     // MARK: One request
 
     func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
-        let call = WireCall(request, stage.history)
+        var call = WireCall(request, stage.history)
+        if call.kind == .create, stage.cloud.isBackup(call.body) { call.kind = .backup }
         if isDead { throw Self.lost }
         if isCut {
             stage.history.note("\(call) finds no network")
@@ -221,7 +222,8 @@ extension Line {
     private func look(after call: WireCall, _ answer: Answer) async {
         guard call.isWrite else { return }
         let made = (try? JSON.Document(answer.body))?.root["id"]?.string
-        guard let id = call.kind == .create ? made : call.cipherID else { return }
+        let isNew = call.kind == .create || call.kind == .backup
+        guard let id = isNew ? made : call.cipherID else { return }
         let known = stage.oracle.with(\.upstream)
         let items = await stage.cloud.look(at: id, among: known)
         stage.oracle.observe(items, after: call, answered: answer.status.rawValue)

@@ -82,10 +82,10 @@ final class Oracle: Sendable {
         switch call.kind {
         case .list: with { $0.deliver(nil) }
         case .compare, .push, .restore: with { [id = call.cipherID] in $0.deliver(id) }
-        case .create:
+        case .create, .backup:
             let id = (try? JSON.Document(answer.body))?.root["id"]?.string
             with { $0.deliver(id ?? "") }
-        case .token, .revision, .trash, .delete, .backup, .other: break
+        case .token, .revision, .trash, .delete, .other: break
         }
     }
 

@@ -38,7 +38,9 @@ public struct Script: Sendable {
         let dice = Dice(seed: seed &* 0x9E37_79B9_7F4A_7C15 &+ 1)
         self.seed = seed
         profile = profiles[Int(seed % UInt64(profiles.count))]
-        let swarm = hazards.swarm(dice)
+        var swarm = hazards.swarm(dice)
+        // An upstream whose word and whose list say the same lies without being found out.
+        if swarm.faults.contains(.partial) { swarm.faults.remove(.missing) }
         self.hazards = swarm
         faults = swarm.orderedFaults
         faultRate = dice.pick([0, 2, 5, 10, 25])

@@ -68,7 +68,7 @@ extension Stage {
         defer { state.withLock { _ = $0.busy.remove(origin) } }
         oracle.with { $0.see(item) }
         // Somebody has it open for a while.
-        if dice.happens(20) {
+        if case .edit = deed, dice.happens(20) {
             try? await time.sleep(for: dice.duration(.milliseconds(5), .seconds(5)))
         }
         guard !house.line.isDead else { return }
@@ -183,9 +183,12 @@ extension Stage {
     private func excuse(_ change: StoredChange, _ house: House) async {
         guard let item = await shown(house)?.first(where: { $0.id == change.summary.lane.cipherID })
         else {
-            // It is shown nowhere, so nobody can say what it was: whatever is not upstream may be it.
+            // What is deleted is not shown. The deletion is discarded, and nothing else.
+            let id = change.summary.lane.cipherID
             oracle.with { knowledge in
-                for name in knowledge.origins.keys { knowledge.origins[name]?.isDiscarded = true }
+                for (name, origin) in knowledge.origins where origin.id == id {
+                    knowledge.origins[name]?.isDiscarded = true
+                }
             }
             return
         }

@@ -15,7 +15,7 @@ struct WireCall: Sendable, CustomStringConvertible {
     let path: String
     let headers: Headers
     let body: [UInt8]
-    let kind: Kind
+    var kind: Kind
     let cipherID: String?
     /// How long the client waits for the answer.
     let limit: Duration
