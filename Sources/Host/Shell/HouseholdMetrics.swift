@@ -134,6 +134,8 @@ extension Household {
             var standings: [AccountStanding] = []
             for desk in desks {
                 if let standing = try? await desk.standing { standings.append(standing) }
+                // With thousands of accounts, requests are not to wait until all have been asked.
+                await Task.yield()
             }
             return standings
         }

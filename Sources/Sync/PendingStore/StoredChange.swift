@@ -35,6 +35,16 @@ public struct PendingTally: Hashable, Sendable {
     public let bytes: Int
 }
 
+extension PendingTally {
+    /// Reads type, state, count and size.
+    init(_ row: borrowing Row) throws(DatabaseError) {
+        type = ChangeType.shown(for: try row.text(0))
+        state = try row.text(1)
+        count = try row.int(2)
+        bytes = try row.int(3)
+    }
+}
+
 extension StoredChange {
     /// Reads a row of ``columns``.
     init(_ row: borrowing Row) throws(DatabaseError) {
