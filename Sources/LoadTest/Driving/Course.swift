@@ -141,15 +141,24 @@ struct Course: Sendable {
         journal.begin("drain" + suffix)
         try upstream.comeBack()
         try await drain(waiting)
-        let traffic = await upstream.traffic
+        try await noteTraffic()
         await upstream.setTrafficLimit(nil)
+        return edited
+    }
+
+    /// Waits until nobody asks the server any more, for what is asked after the last change counts, too.
+    private func noteTraffic() async throws {
+        var (traffic, before) = (await upstream.traffic, -1)
+        while traffic.total != before {
+            before = traffic.total
+            try await timekeeper.sleep(for: .milliseconds(profile.name == .smoke ? 100 : 1_000))
+            traffic = await upstream.traffic
+        }
         journal.write { report in
             for (name, count) in traffic.calls { report.upstreamCalls[name, default: 0] += count }
-            if profile.requestsPerSecond != nil {
-                report.upstreamCalls["refused"] = traffic.refused
-            }
+            report.refusedCalls += traffic.refused
+            report.busiestSecond = max(report.busiestSecond, traffic.busiestSecond)
         }
-        return edited
     }
 
     /// Begins with the items that upstream has, those of earlier rounds included.

@@ -76,8 +76,7 @@ extension Course {
         guard profile.requestsPerSecond != nil else { return }
         let conflicts = page.sum("holdfast_conflicts_total")
         journal.write { report in
-            let calls = report.upstreamCalls.filter { $0.key != "refused" && $0.key != "hub" }
-            let asked = calls.values.reduce(0, +)
+            let asked = report.upstreamCalls.values.reduce(0, +)
             let needed =
                 report.drain.changes + report.drain.removals + 4 * profile.users + 2 * conflicts
             verdict.examine(.budget)

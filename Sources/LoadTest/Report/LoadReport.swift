@@ -66,7 +66,12 @@ public struct LoadReport: Sendable {
     public var conflicts: [String: Int] = [:]
     public var backups: [String: Int] = [:]
     public var retries: [String: Int] = [:]
+    /// From the moment at which the server was back until nobody asked it any more.
     public var upstreamCalls: [String: Int] = [:]
+    /// How many of these calls came in a second in which the server took no more.
+    public var refusedCalls = 0
+    /// The most calls that came in one second.
+    public var busiestSecond = 0
     public var verdict = Verdict()
     public var samples: [Sample] = []
 

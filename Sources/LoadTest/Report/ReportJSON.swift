@@ -83,6 +83,8 @@ extension LoadReport: JSON.Writable {
         report.add("resolutions", Counts(resolutions))
         report.add("retries", Counts(retries))
         report.add("upstreamCalls", Counts(upstreamCalls))
+        report.add("refusedCalls", refusedCalls)
+        report.add("busiestSecond", busiestSecond)
         report.array("checks") { checks in
             for check in verdict.all { checks.add(check) }
         }

@@ -59,6 +59,8 @@ public struct ReportTable: Sendable {
         if report.unknown > 0 { rows.append(["never answered", report.unknown.grouped]) }
         if !report.upstreamCalls.isEmpty {
             rows.append(["server was asked", list(report.upstreamCalls)])
+            let busiest = "\(report.busiestSecond.grouped) in its busiest second"
+            rows.append(["", "\(busiest), \(report.refusedCalls.grouped) refused for that"])
         }
         return aligned(rows)
     }
