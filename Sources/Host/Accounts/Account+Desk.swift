@@ -61,7 +61,8 @@ extension Account: AccountDesk {
     private func pendingCounts() throws(DeskRefusal) -> AccountStanding.Pending {
         var pending = AccountStanding.Pending()
         let (tally, oldest) = try office.read { reader throws(StoreError) in
-            (try reader.tally(of: id), try reader.oldest(of: id))
+            let tally = try reader.tally(of: id)
+            return (tally, tally.isEmpty ? nil : try reader.oldest(of: id))
         }
         for row in tally {
             pending.total += row.count

@@ -34,6 +34,12 @@ struct Course: Sendable {
 
     var profile: LoadProfile { settings.profile }
 
+    /// How often the host is looked at. To show its figures it asks every account, so with thousands of
+    /// them the looking would become the load.
+    private var glance: Duration {
+        profile.name == .smoke ? .milliseconds(100) : .seconds(max(1, profile.users / 500))
+    }
+
     /// The handler of the server in this process: the other devices need no socket, and are not cut
     /// off by the outage.
     var backDoor: any Transport {
@@ -46,7 +52,7 @@ struct Course: Sendable {
         let sampler = Sampler(
             meter,
             host.ops,
-            every: profile.name == .smoke ? .milliseconds(200) : .seconds(1),
+            every: glance,
             since: journal.start,
             timekeeper,
             memory: { [landlord] in landlord?.ownMemory },
@@ -303,7 +309,7 @@ struct Course: Sendable {
     private func drain(_ waiting: Int) async throws {
         var watch = DrainWatch(waiting, at: timekeeper.elapsed)
         while watch.last > 0 {
-            try await timekeeper.sleep(for: .milliseconds(profile.name == .smoke ? 20 : 200))
+            try await timekeeper.sleep(for: glance / 2)
             watch.note(try await pendingChanges(), at: timekeeper.elapsed)
             // Longer than any wait between two attempts.
             guard watch.restedSince(timekeeper.elapsed) < .seconds(660) else {
