@@ -16,7 +16,7 @@ struct Chart: Sendable {
     private static let width = 720.0
     private static let height = 220.0
     private static let left = 64.0
-    private static let right = 12.0
+    private static let right = 28.0
     private static let top = 12.0
     private static let bottom = 26.0
 
@@ -80,7 +80,7 @@ struct Chart: Sendable {
             let value = limit * Double(step) / 4
             let place = y(value).fixed(1)
             return """
-                <line class="grid" x1="64" y1="\(place)" x2="708" y2="\(place)"/>\
+                <line class="grid" x1="64" y1="\(place)" x2="692" y2="\(place)"/>\
                 <text class="scale" x="58" y="\((y(value) + 4).fixed(1))">\(word(value).escaped)</text>
                 """
         }

@@ -93,7 +93,7 @@ extension ReportPage {
         h3{margin:0;font-size:1rem}
         .verdict{font-weight:600;padding:10px 14px;border-left:4px solid;background:var(--tile)}
         .verdict.good,td.good{color:var(--good)}.verdict.bad,td.bad{color:var(--bad)}
-        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(150px,1fr));gap:12px;
+        .tiles{display:grid;grid-template-columns:repeat(auto-fit,minmax(170px,1fr));gap:12px;
         margin:20px 0}
         .tiles div{background:var(--tile);padding:12px;border-radius:6px}
         .tiles b{display:block;font-size:1.35rem}.tiles span{color:var(--quiet);font-size:.85rem}

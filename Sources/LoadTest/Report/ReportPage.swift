@@ -94,8 +94,8 @@ public struct ReportPage: Sendable {
                 """
         }
         return """
-            <div class="wide"><table><tr><th></th><th>What must hold</th><th>Looked at</th>
-            <th>Wrong</th></tr>\(rows.joined())</table></div>
+            <div class="wide"><table><tr><th></th><th>What must hold</th><th class="number">Looked at</th>
+            <th class="number">Wrong</th></tr>\(rows.joined())</table></div>
             """
     }
 
@@ -113,8 +113,8 @@ public struct ReportPage: Sendable {
         return """
             <p>In milliseconds, from the moment at which an edit was due, so that a host which stands
             still is late for everybody who would have come meanwhile.</p>
-            <div class="wide"><table><tr><th>Edit</th><th>Accepted</th><th>Refused</th><th>p50</th>
-            <th>p90</th><th>p99</th><th>p99.9</th><th>Longest</th></tr>
+            <div class="wide"><table><tr><th>Edit</th><th class="number">Accepted</th><th class="number">Refused</th><th class="number">p50</th>
+            <th class="number">p90</th><th class="number">p99</th><th class="number">p99.9</th><th class="number">Longest</th></tr>
             \(rows.joined())\(all)</table></div>
             """
     }
@@ -157,7 +157,7 @@ public struct ReportPage: Sendable {
         }
         return """
             <h2>Beside the ceilings</h2><div class="wide"><table><tr><th>Figure; its ceiling</th>
-            <th>Host</th><th>Ceiling</th><th>Ratio</th></tr>\(rows.joined())</table></div>
+            <th class="number">Host</th><th class="number">Ceiling</th><th class="number">Ratio</th></tr>\(rows.joined())</table></div>
             """
     }
 
@@ -176,7 +176,7 @@ public struct ReportPage: Sendable {
             }
         }
         return """
-            <div class="wide"><table><tr><th>What</th><th>Which</th><th>How often</th></tr>
+            <div class="wide"><table><tr><th>What</th><th>Which</th><th class="number">How often</th></tr>
             \(rows.joined())</table></div>
             """
     }
