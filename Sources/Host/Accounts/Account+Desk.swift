@@ -8,26 +8,28 @@ import Vault
 
 extension Account: AccountDesk {
     var standing: AccountStanding {
-        get async throws(DeskRefusal) {
-            let record = record
-            let sync = scheduler.standing
-            let plan = scheduler.plan
-            var standing = AccountStanding(
-                id: id,
-                email: record.email,
-                server: record.server,
-                status: try await status,
-                isDefault: record.isDefault,
-                lastSync: sync.lastSync,
-                lastReport: sync.lastReport,
-                network: link.monitor.standing.state,
-                pending: try pendingCounts(),
-                isPremium: record.isPremium
-            )
-            standing.nextRetry = plan.retry
-            standing.backoff = plan.delay
-            return standing
-        }
+        get async throws(DeskRefusal) { standing(try pendingCounts()) }
+    }
+
+    func standing(_ pending: AccountStanding.Pending) -> AccountStanding {
+        let record = record
+        let sync = scheduler.standing
+        let plan = scheduler.plan
+        var standing = AccountStanding(
+            id: id,
+            email: record.email,
+            server: record.server,
+            status: presentStatus,
+            isDefault: record.isDefault,
+            lastSync: sync.lastSync,
+            lastReport: sync.lastReport,
+            network: link.monitor.standing.state,
+            pending: pending,
+            isPremium: record.isPremium
+        )
+        standing.nextRetry = plan.retry
+        standing.backoff = plan.delay
+        return standing
     }
 
     var outline: AccountOutline {
@@ -45,10 +47,12 @@ extension Account: AccountDesk {
     }
 
     var status: AccountStanding.Status {
-        get async throws(DeskRefusal) {
-            if isSignedOut { return .signedOut }
-            return keyholder.isLocked ? .locked : .unlocked
-        }
+        get async throws(DeskRefusal) { presentStatus }
+    }
+
+    private var presentStatus: AccountStanding.Status {
+        if isSignedOut { return .signedOut }
+        return keyholder.isLocked ? .locked : .unlocked
     }
 
     /// What is here stays, sealed, until the user signs in again.
@@ -64,15 +68,7 @@ extension Account: AccountDesk {
             let tally = try reader.tally(of: id)
             return (tally, tally.isEmpty ? nil : try reader.oldest(of: id))
         }
-        for row in tally {
-            pending.total += row.count
-            switch row.state {
-            case "inFlight": pending.inFlight += row.count
-            case "backingOff": pending.backingOff += row.count
-            case "quarantined": pending.quarantined += row.count
-            default: pending.ready += row.count
-            }
-        }
+        for row in tally { pending.add(row.count, in: row.state) }
         pending.oldest = oldest?.created
         return pending
     }
@@ -346,6 +342,24 @@ extension Account {
     ) async throws(DeskRefusal) -> [ResolutionEntry] {
         try office.read { reader throws(StoreError) in
             try reader.resolutions(of: id, since: moment ?? Moment(ticks: .min), limit: limit)
+        }
+    }
+}
+
+extension AccountStanding.Pending {
+    init(_ queue: PendingQueue) {
+        self.init()
+        for (state, count) in queue.counts { add(count, in: state) }
+        oldest = queue.oldest
+    }
+
+    fileprivate mutating func add(_ count: Int, in state: String) {
+        total += count
+        switch state {
+        case "inFlight": inFlight += count
+        case "backingOff": backingOff += count
+        case "quarantined": quarantined += count
+        default: ready += count
         }
     }
 }

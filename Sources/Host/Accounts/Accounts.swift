@@ -200,6 +200,16 @@ public final class Accounts: Service {
 extension Accounts: Household {
     public var desks: [any AccountDesk] { everybody }
 
+    public var standings: [AccountStanding] {
+        get async {
+            let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
+            guard let queues else { return [] }
+            return everybody.map { account in
+                account.standing(queues[account.id].map(AccountStanding.Pending.init) ?? .init())
+            }
+        }
+    }
+
     public func desk(_ id: String) -> (any AccountDesk)? { account(id) }
 
     public var defaultDesk: (any AccountDesk)? { chosen }

@@ -108,6 +108,8 @@ extension AccountDesk {
 public protocol Household: Sendable {
     /// In the order in which they came.
     var desks: [any AccountDesk] { get }
+    /// How all accounts stand that can be asked.
+    var standings: [AccountStanding] { get async }
     func desk(_ id: String) -> (any AccountDesk)?
     /// The one that the routes without an account mean: the only one, or the one that was chosen.
     var defaultDesk: (any AccountDesk)? { get }

@@ -128,8 +128,8 @@ extension AccountStanding.Pending {
 }
 
 extension Household {
-    /// Of all accounts that can be asked.
-    var standings: [AccountStanding] {
+    /// Each asked by itself.
+    public var standings: [AccountStanding] {
         get async {
             var standings: [AccountStanding] = []
             for desk in desks {

@@ -48,18 +48,39 @@ extension StoreReader {
                     """
                     SELECT change_type, state, sum(count), sum(bytes) FROM pending_tally
                     GROUP BY change_type, state HAVING sum(count) > 0
-                    """,
-                    read: PendingTally.init
-                )
+                    """
+                ) { (row) throws(DatabaseError) in try PendingTally(row) }
             }
             return try db.all(
                 """
                 SELECT change_type, state, count, bytes FROM pending_tally
                 WHERE user_id = ? AND count > 0
                 """,
-                .text(userID),
-                read: PendingTally.init
-            )
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try PendingTally(row) }
+        }
+    }
+
+    /// What waits of each account that has anything waiting: how many by state, and since when. Read
+    /// at once for all, because many accounts are not to cost many questions.
+    public func queues() throws(StoreError) -> [String: PendingQueue] {
+        try read { (db) throws(DatabaseError) in
+            var queues: [String: PendingQueue] = [:]
+            try db.all(
+                """
+                SELECT user_id, state, sum(count) FROM pending_tally WHERE count > 0
+                GROUP BY user_id, state
+                """
+            ) { (row) throws(DatabaseError) in
+                (try row.text(0), try row.text(1), try row.int(2))
+            }.forEach { queues[$0, default: PendingQueue()].counts[$1] = $2 }
+            // Of a row that is the least of its group, SQLite gives the other columns as well.
+            try db.all(
+                "SELECT user_id, created_ticks, min(seq) FROM pending_change GROUP BY user_id"
+            ) { (row) throws(DatabaseError) in
+                (try row.text(0), Moment(ticks: Int64(try row.int(1))))
+            }.forEach { queues[$0]?.oldest = $1 }
+            return queues
         }
     }
 
@@ -93,5 +114,16 @@ extension StoreReader {
                 "SELECT DISTINCT user_id FROM pending_tally WHERE count > 0"
             ) { (row) throws(DatabaseError) in try row.text(0) }
         }
+    }
+}
+
+extension PendingTally {
+    fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
+        self.init(
+            type: ChangeType.shown(for: try row.text(0)),
+            state: try row.text(1),
+            count: try row.int(2),
+            bytes: try row.int(3)
+        )
     }
 }

@@ -27,6 +27,12 @@ public struct PendingSummary: Hashable, Sendable {
     public var type: ChangeType { ChangeType.shown(for: typeText) }
 }
 
+/// What waits of one account.
+public struct PendingQueue: Hashable, Sendable {
+    public internal(set) var counts: [String: Int] = [:]
+    public internal(set) var oldest: Moment?
+}
+
 /// How many changes of a kind are pending, and how large they are.
 public struct PendingTally: Hashable, Sendable {
     public let type: ChangeType
