@@ -116,14 +116,3 @@ extension StoreReader {
         }
     }
 }
-
-extension PendingTally {
-    fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
-        self.init(
-            type: ChangeType.shown(for: try row.text(0)),
-            state: try row.text(1),
-            count: try row.int(2),
-            bytes: try row.int(3)
-        )
-    }
-}
