@@ -4,6 +4,7 @@ import SQLite
 import System
 import TestSupport
 import Testing
+import Vault
 
 @testable import Sync
 
@@ -61,5 +62,27 @@ import Testing
         #expect(after["holdfast_store_bytes{file=\"database\"}"] == 5_000)
         #expect(after["holdfast_store_bytes{file=\"log\"}"] == 3)
         #expect(after["holdfast_store_free_bytes"] ?? 0 > 0)
+    }
+
+    @Test func `the queues that are read at once are those of each account`() async throws {
+        let shelf = try await Shelf()
+        for user in ["user-2", "user-3"] { try await shelf.signIn(user) }
+        for (number, (user, cipher)) in [
+            ("user-1", "a"), ("user-3", "b"), ("user-1", "c"),
+        ].enumerated() {
+            let wish = Edit.Wish.add(Shelf.snapshot("new \(number)"))
+            try await shelf.record(wish, cipher, user: user, at: 100 + number)
+        }
+        let queues = try shelf.store.reader.queues()
+        #expect(Set(queues.keys) == ["user-1", "user-3"])
+        for user in ["user-1", "user-2", "user-3"] {
+            let tally = try shelf.store.reader.tally(of: user)
+            let counts = Dictionary(tally.map { ($0.state, $0.count) }, uniquingKeysWith: +)
+            #expect(queues[user, default: PendingQueue()].counts == counts)
+            #expect(try queues[user]?.oldest == shelf.store.reader.oldest(of: user)?.created)
+        }
+        #expect(queues["user-1"]?.counts == ["ready": 2])
+        #expect(try shelf.store.reader.tally().map(\.count).reduce(0, +) == 3)
+        try await shelf.store.close()
     }
 }
