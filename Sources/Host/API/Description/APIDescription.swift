@@ -64,7 +64,12 @@ extension VaultAPI {
 extension VaultAPI.Option {
     static let search = Self("search", "A part of what is looked for, without regard to accents.")
     static let organization = Self("organizationId", "The organization's id.")
-    static let owner = Self("organizationId", "The organization's id.", .filled, isRequired: true)
+    static let owner = Self(
+        "organizationId",
+        "The organization's id.",
+        .identifier,
+        isRequired: true
+    )
     static let item = Self(
         "itemid",
         "The item's id, or a search for it.",

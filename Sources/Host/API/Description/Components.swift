@@ -29,7 +29,9 @@ enum Components {
             "ItemBody",
             .object(
                 [.init("type", .number([1, 2, 3, 4, 5]))]
-                    + content.dropFirst().map { .maybe($0.name, .any) }
+                    + content.dropFirst().map {
+                        .maybe($0.name, $0.name == "name" ? .filled : .any)
+                    }
             )
         ),
         (

@@ -7,6 +7,7 @@ indirect enum Schema: Sendable {
     case text
     /// A text that is not blank.
     case filled
+    case identifier
     case date
     case bytes
     case integer
@@ -64,6 +65,9 @@ extension Schema: JSON.Writable {
         case .bytes:
             object.add("type", "string")
             object.add("format", "binary")
+        case .identifier:
+            object.add("type", "string")
+            object.add("format", "uuid")
         case .integer: object.add("type", "integer")
         case .range(let numbers):
             object.add("type", "integer")
