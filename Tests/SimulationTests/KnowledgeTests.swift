@@ -1,0 +1,156 @@
+import Testing
+
+@testable import Simulation
+
+/// The oracle can say no: each of its words is heard at least once.
+@Suite struct KnowledgeTests {
+    private static let push = Knowledge.Author.host(.push, known: "a", 200)
+
+    /// An edit of that item here, accepted.
+    private static func edit(
+        _ item: PlainItem,
+        _ knowledge: inout Knowledge
+    ) -> (item: PlainItem, word: String) {
+        knowledge.see(item)
+        let word = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
+        knowledge.conclude([word], .queued)
+        var edited = item
+        edited.values[.notes] = word
+        edited.move(to: "b")
+        return (edited, word)
+    }
+
+    private static func breaches(_ knowledge: Knowledge) -> [String] {
+        knowledge.breaches.map(\.invariant)
+    }
+
+    @Test func `all is well while nothing is lost`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (edited, _) = Self.edit(item, &knowledge)
+        knowledge.observe([item.id: edited], by: Self.push)
+        knowledge.look(at: [edited], "edit")
+        knowledge.judge(shown: [edited])
+        #expect(Self.breaches(knowledge).isEmpty)
+    }
+
+    @Test func `an accepted edit that is nowhere is missed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        _ = Self.edit(item, &knowledge)
+        knowledge.judge(shown: [item])
+        #expect(Self.breaches(knowledge) == ["I1"])
+    }
+
+    @Test func `a value that nobody wrote is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        var item = knowledge.scene()
+        item.values[.username] = "h~99~us"
+        knowledge.observe([item.id: item], by: Self.push)
+        #expect(Self.breaches(knowledge) == ["I2"])
+    }
+
+    @Test func `what differs here from upstream is noticed at the end`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        var item = knowledge.scene()
+        item.isTrashed = true
+        knowledge.judge(shown: [item])
+        #expect(Self.breaches(knowledge) == ["I3"])
+    }
+
+    @Test func `an item that is there twice is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        var other = PlainItem(id: "2", revision: "a")
+        (other.origin, other.values) = (item.origin, item.values)
+        knowledge.observe(["1": item, "2": other], by: .host(.create, known: nil, 200))
+        #expect(Self.breaches(knowledge) == ["I4"])
+    }
+
+    @Test func `a newer edit that gives way to an older one is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (first, _) = Self.edit(item, &knowledge)
+        let (second, _) = Self.edit(item, &knowledge)
+        knowledge.observe([item.id: second], by: Self.push)
+        knowledge.observe([item.id: first], by: Self.push)
+        #expect(Self.breaches(knowledge).contains("I5"))
+    }
+
+    @Test func `an accepted edit that is not shown is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        _ = Self.edit(item, &knowledge)
+        knowledge.look(at: [item], "edit")
+        knowledge.look(at: [item], "restart")
+        #expect(Self.breaches(knowledge) == ["I6", "I8"])
+    }
+
+    @Test func `a value that was known here and never shown is not overwritten`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        knowledge.deliver(nil)
+        var overwritten = item
+        overwritten.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
+        knowledge.observe([item.id: overwritten], by: Self.push)
+        #expect(Self.breaches(knowledge) == ["I7"])
+    }
+
+    @Test func `a refused edit that arrives is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (edited, word) = Self.edit(item, &knowledge)
+        knowledge.conclude([word], .rejected)
+        knowledge.observe([item.id: edited], by: Self.push)
+        #expect(Self.breaches(knowledge) == ["I8"])
+    }
+
+    @Test func `a request before its time is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        _ = knowledge.scene()
+        knowledge.holds[false] = .seconds(10)
+        knowledge.noteRequest(isIdentity: true, "a token", at: .seconds(5))
+        #expect(Self.breaches(knowledge).isEmpty)
+        knowledge.noteRequest(isIdentity: false, "a sync", at: .seconds(5))
+        #expect(Self.breaches(knowledge) == ["I12"])
+    }
+
+    @Test func `a base that goes back, or nearly goes, is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        knowledge.look(atBase: [item.id: 50_000])
+        knowledge.look(atBase: [item.id: 10_000])
+        knowledge.look(atBase: [:])
+        #expect(Self.breaches(knowledge) == ["I13", "I14"])
+    }
+
+    @Test func `a deletion destroys nothing that was known and never shown`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        _ = knowledge.scene()
+        knowledge.deliver(nil)
+        knowledge.observe([:], by: .host(.delete, known: nil, 200))
+        #expect(Self.breaches(knowledge) == ["I15", "I15"])
+    }
+}
+
+extension Knowledge {
+    /// Somebody else's item, which is upstream, and known of.
+    fileprivate mutating func scene() -> PlainItem {
+        var item = PlainItem(id: "1", revision: "a")
+        let origin = newOrigin(isOwn: false)
+        item.origin = origin
+        item.values[.name] = newWord(.name, of: origin, isOwn: false)
+        item.values[.notes] = newWord(.notes, of: origin, isOwn: false)
+        observe([item.id: item], by: .other)
+        return item
+    }
+}
+
+extension PlainItem {
+    /// The same at another revision.
+    fileprivate mutating func move(to text: String) {
+        var other = PlainItem(id: id, revision: text)
+        (other.values, other.origin) = (values, origin)
+        self = other
+    }
+}
