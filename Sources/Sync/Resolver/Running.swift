@@ -63,7 +63,7 @@ extension Resolver {
         if case .only(let id) = reach, id != stored.summary.id { return false }
         switch stored.summary.state {
         case .quarantined: return false
-        case .backingOff(let moment): return reach != .due || moment <= surroundings.now
+        case .backingOff(let moment): return reach != .due || moment.hasCome(at: surroundings.now)
         case .ready, .inFlight: return true
         }
     }

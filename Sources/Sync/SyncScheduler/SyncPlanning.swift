@@ -33,7 +33,9 @@ extension SyncScheduler {
     /// When the next change may be tried on its own account. What waits for keys waits for no time.
     func nextDue() -> Moment? {
         guard canResolve else { return nil }
-        return (try? reader.nextDue(of: userID)) ?? nil
+        let due = (try? reader.nextDue(of: userID)) ?? nil
+        let now = surroundings.now
+        return due.map { $0.hasCome(at: now) ? min($0, now) : $0 }
     }
 
     /// An account that was never synced waits for its sign-in to say so, but not for ever.
@@ -107,6 +109,12 @@ extension SyncScheduler {
 }
 
 extension Moment {
+    /// Whether what waits until then may go. Nothing is put off for longer than the longest backoff, so
+    /// what lies twice as far ahead was written by a clock that was wrong.
+    func hasCome(at now: Moment) -> Bool {
+        self <= now || self > now.advanced(bySeconds: Int64(2 * Backoff.longest))
+    }
+
     /// To the microsecond: the calendar comes as a floating point number, and what it adds beyond
     /// that is noise.
     static func - (later: Moment, earlier: Moment) -> Duration {
