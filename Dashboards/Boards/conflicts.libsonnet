@@ -57,9 +57,12 @@ b.board('holdfast-conflicts', 'Conflicts and backups', 'Where two sides had chan
     ) + b.stacked,
     b.graph(
       'Backup copies',
-      'Copies by reason and outcome. Reused ones were there from an attempt that was cut short.',
+      'Copies by reason and outcome, and the files that they were given. Reused ones were there from an attempt that was cut short.',
       'ops',
-      [b.query('sum by (reason, outcome) (%s)' % b.rate('holdfast_backups_total'), '{{reason}} {{outcome}}')]
+      [
+        b.query('sum by (reason, outcome) (%s)' % b.rate('holdfast_backups_total'), '{{reason}} {{outcome}}'),
+        b.query('sum by (outcome) (%s)' % b.rate('holdfast_backup_files_total'), 'files {{outcome}}'),
+      ]
     ) + b.stacked,
   ]),
   b.row('Resolutions', [

@@ -72,4 +72,39 @@ struct RateLimitTests {
         )
         #expect(try await statuses(6, guest, "/api/ciphers").last == 200)
     }
+
+    @Test func `all clients together may be held to so many calls a second, and are counted`()
+        async throws
+    {
+        let guest = try await Guest(.vaultwarden)
+        // Signing in was in the second before.
+        guest.clock.advance(bySeconds: 1)
+        await guest.upstream.forgetTraffic()
+        await guest.upstream.setTrafficLimit(3)
+        #expect(try await statuses(5, guest, "/api/ciphers") == [200, 200, 200, 429, 429])
+        let refused = try await guest.ask(.get, "/api/sync")
+        #expect(refused.headers["Retry-After"] == "1")
+        guest.clock.advance(bySeconds: 1)
+        #expect(try await guest.ask(.get, "/api/sync").status == .ok)
+        let traffic = await guest.upstream.traffic
+        #expect(traffic.calls == ["createCipher": 5, "sync": 2])
+        #expect(traffic.total == 7)
+        #expect(traffic.refused == 3)
+        #expect(traffic.busiestSecond == 6)
+        await guest.upstream.setTrafficLimit(nil)
+        #expect(try await statuses(5, guest, "/api/ciphers").allSatisfy { $0 == 200 })
+    }
+
+    @Test func `the limit of all clients together is set and looked at over HTTP`() async throws {
+        let guest = try await Guest(.vaultwarden)
+        let set = try await guest.ask(.put, "/_faults/traffic", #"{"perSecond":1}"#)
+        #expect(set.status == .noContent)
+        #expect(try await guest.ask(.delete, "/_faults/traffic").status == .noContent)
+        _ = try await statuses(2, guest, "/api/ciphers")
+        let page = try await guest.ask(.get, "/_faults/traffic")
+        #expect(page.text.contains(#""perSecond":1"#))
+        #expect(page.text.contains(#""createCipher":2"#))
+        let wrong = try await guest.ask(.put, "/_faults/traffic", #"{"perSecond":0}"#)
+        #expect(wrong.status == .badRequest)
+    }
 }

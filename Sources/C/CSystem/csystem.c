@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -21,6 +22,11 @@ void cs_name_thread(const char *name) {
     char shortened[16] = {0};
     strncpy(shortened, name, sizeof shortened - 1);
     pthread_setname_np(pthread_self(), shortened);
+}
+
+void cs_give_memory_back(uint64_t slack) {
+    struct mallinfo2 info = mallinfo2();
+    if (info.fordblks > slack) malloc_trim(0);
 }
 
 int cs_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }

@@ -174,11 +174,18 @@ extension HostServer {
                     readiness.stage != .starting
                 }
             }
+            group.addTask { [premises] in await Self.tidyUp(premises.timekeeper) }
             for await signal in signals {
                 guard signal == .hangUp else { break }
                 await carryOut(reload)
             }
             group.cancelAll()
+        }
+    }
+
+    private static func tidyUp(_ timekeeper: any Timekeeper) async {
+        while (try? await timekeeper.sleep(for: .seconds(10))) != nil {
+            Memory.giveBack(beyond: 4 << 20)
         }
     }
 

@@ -115,9 +115,8 @@ struct Errand {
     /// Brings up what upstream has never confirmed to have; it is looked for first.
     private mutating func bear() async throws(Halt) -> Turn {
         if let found = try await seek() { return try await adopt(found) }
-        guard case .create = change.intent else {
-            return try await settle(.lacks, .cleanedUp, .sent)
-        }
+        // What was trashed since may be wanted back, so it is brought up and then trashed; of what was
+        // deleted for good nothing is left to bring.
         return try await create(as: .pushed)
     }
 

@@ -189,4 +189,43 @@ import Vault
             #expect(try ada.changes.isEmpty)
         }
     }
+
+    @Test func `what a clock that was a day ahead put off goes once the clock is right`()
+        async throws
+    {
+        try await ResolvingRowsTests.open { world, ada, id in
+            world.time.step(.seconds(86_400))
+            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            let body = Array(#"{"object":"error","message":"no"}"#.utf8)
+            let answer = Canned(status: 500, contentType: "application/json", body: body)
+            await world.server.inject(
+                Fault(.answer(answer, isCarriedOut: false), on: .updateCipher)
+            )
+            try await ada.run()
+            #expect(try ada.changes.count == 1)
+            world.time.step(.seconds(-86_400))
+            world.time.pass(.seconds(1))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `what was made, changed and trashed while nobody knew is in the trash`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(ResolvingRowsTests.mail)
+            await world.server.inject(Fault(.drop, on: .createCipher))
+            try await ada.run()
+            try await ada.edit(made, ResolvingRowsTests.password("second"))
+            try await ada.wish(.trash, made)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["second"])
+            #expect(items.first?.cipher.isInTrash == true)
+        }
+    }
 }

@@ -36,6 +36,9 @@ void cs_block_signals(const int *signals, int count);
 /// Waits until one of the signals arrives and returns it.
 int cs_wait_signal(const int *signals, int count);
 
+/// Gives memory back that was let go of and is kept for the next time, if it is more than the slack.
+void cs_give_memory_back(uint64_t slack);
+
 /// Who sits at the other end of a Unix socket: 0, or -1 with errno.
 int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid);
 

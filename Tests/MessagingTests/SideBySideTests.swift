@@ -1,0 +1,62 @@
+import Messaging
+import System
+import Testing
+
+/// Services that handle several messages at once.
+struct SideBySideTests {
+    @Test
+    func `no more messages are handled at once than said, as many as that, and all in the end`()
+        async throws
+    {
+        let mailbox = Mailbox<Int>(name: "crowd", capacity: 500)
+        for number in 0..<500 { try mailbox.address.tryTell(number) }
+        mailbox.close()
+        let seen = Lock((inside: 0, most: 0, done: Set<Int>()))
+        await mailbox.handle(atOnce: 7) { number in
+            seen.withLock { seen in
+                seen.inside += 1
+                seen.most = max(seen.most, seen.inside)
+            }
+            while seen.withLock({ $0.most < 7 }) { await Task.yield() }
+            seen.withLock { seen in
+                seen.inside -= 1
+                seen.done.insert(number)
+            }
+        }
+        #expect(seen.withLock { $0.most } == 7)
+        #expect(seen.withLock { $0.done } == Set(0..<500))
+    }
+
+    @Test func `a message that was handled leaves nothing behind while others are handled`()
+        async throws
+    {
+        let mailbox = Mailbox<Int>(name: "memory", capacity: 16)
+        let used = Lock<[Int]>([])
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask {
+                for number in 0...60_000 { try await mailbox.address.tell(number) }
+                mailbox.close()
+            }
+            await mailbox.handle(atOnce: 100_000) { number in
+                await Self.work(through: 8)
+                guard number % 60_000 == 0 else { return }
+                used.withLock { $0.append(Self.residentBytes) }
+            }
+            try await tasks.waitForAll()
+        }
+        let grown = used.withLock { $0[1] - $0[0] }
+        // A kept task has a kilobyte at the least.
+        #expect(grown < 30_000_000, "\(grown) bytes more")
+    }
+
+    private static var residentBytes: Int {
+        let text = (try? Files.read("/proc/self/statm")) ?? []
+        let fields = String(decoding: text, as: UTF8.self).split(separator: " ")
+        return (fields.count > 1 ? Int(fields[1]) ?? 0 : 0) * 4_096
+    }
+
+    private static func work(through depth: Int) async {
+        guard depth > 0 else { return await Task.yield() }
+        await work(through: depth - 1)
+    }
+}
