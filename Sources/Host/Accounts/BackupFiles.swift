@@ -47,8 +47,8 @@ final class BackupFiles: Service {
         } catch {
             switch error {
             case .locked, .noAccount, .busy: return false
-            case .upstream(let setback) where !setback.isFinal:
-                guard file.failures < Self.failuresBorne else { break }
+            case .upstream(let setback)
+            where !setback.isFinal && file.failures < Self.failuresBorne:
                 await postpone(file)
                 return false
             case .notFound: break
