@@ -24,12 +24,16 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
 
     private let picks: SeededChance
     private let jobLimit: Int
+    private let momentLimit: Int
     private let backlog = Lock(Backlog())
 
-    /// - Parameter jobLimit: After so many jobs the body is taken to run forever.
-    public init(seed: UInt64, jobLimit: Int = 20_000_000) {
+    /// - Parameters:
+    ///   - jobLimit: After so many jobs the body is taken to run forever.
+    ///   - momentLimit: After so many between which no time has passed, too.
+    public init(seed: UInt64, jobLimit: Int = 20_000_000, momentLimit: Int = 1_000_000) {
         self.seed = seed
         self.jobLimit = jobLimit
+        self.momentLimit = momentLimit
         picks = SeededChance(seed: seed)
         chance = SeededChance(seed: ~seed)
     }
@@ -59,11 +63,11 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
                 ending.set(.failure(error))
             }
         }
-        runJobs(until: ending, limit: jobLimit)
-        let reason = backlog.withLock { $0.failure(isEnded: ending.isReached, limit: jobLimit) }
+        let hasTime = runJobs(until: ending, limit: jobLimit)
+        let reason = backlog.withLock { $0.failure(isEnded: ending.isReached, hasTime: hasTime) }
         // Nobody who can be cancelled is left lying about.
         root.cancel()
-        runJobs(until: ending, limit: jobCount + jobLimit)
+        _ = runJobs(until: ending, limit: jobCount + jobLimit)
         if let reason { throw failure(reason) }
         guard let result = ending.result else { throw failure(.stuck) }
         return try result.get()
@@ -88,17 +92,23 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
         precondition(backlog.withLock(\.isOnThread), "This is not on the simulation's thread.")
     }
 
-    private func runJobs<Result>(until ending: Ending<Result>, limit: Int) {
+    /// - Returns: Whether it has come to its end within its limits, be it the wished one or not.
+    private func runJobs<Result>(until ending: Ending<Result>, limit: Int) -> Bool {
         let executor = asUnownedTaskExecutor()
-        while !ending.isReached, jobCount < limit {
-            if let job = backlog.withLock({ $0.pick(by: picks) }) {
+        var momentEnd = jobCount + momentLimit
+        while !ending.isReached {
+            let (job, count) = backlog.withLock { ($0.pick(by: picks), $0.jobCount) }
+            if let job {
                 job.runSynchronously(on: executor)
-            } else if time.advance() {
-                backlog.withLock { $0.note(time.elapsed) }
+                if count >= min(limit, momentEnd) { return ending.isReached }
             } else {
-                return
+                let before = time.elapsed
+                guard time.advance() else { return true }
+                backlog.withLock { $0.note(time.elapsed) }
+                if time.elapsed > before { momentEnd = count + momentLimit }
             }
         }
+        return true
     }
 
     private func failure(_ reason: SimulationFailure.Reason) -> SimulationFailure {
@@ -111,7 +121,7 @@ public struct SimulationFailure: Error, Equatable, CustomStringConvertible {
     public enum Reason: Equatable, Sendable {
         /// The body waits, but no job is left and nobody sleeps: everybody waits for somebody.
         case stuck
-        /// More jobs ran than a simulation may have.
+        /// More jobs ran than a simulation may have, in all or without any time passing.
         case endless
         /// Something ran on another thread and came back, so the seed did not decide everything.
         case strayJob
@@ -129,7 +139,7 @@ public struct SimulationFailure: Error, Equatable, CustomStringConvertible {
     private var sentence: String {
         switch reason {
         case .stuck: "The body waits, and nothing is left that could wake it: a deadlock."
-        case .endless: "The body runs and runs: a livelock, or the limit of jobs is too low."
+        case .endless: "The body runs and runs: a livelock, or a limit of jobs is too low."
         case .strayJob: "A job came from another thread: something escaped the simulation."
         }
     }
@@ -178,10 +188,10 @@ private struct Backlog {
         mark(UInt64(bitPattern: attoseconds))
     }
 
-    func failure(isEnded: Bool, limit: Int) -> SimulationFailure.Reason? {
+    func failure(isEnded: Bool, hasTime: Bool) -> SimulationFailure.Reason? {
         if hasStray { return .strayJob }
         if isEnded { return nil }
-        return jobCount < limit ? .stuck : .endless
+        return hasTime ? .stuck : .endless
     }
 
     private mutating func mark(_ value: UInt64) {

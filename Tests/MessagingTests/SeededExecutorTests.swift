@@ -66,6 +66,22 @@ struct SeededExecutorTests {
         #expect(journal.entries == ["unwound"])
     }
 
+    @Test func `a body for which no time passes is stopped long before one that only takes long`()
+        throws
+    {
+        func fail(_ body: @escaping @Sendable (VirtualTimekeeper) async throws -> Void) -> Int? {
+            let executor = SeededExecutor(seed: 1, jobLimit: 100_000, momentLimit: 1_000)
+            let failure = #expect(throws: SimulationFailure.self) {
+                try executor.run { _, time in try await body(time) }
+            }
+            #expect(failure?.reason == .endless)
+            return failure?.jobCount
+        }
+        let still = fail { _ in while !Task.isCancelled { await Task.yield() } }
+        let slow = fail { time in while true { try await time.sleep(for: .microseconds(1)) } }
+        #expect((still ?? .max) < 3_000 && (slow ?? 0) >= 100_000)
+    }
+
     @Test func `a job from another thread is told`() throws {
         let failure = #expect(throws: SimulationFailure.self) {
             try SeededExecutor.run(seed: 1) { _, _ in
