@@ -116,9 +116,10 @@ extension Moment {
     }
 
     /// To the microsecond: the calendar comes as a floating point number, and what it adds beyond
-    /// that is noise.
+    /// that is noise. Upwards: whoever sleeps until a moment and wakes a little before it would find
+    /// nothing to do, and no time left to sleep.
     static func - (later: Moment, earlier: Moment) -> Duration {
-        .microseconds(Int64((Double(later.ticks - earlier.ticks) / 10).rounded()))
+        .microseconds(Int64((Double(later.ticks - earlier.ticks) / 10).rounded(.up)))
     }
 
     static func + (moment: Moment, time: Duration) -> Moment {

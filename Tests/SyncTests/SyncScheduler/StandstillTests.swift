@@ -30,6 +30,14 @@ import Vault
         }
     }
 
+    @Test func `a moment that lies ahead is slept until, however near it is`() {
+        let now = Moment(ticks: 1_000)
+        for ticks in 1...20 as ClosedRange<Int64> {
+            let sleep = Moment(ticks: 1_000 + ticks) - now
+            #expect(sleep >= .nanoseconds(100 * ticks) && sleep < .nanoseconds(100 * ticks + 1_000))
+        }
+    }
+
     @Test func `an outage is no standstill`() throws {
         try Stage.play { stage in
             try await stage.edit()
