@@ -139,7 +139,7 @@ struct Errand {
         guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
         else { return }
         let earliest = last.moment.advanced(bySeconds: Self.patience)
-        if desk.now < earliest, !mutated(.earlyCreate) { throw .wait(until: earliest) }
+        if !earliest.hasCome(at: desk.now), !mutated(.earlyCreate) { throw .wait(until: earliest) }
     }
 
     /// In seconds.

@@ -37,6 +37,7 @@ extension Errand {
         _ reason: SyncMetrics.BackupReason
     ) async throws(Halt) {
         let metrics = desk.surroundings.metrics
+        let source = try sourceKept(of: cipher) ?? source
         if let id = try await knownBackup(of: source) {
             backupID = id
             metrics.backedUp(reason, .reused)
@@ -55,6 +56,15 @@ extension Errand {
             throw error
         }
         metrics.backedUp(reason, .created)
+    }
+
+    /// The revision under which the same content was kept before: somebody may only have put it in
+    /// another place since.
+    private func sourceKept(of cipher: Cipher) throws(Halt) -> Revision? {
+        guard let note = change.backup else { return nil }
+        let kept = Item(try Self.cipher(note.json), keys: desk.keys)
+        let isSame = kept.isBackup(of: Item(cipher, keys: desk.keys), at: note.source.moment)
+        return isSame ? note.source : nil
     }
 
     /// What was frozen for this before, or what is frozen now.

@@ -132,6 +132,8 @@ public struct RunReport: Hashable, Sendable {
     public var settled = 0
     /// What ended the run before everything was tried, if something did. It counts against no change.
     public var stop: Setback?
+    /// Whether a change waits until it is known what upstream holds.
+    public var isInDoubt = false
 
     public init() {}
 }

@@ -48,6 +48,8 @@ final class RunState: Sendable {
 
     func tried() { state.withLock { $0.report.tried += 1 } }
 
+    func doubted() { state.withLock { $0.report.isInDoubt = true } }
+
     func stop(_ setback: Setback) {
         state.withLock { $0.report.stop = $0.report.stop ?? setback }
     }

@@ -131,6 +131,7 @@ extension Resolver {
             state.settled()
         } catch {
             state.tried()
+            if case .doubt = error { state.doubted() }
             try await fail(&errand, error, before: change, state)
         }
     }

@@ -65,8 +65,8 @@ extension SyncScheduler {
         }
     }
 
-    /// Under the policy of the whole, changes that are left end the run; so does an upstream that is
-    /// away, whatever the policy.
+    /// Under the policy of the whole, changes that are left end the run, unless they wait for the very
+    /// answer that would come next; so does an upstream that is away, whatever the policy.
     private func leftovers(
         of report: RunReport,
         hasMoved: Bool
@@ -78,7 +78,7 @@ extension SyncScheduler {
             return Leftovers(hasMoved: hasMoved, trouble: error)
         }
         if let stop = report.stop { throw finding(stop, live: live, hasMoved: hasMoved) }
-        guard live > 0, policy.abort == .whole else {
+        guard live > 0, policy.abort == .whole, !report.isInDoubt else {
             return Leftovers(live: live, hasMoved: hasMoved)
         }
         throw Finding(

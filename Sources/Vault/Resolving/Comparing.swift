@@ -73,9 +73,13 @@ private struct Comparison {
         return Item(wanted, keys: keys).losesPassword(of: Item(copy, keys: keys))
     }
 
+    /// A stamp alone does not tell: some servers stamp what is written within a second alike.
     private var isUnmoved: Bool {
-        guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else { return false }
-        return change.baseline?.isSame(as: revision) ?? false
+        guard let revision = copy.revisionDate.flatMap({ Revision($0) }),
+            change.baseline?.isSame(as: revision) == true
+        else { return false }
+        guard let base = change.baseCopy, base != copy.bytes else { return true }
+        return (try? Cipher(base)).map { $0.fingerprint == copy.fingerprint } ?? true
     }
 
     private func isPlacedAlike(_ wanted: Cipher) -> Bool {

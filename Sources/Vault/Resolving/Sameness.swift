@@ -9,6 +9,14 @@ extension Item {
         return contents.withoutPlace.isSame(as: other.contents.withoutPlace)
     }
 
+    /// Whether this is a backup copy of the other, made when that was of this moment.
+    public func isBackup(of other: Item, at moment: Moment) -> Bool {
+        guard flaws.isEmpty, other.flaws.isEmpty,
+            let name = name, name == BackupName.of(other.name ?? "", at: moment)
+        else { return false }
+        return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
+    }
+
     /// Whether pushing this over the other would lose a password: it is neither the present one here
     /// nor in the history.
     func losesPassword(of other: Item) -> Bool {
@@ -24,6 +32,12 @@ extension Contents {
     fileprivate var withoutPlace: Contents {
         var contents = self
         for name in Self.place { contents[name] = .none }
+        return contents
+    }
+
+    fileprivate var withoutPlaceAndName: Contents {
+        var contents = withoutPlace
+        contents["name"] = .none
         return contents
     }
 

@@ -210,6 +210,71 @@ import Vault
         }
     }
 
+    @Test func `a create of a clock that was a day ahead is looked for once the clock is right`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            world.time.step(.seconds(86_400))
+            try await ada.add(ResolvingRowsTests.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            world.time.step(.seconds(-86_400))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.names == ["mail"])
+        }
+    }
+
+    @Test func `P14 what was written within the same second is told apart by what it says`()
+        async throws
+    {
+        try await World.open { world in
+            await world.server.setStampDigits(0)
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(ResolvingRowsTests.mail)
+            try await ada.refresh()
+            let item = try await ada.elsewhere.item(id)
+            let theirs = try item.edited(
+                by: ItemBody(Array(ResolvingRowsTests.password("theirs").utf8)),
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.elsewhere.put(id, theirs.cipher, over: item.cipher)
+            try #require(
+                try await ada.elsewhere.item(id).cipher.revisionDate == item.cipher.revisionDate
+            )
+            world.time.pass(.seconds(5))
+            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(Set(items.map { $0.login?.password }) == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `P4 the same content is kept once, wherever upstream puts it meanwhile`()
+        async throws
+    {
+        try await ResolvingRowsTests.open { world, ada, id in
+            try await ada.elsewhere.edit(id, ResolvingRowsTests.password("theirs"))
+            world.time.pass(.seconds(5))
+            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            let placed = ResolvingRowsTests.password("theirs").dropLast() + #","favorite":true}"#
+            try await ada.elsewhere.edit(id, String(placed))
+            world.time.pass(.seconds(5))
+            try await ada.edit(id, ResolvingRowsTests.password("later"))
+            world.time.pass(.seconds(60))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password ?? "" }.sorted() == ["later", "theirs"])
+        }
+    }
+
     @Test func `what was made, changed and trashed while nobody knew is in the trash`()
         async throws
     {

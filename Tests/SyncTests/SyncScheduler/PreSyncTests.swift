@@ -18,6 +18,25 @@ import Vault
         }
     }
 
+    @Test func `what waits for upstream's list to be believed keeps nobody from asking for it`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.edit("a")
+            stage.resolver.edit {
+                $0.answer = {
+                    var report = RunReport()
+                    report.tried = 1
+                    report.isInDoubt = true
+                    return .success(report)
+                }
+            }
+            try await stage.sync()
+            #expect(stage.upstream.names == ["fetch"])
+            #expect(try stage.live == 1)
+        }
+    }
+
     @Test func `row 105, T-61 a locked vault is refreshed and drains nothing`() throws {
         try Stage.play { stage in
             try await stage.edit("a")
