@@ -34,7 +34,7 @@ public final class PendingStore: Service {
             slices: [BaseSlice],
             since: RefreshMark,
             isFallback: Bool,
-            Answer<(changed: Int, removed: Int, offered: Int)>
+            Answer<Refreshed>
         )
         case putBase(BaseCipher, Answer<Void>)
         case removeBase(Lane, Answer<Void>)

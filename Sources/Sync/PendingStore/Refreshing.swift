@@ -6,6 +6,18 @@ public struct RefreshMark: Hashable, Sendable {
     let written: Int
 }
 
+/// What a refresh has come to.
+public struct Refreshed: Hashable, Sendable {
+    /// How many ciphers are other than they were, and how many are gone.
+    public var changed = 0
+    public var removed = 0
+    /// How many stayed as they are because they are younger than the answer, which shows them
+    /// otherwise or not at all. Something in it may be younger still.
+    public var kept = 0
+    /// How many changes are offered to upstream again.
+    public var offered = 0
+}
+
 extension StoreReader {
     /// To be taken before the request goes out.
     public func refreshMark(of userID: String) throws(StoreError) -> RefreshMark {
@@ -24,14 +36,13 @@ extension Store {
     ///
     /// - Parameter isFallback: Upstream went back in time. What it took from here since then is to be
     ///   offered to it again.
-    /// - Returns: How many ciphers were changed and removed, and how many are offered again.
     public func refresh(
         _ userID: String,
         ciphers: [BaseCipher],
         slices: [BaseSlice],
         since mark: RefreshMark,
         isFallback: Bool = false
-    ) async throws(StoreError) -> (changed: Int, removed: Int, offered: Int) {
+    ) async throws(StoreError) -> Refreshed {
         let offering = Offering(
             userID: userID,
             fetched: isFallback
@@ -40,23 +51,24 @@ extension Store {
             chance: chance
         )
         return try await write { (db) throws(DatabaseError) in
-            guard try AccountTable.contains(userID, db) else { return (0, 0, 0) }
-            let offered = isFallback ? try offering.make(db) : 0
+            var refreshed = Refreshed()
+            guard try AccountTable.contains(userID, db) else { return refreshed }
+            refreshed.offered = isFallback ? try offering.make(db) : 0
             let written = try BaseTable.advanceClock(of: userID, db)
-            let changed = try Self.take(ciphers, of: userID, written, since: mark, db)
+            try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
             if mutated(.refreshForgetsPending) {
                 try db.execute("DELETE FROM pending_change WHERE state = 'backingOff'")
                 try PendingTable.countAnew(db)
             }
-            let removed = try Self.removeAbsent(of: userID, keeping: kept, since: mark, db)
+            try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
             try Self.replace(slices, of: userID, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
                 .text(userID),
                 .int(mark.written)
             )
-            return (changed, removed, offered)
+            return refreshed
         }
     }
 
@@ -65,8 +77,9 @@ extension Store {
         of userID: String,
         _ written: Int,
         since mark: RefreshMark,
+        _ refreshed: inout Refreshed,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Int {
+    ) throws(DatabaseError) {
         let removed = Set(
             try db.all(
                 "SELECT cipher_id FROM base_removed WHERE user_id = ? AND written > ?",
@@ -74,19 +87,19 @@ extension Store {
                 .int(mark.written)
             ) { (row) throws(DatabaseError) in try row.text(0) }
         )
-        var changed = 0
-        for cipher in ciphers where !removed.contains(cipher.lane.cipherID) {
+        for cipher in ciphers {
             let known = try known(cipher.lane, db)
-            if let known, !known.cipher.isDamaged,
-                (known.written > mark.written && !mutated(.refreshOverwritesYounger))
-                    || known.cipher == cipher
+            if let known, !known.cipher.isDamaged, known.cipher == cipher { continue }
+            let isYounger = known.map { !$0.cipher.isDamaged && $0.written > mark.written }
+            if isYounger == true && !mutated(.refreshOverwritesYounger)
+                || removed.contains(cipher.lane.cipherID)
             {
+                refreshed.kept += 1
                 continue
             }
             try BaseTable.put(cipher, written: written, db)
-            changed += 1
+            refreshed.changed += 1
         }
-        return changed
     }
 
     private struct Known {
@@ -111,24 +124,27 @@ extension Store {
         of userID: String,
         keeping kept: Set<String>,
         since mark: RefreshMark,
+        _ refreshed: inout Refreshed,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Int {
+    ) throws(DatabaseError) {
         let absent = try db.all(
             "SELECT rowid, cipher_id, written FROM base_cipher WHERE user_id = ?",
             .text(userID)
         ) { (row) throws(DatabaseError) in
             (number: try row.int(0), id: try row.text(1), written: try row.int(2))
         }.filter { !kept.contains($0.id) }
-        var removed = 0
         for row in absent {
             if row.written > mark.written, !mutated(.refreshRemovesYounger),
                 try !isDamaged(row.number, db)
             {
+                refreshed.kept += 1
                 continue
             }
-            removed += try db.execute("DELETE FROM base_cipher WHERE rowid = ?", .int(row.number))
+            refreshed.removed += try db.execute(
+                "DELETE FROM base_cipher WHERE rowid = ?",
+                .int(row.number)
+            )
         }
-        return removed
     }
 
     /// Whether the row is one that nobody wrote so: when it was written cannot be told either.

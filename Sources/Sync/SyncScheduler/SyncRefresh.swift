@@ -152,11 +152,16 @@ extension SyncScheduler {
             throw .finding(Finding(doubting: doubt.kind))
         case .refused(let flaw): throw .finding(Finding(refusing: flaw))
         }
-        try await replaceBase(with: fetched, since: start.mark, isFallback: isFallback)
+        let taken = try await replaceBase(
+            with: fetched,
+            since: start.mark,
+            isFallback: isFallback
+        )
         state.withLock {
             $0.memory.doubt = nil
             $0.memory.accountRevision = fetched.picture.accountRevision
-            $0.memory.lastFetch = start.moment
+            // The number stands for all of the answer. What was not taken of it is asked for again.
+            $0.memory.lastFetch = taken.kept > 0 ? nil : start.moment
         }
         try await observe(fetched, since: start)
     }
@@ -165,9 +170,8 @@ extension SyncScheduler {
         with fetched: Fetched,
         since mark: RefreshMark,
         isFallback: Bool
-    ) async throws(Obstacle) {
-        typealias Taken = (changed: Int, removed: Int, offered: Int)
-        let taken = try await asking { (reply: PendingStore.Answer<Taken>) in
+    ) async throws(Obstacle) -> Refreshed {
+        let taken = try await asking { (reply: PendingStore.Answer<Refreshed>) in
             .refresh(
                 userID,
                 ciphers: fetched.ciphers,
@@ -177,12 +181,13 @@ extension SyncScheduler {
                 reply
             )
         }
-        guard taken.offered > 0 else { return }
+        guard taken.offered > 0 else { return taken }
         surroundings.log.warning(
             "Upstream has gone back in time; what it took from here since is pending again.",
             ["account": userID, "changes": taken.offered]
         )
         try? address.tryTell(.trigger(.queued))
+        return taken
     }
 
     /// Puts into the trash what upstream has carried out late: an untouched copy of something that was

@@ -70,6 +70,25 @@ import Vault
         }
     }
 
+    @Test func `P19 what was not taken of an answer is asked for again, whatever its number`()
+        throws
+    {
+        try Stage.play { stage in
+            let store = stage.store
+            try await store.putBase(Shelf.base("a", ticks: 10))
+            stage.upstream.edit {
+                $0.ciphers = ["a": 60]
+                $0.meanwhile = { try? await store.putBase(Shelf.base("a", ticks: 50)) }
+            }
+            try await stage.sync()
+            #expect(try stage.baseTicks() == 50)
+            stage.upstream.edit { $0.meanwhile = {} }
+            try await stage.sync()
+            #expect(stage.upstream.names == ["fetch", "fetch"])
+            #expect(try stage.baseTicks() == 60)
+        }
+    }
+
     @Test func `T-46, P8 a vault that is suddenly empty is not taken over before a second look`()
         throws
     {
