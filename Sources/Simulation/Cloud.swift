@@ -192,6 +192,16 @@ final class Cloud: Sendable {
             headers: ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
             body: "{\"masterPasswordHash\":\"\(Self.hash)\"}"
         )
+        try await signInElsewhere()
+    }
+
+    /// Its sessions are those of that time, too.
+    func rollBack() async throws {
+        await server.rollBack()
+        try await signInElsewhere()
+    }
+
+    private func signInElsewhere() async throws {
         let tokens = try await Self.signIn(upstream)
         let session = upstream.session(tokens) { _ in }
         other.withLock { $0 = UpstreamAccount(upstream, session) }

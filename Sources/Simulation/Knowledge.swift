@@ -53,6 +53,8 @@ struct Knowledge: Sendable {
         var id: String?
         /// What became of the wish to delete it.
         var deletion: Word.Fate?
+        /// It was upstream, and this host has removed it from there.
+        var isGone = false
         /// How often others have changed it, and how often they had when it was last shown here as it
         /// was upstream.
         var touches = 0
@@ -71,6 +73,8 @@ struct Knowledge: Sendable {
     var mayRegress = false
     /// Somebody made copies by hand.
     var hasCopies = false
+    /// Upstream has said what was not so: a list that lacked something, or an old one.
+    var hasLied = false
     /// Nobody is to ask before: about who one is, and anything else.
     var holds: [Bool: Duration] = [:]
     /// The same, whatever became of the process that was told.
@@ -156,6 +160,8 @@ extension Knowledge {
             guard let origin = item.origin, !item.isBackup else { continue }
             if author == .other || author == .rollBack {
                 origins[origin]?.isDeletedElsewhere = true
+            } else {
+                origins[origin]?.isGone = true
             }
         }
         checkCounts()
@@ -195,6 +201,12 @@ extension Knowledge {
             return
         }
         if word.isSeen { return }
+        // A person deletes what is shown to them, as in the server's own clients; only what waits is
+        // compared with upstream first.
+        if kind == .delete, origins[word.origin]?.deletion == .begun {
+            races += 1
+            return
+        }
         let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
         if kind == .push, known == nil {
             breach("I7", "\(text) was overwritten by a request that names no revision")
@@ -258,6 +270,9 @@ extension Knowledge {
                 counts[origin, default: 0] += 1
             }
         }
+        // Whoever is told that something is not there creates it again; what is too many is put into
+        // the trash at the next look.
+        if hasLied { return }
         for (origin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
             breach("I4", "\(origin) is upstream \(count) times")
         }
@@ -329,9 +344,10 @@ extension Knowledge {
                 breach("I13", "an item went back to an earlier revision")
             }
         }
+        // What has come since the last look was there when it was decided what may go.
         let gone = base.keys.filter { new[$0] == nil }
-        let isNearlyAll =
-            gone.count == base.count || (base.count >= 10 && gone.count * 10 >= base.count * 9)
+        let count = Set(base.keys).union(new.keys).count
+        let isNearlyAll = gone.count == count || (count >= 10 && gone.count * 10 >= count * 9)
         guard !gone.isEmpty, isNearlyAll else { return }
         let stillThere = gone.filter { upstream[$0] != nil }
         if stillThere.count * 2 > gone.count {
@@ -352,6 +368,7 @@ extension Knowledge {
             }
         }
         judgeCreations()
+        judgeDoubles()
         judgeDeletions()
         judgeSameness(shown)
     }
@@ -371,6 +388,16 @@ extension Knowledge {
                 !there.contains(name)
             else { continue }
             breach("I4", "\(name) was accepted and is not upstream")
+        }
+    }
+
+    private mutating func judgeDoubles() {
+        var counts: [String: Int] = [:]
+        for item in upstream.values where !item.isBackup && !item.isTrashed {
+            if let origin = item.origin { counts[origin, default: 0] += 1 }
+        }
+        for (origin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
+            breach("I4", "\(origin) is upstream \(count) times")
         }
     }
 

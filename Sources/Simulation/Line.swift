@@ -73,6 +73,7 @@ final class Line: Network {
             let now = stage.time.elapsed
             stage.oracle.with { $0.lastBan = now }
         }
+        if mishap == .partial || mishap == .stale { stage.oracle.with { $0.hasLied = true } }
         stage.oracle.asked(call, at: stage.time.elapsed)
         stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         let answer = try await carry(call, mishap)

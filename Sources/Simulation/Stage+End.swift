@@ -19,7 +19,9 @@ extension Stage {
         }
         guard await retryEverything() else { return }
         // One sync, and a second look at what was hard to believe.
+        await pass(max(quietUntil - time.elapsed, .zero))
         await pass(.seconds(script.interval * 11 / 10 + 400))
+        if oracle.with(\.hasLied) { await askAgain() }
         guard oracle.breach == nil else { return }
         await judge()
     }
@@ -35,7 +37,7 @@ extension Stage {
         }
         setCut(false)
         house?.line.calm()
-        try? await house?.monitor.address.tell(.drill(false))
+        if let house { await drill(false, house) }
         await signInAgain()
         unlock()
         oracle.with { $0.mayRegress = true }
@@ -57,18 +59,29 @@ extension Stage {
         }
     }
 
-    /// Twice the longest backoff, after what upstream itself has asked for.
-    private var patience: Duration {
-        let now = time.elapsed
-        let hold = oracle.with(\.latestHold)
-        let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
-        return max(hold, ban, now) - now + .seconds(2 * 900 + 150)
+    /// An upstream that has left something out of its list, and whose word for it is that nothing has
+    /// changed since, is believed for a day, unless a person insists.
+    private func askAgain() async {
+        for _ in 0..<3 {
+            guard oracle.breach == nil else { return }
+            await takeOwn(Step(number: -1, deed: .sync, isAside: false, turns: 0))
+            await pass(.seconds(400))
+        }
     }
 
-    /// Waits until nothing is pending but what upstream refuses.
+    /// Until when upstream itself has asked to be left alone. A host that is started with a wrong clock
+    /// reads that wrongly from what it kept, and waits for an hour at most.
+    private var quietUntil: Duration {
+        let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
+        let hold = oracle.with(\.latestHold)
+        let mayMisread = state.withLock { $0.hadWrongClock && max(hold, ban) > .zero }
+        return max(hold, ban, mayMisread ? state.withLock(\.upSince) + .seconds(3_600) : .zero)
+    }
+
+    /// Waits until nothing is pending but what upstream refuses: for twice the longest backoff.
     private func becomesQuiet(_ invariant: String) async -> Bool {
-        let end = time.elapsed + patience
-        while time.elapsed < end {
+        let start = time.elapsed
+        while time.elapsed < max(start, quietUntil) + .seconds(2 * 900 + 150) {
             await pass(.seconds(30))
             guard oracle.breach == nil, house != nil else { return false }
             if state.withLock(\.isSignedOut) { await signInAgain() }

@@ -117,12 +117,16 @@ extension Stage {
         let was = oracle.with { knowledge in
             let was = knowledge.origins[origin]?.isDeletedHere ?? false
             knowledge.origins[origin]?.isDeletedHere = true
+            knowledge.origins[origin]?.deletion = .begun
             return was
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", house)
         oracle.with { knowledge in
             knowledge.origins[origin]?.deletion = fate
-            if fate == .rejected { knowledge.origins[origin]?.isDeletedHere = was }
+            // What was told to be missing may be so because this was carried out twice.
+            if fate == .rejected, knowledge.origins[origin]?.isGone != true {
+                knowledge.origins[origin]?.isDeletedHere = was
+            }
         }
     }
 

@@ -31,14 +31,15 @@ extension Stage {
         case .mend: setCut(false)
         case .drill(let isOn):
             state.withLock { $0.isDrill = isOn }
-            try? await house?.monitor.address.tell(.drill(isOn))
-            try? await time.sleep(for: .milliseconds(1))
+            if let house { await drill(isOn, house) }
         case .strike(let mishap, let times): house?.line.order(mishap, times: times)
         case .lock:
             state.withLock { $0.isLocked = true }
             house?.lock()
         case .unlock: unlock()
-        case .setHostClock(let step): clock.step(step)
+        case .setHostClock(let step):
+            state.withLock { $0.hadWrongClock = true }
+            clock.step(step)
         case .setUpstreamClock(let seconds):
             oracle.with { $0.mayRegress = true }
             await cloud.setClock(seconds: seconds)
@@ -48,7 +49,7 @@ extension Stage {
         case .remember: await cloud.server.remember()
         case .rollBack:
             oracle.with { $0.mayRegress = true }
-            await elsewhere(by: .rollBack) { await self.cloud.server.rollBack() }
+            try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
         case .poison(let place):
             let ids = oracle.with { $0.upstream.keys.sorted() }
             state.withLock { $0.poisoned = ids.isEmpty ? nil : ids[place % ids.count] }
@@ -82,6 +83,12 @@ extension Stage {
             if disk.isCut || state.withLock(\.isDown) { await reviveIfDown() }
             if oracle.breach != nil { return }
         }
+    }
+
+    /// It is in force when this returns.
+    func drill(_ isOn: Bool, _ house: House) async {
+        try? await house.monitor.address.tell(.drill(isOn))
+        try? await house.monitor.address.ask { .pulse($0) }
     }
 
     func setCut(_ isCut: Bool) {

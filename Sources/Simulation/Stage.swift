@@ -38,6 +38,9 @@ public final class Stage: Sendable {
         var poisoned: String?
         /// Whether the process has to be brought up again.
         var isDown = false
+        var upSince = Duration.zero
+        /// Whether this host's clock was ever wrong.
+        var hadWrongClock = false
         /// Edits under way, and the items that they are about.
         var busy: Set<String> = []
         var underWay = 0
@@ -207,12 +210,13 @@ public final class Stage: Sendable {
             state.house = house
             state.isDown = false
             state.counts = [:]
+            state.upSince = time.elapsed
             return (state.isLocked, state.isCut, state.isDrill)
         }
         house.line.isCut = isCut
         history.note("the host is up after a \(occasion)")
         try? await background.address.tell { await house.run() }
-        if isDrill { try? await house.monitor.address.tell(.drill(true)) }
+        if isDrill { await drill(true, house) }
         if state.withLock(\.isSignedOut) { house.session.signOut() }
         if !isLocked {
             house.unlock(cloud.ring)

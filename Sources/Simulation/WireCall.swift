@@ -92,6 +92,7 @@ final class SyncCache: Sendable {
 
     func keep(_ answer: NetworkAnswer) {
         state.withLock { state in
+            state.answers.removeAll { $0.body == answer.body }
             state.answers.append(answer)
             state.last = nil
             if state.answers.count > 6 { state.answers.removeFirst() }
