@@ -110,7 +110,13 @@ extension RequestBudget {
         if line.count == 0 || ask.isForced, step(waiting, ticket: ticket, at: now) {
             return (.go, [])
         }
-        line.append(waiting, ticket: ticket, account: ask.account, pace: ask.pace)
+        line.append(
+            waiting,
+            ticket: ticket,
+            account: ask.account,
+            pace: ask.pace,
+            until: waiting.giveUp
+        )
         var turns = turns(at: now)
         guard let own = turns.firstIndex(where: { $0.ticket == ticket }) else {
             return (.wait, turns)
@@ -174,7 +180,7 @@ extension RequestBudget {
 
     /// When somebody in line may go, or gives up, if nothing else happens before.
     mutating func alarm(at now: Duration) -> Duration? {
-        let patience = line.all.map(\.waiting.giveUp).min()
+        let patience = line.firstDeadline
         let waits = line.paces.map { wait(for: $0, at: now) }.filter { $0 > .zero }
         // With a wait of none it is a place that is missing, and that announces itself.
         guard let next = waits.min() else { return patience }
@@ -201,7 +207,7 @@ extension RequestBudget {
         }
         guard line.count > 0 else { return turns }
         guard let until = heldUntil(at: now) else { return turns + impatient(at: now) }
-        for (ticket, _) in line.all {
+        for ticket in line.tickets {
             line.remove(ticket)
             turns.append(Turn(ticket: ticket, refusal: .held(until: until)))
         }
@@ -210,14 +216,13 @@ extension RequestBudget {
 
     private mutating func nextInLine(at now: Duration) -> (ticket: Int, waiting: Waiting)? {
         guard underWay.count < places else { return nil }
-        let free = Pace.allCases.filter { wait(for: $0, at: now) == .zero }
-        return line.next(of: Set(free))
+        let free = line.paces.filter { wait(for: $0, at: now) == .zero }
+        return line.next(of: free)
     }
 
     private mutating func impatient(at now: Duration) -> [Turn] {
         var turns: [Turn] = []
-        for (ticket, waiting) in line.all where waiting.giveUp <= now {
-            line.remove(ticket)
+        while let (ticket, waiting) = line.overdue(at: now) {
             let until = now + wait(for: waiting.ask.pace, at: now)
             turns.append(Turn(ticket: ticket, refusal: .throttled(until: until)))
         }
