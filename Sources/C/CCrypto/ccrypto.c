@@ -121,8 +121,17 @@ int cc_sha1(const void *bytes, size_t count, void *out) {
     return SHA1(bytes, count, out) != NULL;
 }
 
+// SHA256() fetches the method anew at every call, which costs more than a short text does.
+static struct {
+    CRYPTO_ONCE once;
+    EVP_MD *method;
+} sha256 = {.once = CRYPTO_ONCE_STATIC_INIT};
+
+static void fetch_sha256(void) { sha256.method = EVP_MD_fetch(NULL, "SHA256", NULL); }
+
 int cc_sha256(const void *bytes, size_t count, void *out) {
-    return SHA256(bytes, count, out) != NULL;
+    if (!CRYPTO_THREAD_run_once(&sha256.once, fetch_sha256) || sha256.method == NULL) return 0;
+    return checked(EVP_Digest(bytes, count, out, NULL, sha256.method, NULL));
 }
 
 size_t cc_hmac(enum cc_digest digest, const void *key, size_t key_count, const void *bytes,

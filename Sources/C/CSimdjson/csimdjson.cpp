@@ -7,7 +7,26 @@
 
 struct csj_marks {
   std::unique_ptr<simdjson::internal::dom_parser_implementation> stage;
+  size_t capacity = 0;
 };
+
+// Most documents are short, and to make room for the marks of one costs more than to set them. Each
+// thread keeps one such room, which holds positions and nothing of any text.
+static const size_t usual_capacity = 16384;
+static thread_local std::unique_ptr<csj_marks> spare;
+
+static std::unique_ptr<csj_marks> room(size_t length) noexcept {
+  if (length <= usual_capacity && spare != nullptr) return std::move(spare);
+  std::unique_ptr<csj_marks> made(new (std::nothrow) csj_marks);
+  if (made == nullptr) return made;
+  made->capacity = length <= usual_capacity ? usual_capacity : length;
+  // The depth is of interest to the second stage only, which is not used.
+  const size_t depth = 1;
+  auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
+      made->capacity, depth, made->stage);
+  if (error) made.reset();
+  return made;
+}
 
 static csj_verdict verdict(simdjson::error_code error) noexcept {
   switch (error) {
@@ -21,15 +40,10 @@ static csj_verdict verdict(simdjson::error_code error) noexcept {
 }
 
 csj_verdict csj_mark(const uint8_t *text, size_t length, csj_marks **marks) {
-  auto made = new (std::nothrow) csj_marks;
-  *marks = made;
-  if (made == nullptr) return CSJ_NO_MEMORY;
-  // The depth is of interest to the second stage only, which is not used.
-  const size_t depth = 1;
-  auto error = simdjson::get_active_implementation()->create_dom_parser_implementation(
-      length, depth, made->stage);
-  if (error) return verdict(error);
-  return verdict(made->stage->stage1(text, length, simdjson::stage1_mode::regular));
+  auto made = room(length);
+  *marks = made.release();
+  if (*marks == nullptr) return CSJ_NO_MEMORY;
+  return verdict((*marks)->stage->stage1(text, length, simdjson::stage1_mode::regular));
 }
 
 const uint32_t *csj_offsets(const csj_marks *marks) {
@@ -38,4 +52,10 @@ const uint32_t *csj_offsets(const csj_marks *marks) {
 
 size_t csj_count(const csj_marks *marks) { return marks->stage->n_structural_indexes; }
 
-void csj_free(csj_marks *marks) { delete marks; }
+void csj_free(csj_marks *marks) {
+  if (marks != nullptr && marks->capacity == usual_capacity) {
+    spare.reset(marks);
+  } else {
+    delete marks;
+  }
+}
