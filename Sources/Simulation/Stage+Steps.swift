@@ -224,6 +224,7 @@ extension Stage {
         switch refusal {
         case .locked: "locked"
         case .notFound: "not found"
+        case .inTrash: "in the trash"
         case .unfit: "unfit"
         case .outOfDate: "out of date"
         case .unreadable: "unreadable"

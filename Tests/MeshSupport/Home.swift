@@ -45,7 +45,8 @@ public struct Home: Sendable {
     }
 
     public func saveCopy(_ changeID: String) async throws -> Written<String>? {
-        try await repository.address.ask { .saveCopy(changeID: changeID, $0) }.get()
+        try await repository.address.ask { .saveCopy(changeID: changeID, $0) }.get()?
+            .map { $0.item.id ?? "" }
     }
 
     public func discard(_ changeID: String) async throws -> Bool {

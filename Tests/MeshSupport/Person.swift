@@ -118,8 +118,9 @@ public struct Person: Sendable {
 
     /// The item as it is shown here.
     public func item(_ id: String) throws -> Item {
-        let (base, pending) = try world.store.reader.layers(of: lane(id))
-        guard let json = pending?.change?.intent.snapshot?.json ?? base?.json else {
+        let layers = try world.store.reader.layers(of: lane(id))
+        let snapshot = layers.pending?.change?.intent.snapshot
+        guard let json = snapshot?.json ?? layers.base?.json else {
             throw Unexpected("there is no item \(id)")
         }
         return Item(try Cipher(json), keys: ring)

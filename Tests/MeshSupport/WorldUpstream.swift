@@ -9,6 +9,8 @@ public import Vault
 public struct WorldUpstream: VaultUpstream {
     public let account: UpstreamAccount
 
+    public init(account: UpstreamAccount) { self.account = account }
+
     private func asking(_ urgency: Urgency) -> UpstreamAccount {
         account.asking {
             // Time stands still here, so nobody waits for a turn.

@@ -224,26 +224,19 @@ extension KeyDerivation {
 
 extension Account {
     func add(_ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
-        try await viewed(try await edit(.add(body)))
+        try await write(.add(body))
     }
 
     func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
-        let item = try await existing(id)
-        guard !item.cipher.isInTrash else { throw .notAllowed(Self.deletedItem) }
-        return try await viewed(try await edit(.update(id, body)))
+        try await write(.update(id, body), of: .isLive)
     }
 
-    private static let deletedItem =
-        "You may not edit a deleted item. Use the restore command first."
-
     func trash(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        _ = try await existing(id)
-        return try await edit(.trash(id)).done
+        try await edit(.trash(id), of: .isSeen).done
     }
 
     func delete(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        _ = try await existing(id)
-        return try await edit(.delete(id)).done
+        try await edit(.delete(id), of: .isSeen).done
     }
 
     func restore(_ id: String) async throws(DeskRefusal) -> Written<Void> {
@@ -275,17 +268,20 @@ extension Account {
         return viewed.item
     }
 
-    private func edit(_ wish: Repository.Wish) async throws(DeskRefusal) -> Written<String> {
+    private func edit(
+        _ wish: Repository.Wish,
+        of expectation: Repository.Expectation = .anything
+    ) async throws(DeskRefusal) -> Written<String> {
         _ = try keys()
-        return try await ask { .edit(wish, $0) }
+        return try await ask { .edit(wish, of: expectation, $0) }
     }
 
-    func viewed(_ written: Written<String>) async throws(DeskRefusal) -> Written<ViewedItem> {
-        guard let item = try await item(written.value) else { throw .notFound }
-        return switch written.disposition {
-        case .saved: Written<ViewedItem>(item, .saved)
-        case .queued(let receiptID): Written<ViewedItem>(item, .queued(receiptID: receiptID))
-        }
+    private func write(
+        _ wish: Repository.Wish,
+        of expectation: Repository.Expectation = .anything
+    ) async throws(DeskRefusal) -> Written<ViewedItem> {
+        _ = try keys()
+        return try await ask { .write(wish, of: expectation, $0) }
     }
 }
 
@@ -325,7 +321,7 @@ extension Account {
         guard let written = try await ask({ .saveCopy(changeID: changeID, $0) }) else {
             throw .notFound
         }
-        return try await viewed(written)
+        return written
     }
 
     func discard(_ changeID: String) async throws(DeskRefusal) {

@@ -62,6 +62,7 @@ extension DeskRefusal {
         switch refusal {
         case .locked: self = .locked
         case .notFound: self = .notFound
+        case .inTrash: self = .inTrash
         case .unfit(let refusal): self = .unfit(refusal)
         case .outOfDate: self = .notAllowed(Self.outOfDate)
         case .unreadable: self = .notAllowed(Self.unreadable)

@@ -69,6 +69,30 @@ enum BaseTable {
         ) { (row) throws(DatabaseError) in try BaseCipher(row) }
     }
 
+    /// Where upstream has the cipher, without what it says of it.
+    static func footing(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Footing? {
+        try db.first(
+            """
+            SELECT revision_text, revision_ticks, is_trashed, is_archived FROM base_cipher
+            WHERE user_id = ? AND cipher_id = ?
+            """,
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in
+            Footing(
+                revision: Revision(
+                    text: try row.text(0),
+                    moment: Moment(ticks: Int64(try row.int(1)))
+                ),
+                isTrashed: try row.int(2) == 1,
+                isArchived: try row.int(3) == 1
+            )
+        }
+    }
+
     static func all(
         of userID: String,
         _ db: borrowing Connection

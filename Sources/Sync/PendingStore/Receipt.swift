@@ -43,14 +43,13 @@ public struct ReceiptEnd: Hashable, Sendable {
 }
 
 enum ReceiptTable {
-    /// A receipt for the newest edit of a change; those of the edits it was folded into end here.
+    /// A receipt for the newest edit of a change; those of earlier edits are the caller's to end.
     static func issue(
         _ id: String,
         for change: PendingChange,
         at moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        try end(change.id, ReceiptEnd(.superseded, at: moment), db)
         try db.execute(
             """
             INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks)

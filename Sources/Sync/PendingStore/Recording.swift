@@ -150,10 +150,15 @@ private struct Entry: Sendable {
         if let stored, stored.change?.foreignType != nil || stored.change == nil {
             return .made(.unreadable)
         }
-        let base = try BaseTable.find(lane, db)
-        // Nothing begins on a ground that is not what upstream said.
-        if base?.isDamaged == true, stored == nil { return .made(.unreadable) }
-        let folding = fold(into: stored?.change, lane, base?.footing)
+        let folding: Folding
+        if let pending = stored?.change {
+            folding = pending.fold(edit, footing: try BaseTable.footing(lane, db))
+        } else {
+            let base = try BaseTable.find(lane, db)
+            // Nothing begins on a ground that is not what upstream said.
+            if base?.isDamaged == true { return .made(.unreadable) }
+            folding = begin(lane, base?.footing)
+        }
         let needsRoom = stored == nil && folding.change != nil && standing.waits
         if needsRoom, let limit = try limits.reached(by: lane.userID, db) {
             return .full(limit: limit)
@@ -161,21 +166,14 @@ private struct Entry: Sendable {
         return .made(try keep(folding, stored, db))
     }
 
-    private func fold(
-        into pending: PendingChange?,
-        _ lane: Lane,
-        _ footing: Footing?
-    ) -> Folding {
-        guard let pending else {
-            return .begin(
-                edit,
-                id: ids.change,
-                userID: lane.userID,
-                cipherID: lane.cipherID,
-                footing: footing
-            )
-        }
-        return pending.fold(edit, footing: footing)
+    private func begin(_ lane: Lane, _ footing: Footing?) -> Folding {
+        PendingChange.begin(
+            edit,
+            id: ids.change,
+            userID: lane.userID,
+            cipherID: lane.cipherID,
+            footing: footing
+        )
     }
 
     private func keep(
@@ -211,6 +209,10 @@ private struct Entry: Sendable {
         }
         try PendingTable.upsert(record, db)
         if let receiptID {
+            if before != nil {
+                let end = ReceiptEnd(.superseded, at: edit.moment)
+                try ReceiptTable.end(record.change.id, end, db)
+            }
             try ReceiptTable.issue(receiptID, for: record.change, at: edit.moment, db)
         }
         return .recorded(
@@ -255,17 +257,5 @@ extension Standing {
 
     fileprivate func receiptID(_ id: String) -> String? {
         if case .queued = self { id } else { nil }
-    }
-}
-
-extension Folding {
-    fileprivate static func begin(
-        _ edit: Edit,
-        id: String,
-        userID: String,
-        cipherID: String,
-        footing: Footing?
-    ) -> Folding {
-        PendingChange.begin(edit, id: id, userID: userID, cipherID: cipherID, footing: footing)
     }
 }

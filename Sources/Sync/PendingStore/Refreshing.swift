@@ -235,13 +235,15 @@ extension StoreReader {
         }
     }
 
-    /// Both layers of one cipher.
-    public func layers(
-        of lane: Lane
-    ) throws(StoreError) -> (base: BaseCipher?, pending: StoredChange?) {
+    /// Both layers of one cipher, under whichever of its ids.
+    package func layers(of lane: Lane) throws(StoreError) -> Layers {
         try read { (db) throws(DatabaseError) in
             let lane = try AliasTable.resolve(lane, db)
-            return (try BaseTable.find(lane, db), try PendingTable.find(lane, db))
+            return Layers(
+                lane,
+                base: try BaseTable.find(lane, db),
+                pending: try PendingTable.find(lane, db)
+            )
         }
     }
 }

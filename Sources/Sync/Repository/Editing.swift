@@ -7,6 +7,7 @@ internal import Vault
 /// One edit on its way.
 private struct Draft: Sendable {
     let wish: Repository.Wish
+    let expectation: Repository.Expectation
     /// Under the id by which the client knows the item.
     let lane: Lane
     let moment: Moment
@@ -22,13 +23,25 @@ private enum Ground: Sendable {
 }
 
 extension Repository {
-    /// - Returns: The id that the item has now, and what became of the edit.
-    func edit(_ wish: Wish) async throws(Refusal) -> Written<String> {
+    /// An edit whose item is to be shown afterwards.
+    func write(
+        _ wish: Wish,
+        of expectation: Expectation
+    ) async throws(Refusal) -> Written<ViewedItem> {
+        let written = try await edit(wish, of: expectation)
+        let item = try shown(written.value)
+        return written.map { _ in item }
+    }
+
+    func edit(
+        _ wish: Wish,
+        of expectation: Expectation = .anything
+    ) async throws(Refusal) -> Written<Made> {
         let began = surroundings.timekeeper.elapsed
         let metrics = surroundings.metrics
         func took() -> Duration { surroundings.timekeeper.elapsed - began }
         do throws(Refusal) {
-            let written = try await settle(draft(wish))
+            let written = try await settle(draft(wish, expectation))
             let isSaved = written.disposition == .saved
             metrics.edited(wish.operation, isSaved ? .saved : .queued, after: took())
             if mutated(.countsTwice) {
@@ -41,25 +54,33 @@ extension Repository {
         }
     }
 
-    private func draft(_ wish: Wish) -> Draft {
+    private func draft(_ wish: Wish, _ expectation: Expectation) -> Draft {
         let id = wish.cipherID ?? surroundings.chance.identifier()
         let lane = Lane(userID: userID, cipherID: id)
-        return Draft(wish: wish, lane: lane, moment: surroundings.now)
+        return Draft(
+            wish: wish,
+            expectation: expectation,
+            lane: lane,
+            moment: surroundings.now
+        )
     }
 
     /// Looks again as often as somebody else was faster.
-    private func settle(_ draft: Draft) async throws(Refusal) -> Written<String> {
+    private func settle(_ draft: Draft) async throws(Refusal) -> Written<Made> {
         while true {
+            if isOffline, switches.now.keepsEdits {
+                if let written = try await step(draft, layers(of: draft.lane)) { return written }
+                continue
+            }
             let lane = try read { () throws(StoreError) in
                 try neighbours.reader.resolve(draft.lane)
             }
-            if isOffline, switches.now.keepsEdits {
-                if let written = try await step(draft, lane) { return written }
-                continue
-            }
             let written = try await lanes.hold(lane.cipherID) {
-                () async throws(Refusal) -> Written<String>? in
-                try await step(draft, lane)
+                () async throws(Refusal) -> Written<Made>? in
+                let layers = try layers(of: draft.lane)
+                // A create may have got its id from upstream while this edit waited for its turn.
+                guard layers.lane == lane else { return nil }
+                return try await step(draft, layers)
             }
             if let written { return written }
         }
@@ -68,18 +89,14 @@ extension Repository {
     private var isOffline: Bool { neighbours.monitor.standing.state == .offline }
 
     /// - Returns: Nil if the ground has moved.
-    private func step(
-        _ draft: Draft,
-        _ lane: Lane
-    ) async throws(Refusal) -> Written<String>? {
+    private func step(_ draft: Draft, _ layers: Layers) async throws(Refusal) -> Written<Made>? {
         let keys = try keys()
-        let layers = try layers(of: lane)
-        guard try isStill(lane, draft.lane) else { return nil }
+        let lane = layers.lane
         if mutated(.logsNames), let cipher = layers.cipher {
             surroundings.log.info("An edit.", ["name": Item(cipher, keys: keys).name])
         }
         switch try ground(of: draft, on: layers, keys) {
-        case .nothing: return Written(lane.cipherID, .saved)
+        case .nothing: return .untouched(lane)
         case .shared(let wish): return try await carryOut(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
@@ -90,14 +107,18 @@ extension Repository {
                 clock: surroundings.clockNote(offset: clockOffset())
             )
             return isOffline && keepsEdits
-                ? try await queue(edit, lane, layers)
-                : try await attempt(edit, lane, layers, mayWait: keepsEdits)
+                ? try await queue(edit, layers)
+                : try await attempt(edit, layers, mayWait: keepsEdits)
         }
     }
+}
 
-    /// A create may have got its id from upstream while this edit waited for its turn.
-    private func isStill(_ lane: Lane, _ asked: Lane) throws(Refusal) -> Bool {
-        try read { () throws(StoreError) in try neighbours.reader.resolve(asked) } == lane
+extension Written<Made> {
+    /// There was nothing to do, or somebody else has done it.
+    fileprivate static func untouched(_ lane: Lane) -> Written { .saved(lane.cipherID) }
+
+    fileprivate static func saved(_ cipherID: String) -> Written {
+        Written(Made(cipherID: cipherID), .saved)
     }
 }
 
@@ -111,6 +132,7 @@ extension Repository {
     ) throws(Refusal) -> Ground {
         if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
         if layers.isDamaged, layers.pending == nil { throw .unreadable }
+        try layers.require(draft.expectation)
         switch draft.wish {
         case .add(let body):
             return try adding(body, draft, keys)
@@ -201,6 +223,14 @@ extension Layers {
             return ground
         }
     }
+
+    fileprivate func require(
+        _ expectation: Repository.Expectation
+    ) throws(Repository.Refusal) {
+        guard expectation != .anything else { return }
+        guard let cipher else { throw .notFound }
+        if expectation == .isLive, cipher.isInTrash { throw .inTrash }
+    }
 }
 
 extension Ground {
@@ -212,31 +242,27 @@ extension Ground {
 // MARK: - Bringing it about
 
 extension Repository {
-    private func queue(
-        _ edit: Edit,
-        _ lane: Lane,
-        _ layers: Layers
-    ) async throws(Refusal) -> Written<String>? {
-        let recorded = try await record(edit, lane, .queued, layers)
-        switch recorded {
+    private func queue(_ edit: Edit, _ layers: Layers) async throws(Refusal) -> Written<Made>? {
+        switch try await record(edit, .queued, layers) {
         case .again: return nil
-        case .nothingLeft: return Written(lane.cipherID, .saved)
+        case .nothingLeft: return .untouched(layers.lane)
         case .recorded(let recorded):
-            guard let receiptID = recorded.receiptID else { return Written(lane.cipherID, .saved) }
-            tellQueued(recorded.change)
-            return Written(recorded.change.cipherID, .queued(receiptID: receiptID))
+            guard let receiptID = recorded.receiptID else { return .untouched(layers.lane) }
+            tellQueued()
+            let overlay = Overlay(foundation: layers.foundation, change: recorded.change)
+            let made = Made(cipherID: recorded.change.cipherID, overlay: overlay)
+            return Written(made, .queued(receiptID: receiptID))
         }
     }
 
     private func attempt(
         _ edit: Edit,
-        _ lane: Lane,
         _ layers: Layers,
         mayWait: Bool
-    ) async throws(Refusal) -> Written<String>? {
-        switch try await record(edit, lane, .inFlight(edit.attempt), layers) {
+    ) async throws(Refusal) -> Written<Made>? {
+        switch try await record(edit, .inFlight(edit.attempt), layers) {
         case .again: return nil
-        case .nothingLeft: return Written(lane.cipherID, .saved)
+        case .nothingLeft: return .untouched(layers.lane)
         case .recorded(let recorded): return try await push(recorded, mayWait: mayWait)
         }
     }
@@ -244,12 +270,12 @@ extension Repository {
     private func push(
         _ recorded: Recorded,
         mayWait: Bool
-    ) async throws(Refusal) -> Written<String> {
+    ) async throws(Refusal) -> Written<Made> {
         let change = recorded.change
         let attempted: Attempted = try await ask(neighbours.resolver) { .attempt(recorded, $0) }
         switch attempted {
         case .saved(let cipherID):
-            return Written(cipherID, .saved)
+            return .saved(cipherID)
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
             throw .upstream(setback)
@@ -277,7 +303,7 @@ extension Repository {
         _ recorded: Recorded,
         _ version: Int64,
         _ setback: Setback
-    ) async throws(Refusal) -> Written<String> {
+    ) async throws(Refusal) -> Written<Made> {
         let change = recorded.change
         let isNew = recorded.before == nil && !setback.mayHaveLanded
         do throws(Refusal) {
@@ -294,7 +320,7 @@ extension Repository {
         _ version: Int64,
         _ cipherID: String,
         needsRoom: Bool = false
-    ) async throws(Refusal) -> Written<String> {
+    ) async throws(Refusal) -> Written<Made> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
             .queue(
                 changeID,
@@ -306,18 +332,19 @@ extension Repository {
             )
         }
         if case .done(let change) = queued.swap, let receiptID = queued.receiptID {
-            tellQueued(change)
-            return Written(change.cipherID, .queued(receiptID: receiptID))
+            announce(change)
+            tellQueued()
+            return Written(Made(cipherID: change.cipherID), .queued(receiptID: receiptID))
         }
         let change = try read { () throws(StoreError) in
             try neighbours.reader.change(changeID)?.change
         }
-        guard let change else { return Written(cipherID, .saved) }
+        guard let change else { return .saved(cipherID) }
         return try await overtaken(change)
     }
 
     /// Somebody else went on with the change. If anything of it is left, it waits.
-    private func overtaken(_ change: PendingChange) async throws(Refusal) -> Written<String> {
+    private func overtaken(_ change: PendingChange) async throws(Refusal) -> Written<Made> {
         let now = try read { () throws(StoreError) in
             try neighbours.reader.change(change.id)?.change
         }
@@ -326,7 +353,7 @@ extension Repository {
             let resolved = try read { () throws(StoreError) in
                 try neighbours.reader.resolve(lane)
             }
-            return Written(resolved.cipherID, .saved)
+            return .saved(resolved.cipherID)
         }
         return try await queue(now.id, now.version, now.cipherID)
     }
@@ -336,12 +363,12 @@ extension Repository {
     private func carryOut(
         _ wish: Edit.Wish,
         _ lane: Lane
-    ) async throws(Refusal) -> Written<String> {
+    ) async throws(Refusal) -> Written<Made> {
         let carried: Carried = try await ask(neighbours.resolver) {
             .carryOut(wish, of: lane, $0)
         }
         switch carried {
-        case .done(let cipherID): return Written(cipherID ?? lane.cipherID, .saved)
+        case .done(let cipherID): return .saved(cipherID ?? lane.cipherID)
         case .refused(let setback): throw .upstream(setback)
         }
     }
@@ -363,12 +390,11 @@ private enum Kept: Sendable {
 extension Repository {
     private func record(
         _ edit: Edit,
-        _ lane: Lane,
         _ standing: Standing,
         _ layers: Layers
     ) async throws(Refusal) -> Kept {
         let recording: Recording = try await ask(neighbours.store) {
-            .record(edit, in: lane, as: standing, expecting: layers.seen, $0)
+            .record(edit, in: layers.lane, as: standing, expecting: layers.seen, $0)
         }
         switch recording {
         case .recorded(let recorded):
@@ -398,8 +424,7 @@ extension Repository {
     }
 
     /// A scheduler that has too much to do finds the change by itself.
-    private func tellQueued(_ change: PendingChange) {
-        announce(change)
+    private func tellQueued() {
         try? neighbours.scheduler.tryTell(.trigger(.queued))
     }
 }

@@ -5,7 +5,7 @@ internal import Vault
 
 extension Repository {
     /// - Returns: Nil if there is no such change.
-    func saveCopy(of changeID: String) async throws(Refusal) -> Written<String>? {
+    func saveCopy(of changeID: String) async throws(Refusal) -> Written<ViewedItem>? {
         let keys = try keys()
         guard let stored = try change(changeID) else { return nil }
         guard let change = stored.change, let snapshot = change.intent.snapshot,
@@ -21,7 +21,7 @@ extension Repository {
         } catch {
             throw .unfit(.unreadable(error))
         }
-        let written = try await edit(.addCopy(copy))
+        let written = try await write(.addCopy(copy), of: .anything)
         _ = try await discard(changeID)
         return written
     }

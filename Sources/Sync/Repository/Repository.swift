@@ -12,12 +12,15 @@ public final class Repository: Service {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, Refusal>>
 
     public enum Message: Sendable {
-        case edit(Wish, Answer<Written<String>>)
+        /// The id that the item has afterwards.
+        case edit(Wish, of: Expectation = .anything, Answer<Written<String>>)
+        /// As `edit`, with the item as it is seen afterwards.
+        case write(Wish, of: Expectation = .anything, Answer<Written<ViewedItem>>)
         /// The item as it is seen now; nil if there is none.
         case view(String, Answer<ViewedItem?>)
         case list(Answer<[ViewedItem]>)
         /// The content of a change becomes an item of its own, and the change goes.
-        case saveCopy(changeID: String, Answer<Written<String>?>)
+        case saveCopy(changeID: String, Answer<Written<ViewedItem>?>)
         /// The change goes, and the item is as upstream has it. False if there is no such change.
         case discard(changeID: String, Answer<Bool>)
         /// Nothing keeps the change from being tried any more. False if there is no such change.
@@ -88,8 +91,14 @@ public final class Repository: Service {
 
     private func carryOut(_ message: Message) async {
         switch message {
-        case .edit(let wish, let reply):
-            await reply.answer { () async throws(Refusal) in try await edit(wish) }
+        case .edit(let wish, let expectation, let reply):
+            await reply.answer { () async throws(Refusal) in
+                try await edit(wish, of: expectation).map(\.cipherID)
+            }
+        case .write(let wish, let expectation, let reply):
+            await reply.answer { () async throws(Refusal) in
+                try await write(wish, of: expectation)
+            }
         case .view(let id, let reply):
             await reply.answer { () async throws(Refusal) in try view(id) }
         case .list(let reply):
@@ -120,6 +129,13 @@ extension Repository {
         return layers.viewed(id, keys)
     }
 
+    /// As it is seen after an edit, which often says itself what that is.
+    func shown(_ made: Made) throws(Refusal) -> ViewedItem {
+        if let item = made.overlay?.viewed(try keys()) { return item }
+        guard let item = try view(made.cipherID) else { throw .notFound }
+        return item
+    }
+
     /// Upstream has what the disk did not keep.
     private func haveMended() {
         try? neighbours.scheduler.tryTell(.trigger(.baseDamaged))
@@ -136,14 +152,15 @@ extension Repository {
         for base in layers.base {
             let id = base.lane.cipherID
             let change = pending.removeValue(forKey: id)
-            if let item = Layers(base: base, pending: change).viewed(id, keys) {
+            if let item = Layers(base.lane, base: base, pending: change).viewed(id, keys) {
                 items.append(item)
             }
         }
         for change in layers.pending {
             let id = change.summary.lane.cipherID
             guard pending[id] != nil else { continue }
-            if let item = Layers(base: nil, pending: change).viewed(id, keys) {
+            let layers = Layers(change.summary.lane, base: nil, pending: change)
+            if let item = layers.viewed(id, keys) {
                 items.append(item)
             }
         }
@@ -152,7 +169,7 @@ extension Repository {
     }
 
     func layers(of lane: Lane) throws(Refusal) -> Layers {
-        Layers(try read { () throws(StoreError) in try neighbours.reader.layers(of: lane) })
+        try read { () throws(StoreError) in try neighbours.reader.layers(of: lane) }
     }
 
     func read<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {

@@ -28,21 +28,82 @@ public struct Written<Value: Sendable>: Sendable {
         self.value = value
         self.disposition = disposition
     }
+
+    public func map<Other: Sendable>(_ transform: (Value) -> Other) -> Written<Other> {
+        switch disposition {
+        case .saved: Written<Other>(transform(value), .saved)
+        case .queued(let receiptID):
+            Written<Other>(transform(value), .queued(receiptID: receiptID))
+        }
+    }
+}
+
+/// What an edit made.
+struct Made: Sendable {
+    let cipherID: String
+    /// What the owner sees now, where the edit told it already.
+    var overlay: Overlay?
+}
+
+/// What the user wants of a cipher, laid over what upstream last said of it.
+struct Overlay: Sendable {
+    let foundation: Cipher?
+    let change: PendingChange
+
+    /// What the owner sees; nil if nothing is to be seen.
+    var cipher: Cipher? {
+        switch change.intent {
+        case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
+        case .update(let snapshot, let trash, _):
+            let content = laid(over: try? Cipher(snapshot.json))
+            return trash == nil ? content?.trashed(like: foundation) : content
+        case .softDelete(let snapshot?, _): return laid(over: try? Cipher(snapshot.json))
+        case .softDelete(nil, _), .other: return laid(over: ground)
+        case .hardDelete: return nil
+        }
+    }
+
+    private func laid(over cipher: Cipher?) -> Cipher? {
+        cipher?.overlaid(
+            id: change.cipherID,
+            trash: change.intent.trash,
+            change.intent.adjustments,
+            at: change.updated
+        )
+    }
+
+    /// What upstream holds, or held when it was last edited here: it may have been deleted there since.
+    private var ground: Cipher? {
+        foundation ?? change.baseCopy.flatMap { try? Cipher($0) }
+    }
+
+    var mark: SyncMark {
+        let type = change.type
+        let carriesContent = change.intent.snapshot != nil && type == .softDelete
+        return SyncMark(
+            change.state == .quarantined ? .quarantined : .pending,
+            changes: (carriesContent ? [.update] : []) + [type],
+            since: change.created
+        )
+    }
+
+    func viewed(_ keys: KeyRing) -> ViewedItem? {
+        cipher.map { ViewedItem(Item($0, keys: keys), mark) }
+    }
 }
 
 /// Both layers of a cipher.
-struct Layers: Sendable {
-    let base: BaseCipher?
-    let pending: StoredChange?
+package struct Layers: Sendable {
+    /// Under the id that the cipher has now.
+    let lane: Lane
+    package let base: BaseCipher?
+    package let pending: StoredChange?
     /// The disk gave back something else than was written.
     let isDamaged: Bool
 
-    init(_ layers: (base: BaseCipher?, pending: StoredChange?)) {
-        self.init(base: layers.base, pending: layers.pending)
-    }
-
     /// What the disk did not give back as it was written is neither shown nor sent.
-    init(base: BaseCipher?, pending: StoredChange?) {
+    init(_ lane: Lane, base: BaseCipher?, pending: StoredChange?) {
+        self.lane = lane
         isDamaged = base?.isDamaged == true
         self.base = isDamaged ? nil : base
         self.pending = pending
@@ -54,43 +115,17 @@ struct Layers: Sendable {
     /// What the owner sees; nil if nothing is to be seen.
     var cipher: Cipher? {
         guard let change = pending?.change else { return foundation }
-        let adjustments = change.intent.adjustments
-        func laid(over cipher: Cipher?) -> Cipher? {
-            cipher?.overlaid(
-                id: change.cipherID,
-                trash: change.intent.trash,
-                adjustments,
-                at: change.updated
-            )
-        }
-        switch change.intent {
-        case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
-        case .update(let snapshot, let trash, _):
-            let content = laid(over: try? Cipher(snapshot.json))
-            return trash == nil ? content?.trashed(like: foundation) : content
-        case .softDelete(let snapshot?, _): return laid(over: try? Cipher(snapshot.json))
-        case .softDelete(nil, _), .other: return laid(over: ground(change))
-        case .hardDelete: return nil
-        }
+        return Overlay(foundation: foundation, change: change).cipher
     }
 
-    /// What upstream holds, or held when it was last edited here: it may have been deleted there since.
-    private func ground(_ change: PendingChange) -> Cipher? {
-        foundation ?? change.baseCopy.flatMap { try? Cipher($0) }
-    }
-
+    /// A record that cannot be read is set aside, and what it wants is known by its type alone.
     var mark: SyncMark {
         guard let pending else { return .clean }
-        let state: SyncMark.State =
-            pending.summary.state == .quarantined || pending.change == nil
-            ? .quarantined : .pending
-        return SyncMark(state, changes: changes(pending), since: pending.summary.created)
-    }
-
-    private func changes(_ pending: StoredChange) -> [ChangeType] {
-        guard let intent = pending.change?.intent else { return [pending.summary.type] }
-        let carriesContent = intent.snapshot != nil && pending.summary.type == .softDelete
-        return (carriesContent ? [.update] : []) + [pending.summary.type]
+        if let change = pending.change {
+            return Overlay(foundation: nil, change: change).mark
+        }
+        let summary = pending.summary
+        return SyncMark(.quarantined, changes: [summary.type], since: summary.created)
     }
 
     var seen: Seen {

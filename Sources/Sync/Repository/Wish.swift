@@ -17,11 +17,22 @@ extension Repository {
         case delete(String)
     }
 
+    /// What has to be true of an item when the edit is made, and not only when somebody last looked.
+    public enum Expectation: Hashable, Sendable {
+        case anything
+        /// The owner sees it, be it in the trash.
+        case isSeen
+        /// It is not in the trash either.
+        case isLive
+    }
+
     /// Why an edit is not made. Nothing has changed then.
     public enum Refusal: Error, Sendable {
         case locked
         /// There is no such item.
         case notFound
+        /// It is in the trash, where nobody edits.
+        case inTrash
         /// What was sent makes no item, or would do harm.
         case unfit(EditRefusal)
         /// The copy that was edited is older than what upstream holds by now.

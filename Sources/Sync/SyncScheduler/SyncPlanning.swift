@@ -77,6 +77,9 @@ extension SyncScheduler {
         canResolve ? (try? reader.liveCount(of: userID)) ?? 0 : 0
     }
 
+    /// One more that waits is no news then.
+    var isKnownToWait: Bool { state.withLock { $0.waits == true } }
+
     /// Tells the monitor whether anything waits for the network, if that is news. Until upstream's own
     /// "not before" it is upstream that is waited for, and no probe is to disturb it.
     func tellWhetherWaiting() {

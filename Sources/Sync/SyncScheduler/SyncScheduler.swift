@@ -213,7 +213,7 @@ extension SyncScheduler {
             if trigger == .baseDamaged { $0.memory.lastFetch = nil }
             if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
         }
-        if trigger == .queued || trigger == .unlocked { tellWhetherWaiting() }
+        if trigger == .unlocked || (trigger == .queued && !isKnownToWait) { tellWhetherWaiting() }
     }
 
     private func advance(

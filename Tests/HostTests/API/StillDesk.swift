@@ -214,6 +214,7 @@ final class StillDesk: AccountDesk {
 
     func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
         guard let old = viewed(id)?.item, let id = old.id else { throw .notFound }
+        guard !old.cipher.isInTrash else { throw .inTrash }
         let moved = state.withLock { $0.movedElsewhere[id] }
         if let moved, let seen = body.revisionDate.flatMap(Revision.init)?.moment, seen < moved {
             throw .upstream(.outOfDate)

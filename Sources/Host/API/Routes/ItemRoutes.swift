@@ -37,8 +37,6 @@ extension VaultAPI {
             )
         ) { call, desk in
             let body = try await call.itemBody()
-            let old = try await desk.knownItem(call.id)
-            guard !old.cipher.isInTrash else { throw DeskRefusal.inTrash }
             let written = try await desk.update(call.id.lowercased(), body)
             return .success(written.value).with(written.place)
         },
@@ -52,7 +50,6 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            _ = try await desk.knownItem(call.id)
             let id = call.id.lowercased()
             let isForGood = call.has("permanent")
             let written = isForGood ? try await desk.delete(id) : try await desk.trash(id)
