@@ -270,6 +270,7 @@ let package = Package(
             dependencies: [
                 "CCeilings", "System", "SQLite", "JSON", "Crypto", "HTTP", "Messaging", "Metrics",
                 "Logging", "Vault", "Records", "Sync", "Bitwarden", "Host", "EmbeddedUpstream",
+                "MeshSupport",
             ],
             path: "Tests/Benchmarks",
             exclude: ["Ceilings"],

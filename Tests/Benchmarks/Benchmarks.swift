@@ -17,6 +17,7 @@ struct Benchmarks {
         ("items", ItemBenchmarks.run),
         ("http-server", HTTPServerBenchmarks.run),
         ("upstream", UpstreamBenchmarks.run),
+        ("mesh", MeshBenchmarks.run),
         ("embedded-upstream", EmbeddedUpstreamBenchmarks.run),
     ]
 

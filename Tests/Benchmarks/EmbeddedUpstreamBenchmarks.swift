@@ -92,7 +92,7 @@ enum EmbeddedUpstreamBenchmarks {
 }
 
 /// Somebody with an account at the server, reached without a socket.
-private struct Resident {
+struct Resident {
     let token: String
     private let transport: MemoryTransport
 
@@ -127,6 +127,15 @@ private struct Resident {
         )
         guard let id = try JSON.Document(answer.body).root["id"]?.string else {
             throw UsageError(description: "Nothing can be stored: \(answer.text)")
+        }
+        return id
+    }
+
+    func userID() async throws -> String {
+        let headers: Headers = ["Authorization": "Bearer \(token)"]
+        let answer = try await transport.send(.get, "/api/accounts/profile", headers: headers)
+        guard let id = try JSON.Document(answer.body).root["id"]?.string else {
+            throw UsageError(description: "There is no profile: \(answer.text)")
         }
         return id
     }
