@@ -74,8 +74,12 @@ mutants: setup ## Breaks the program in one place after the other; each has to b
 	.build/mutants/release/holdfast simulate --mutant all --seeds 2000
 
 .PHONY: crowd
-crowd: setup ## The server among its clients: 10,000 that rest, 2,000 that leave at random.
+crowd: setup ## Server and host among their clients: 10,000 that rest, 2,000 that leave at random.
 	HOLDFAST_LONG=1 swift test $(SWIFT_FLAGS) --filter ServerAbuseTests
+	swift build $(RELEASE) --product holdfast
+	rm -rf .build/crowd
+	python3 Tests/Interop/crowd.py .build/release/holdfast .build/crowd
+
 .PHONY: interop
 interop: setup ## Clients that nobody here wrote (Python's own crypto, rbw), and ours, at the embedded upstream.
 	@echo "== Building the host in release"
@@ -90,12 +94,15 @@ dashboards: setup tools ## Boards, rules and the list of metrics anew, held agai
 	Dashboards/page.sh .build/debug/holdfast .build/dashboards/page
 	$(WITH_TOOLS) WRITE=1 Dashboards/check.sh .build/dashboards/page .build/dashboards/work
 
-.PHONY: figures
-figures: setup bench-tools ## The host beside nginx and a bare fsync: requests, start, memory, offline edits.
-	@echo "== Building the host in release"
-	swift build $(RELEASE) --product holdfast
+.PHONY: interop-venv
+interop-venv:
 	@[ -x .build/interop/venv/bin/python ] || { python3 -m venv .build/interop/venv \
 		&& .build/interop/venv/bin/pip -q install cryptography; }
+
+.PHONY: figures
+figures: setup bench-tools interop-venv ## The host beside nginx and a bare fsync: requests, start, memory, offline edits.
+	@echo "== Building the host in release"
+	swift build $(RELEASE) --product holdfast
 	rm -rf .build/figures
 	$(WITH_TOOLS) .build/interop/venv/bin/python Tests/Interop/host_figures.py .build/release/holdfast .build/figures
 
@@ -139,11 +146,21 @@ coverage: setup tools ## Which lines the tests reach.
 	"$$toolchain/llvm-cov" report holdfastPackageTests.xctest -instr-profile codecov/default.profdata \
 		-ignore-filename-regex='Tests/|\.build/'
 
-FUZZERS := $(patsubst Tests/Fuzz/%/,%,$(filter-out %/Properties/,$(wildcard Tests/Fuzz/*/)))
-SECONDS ?= 60
+FUZZERS := $(patsubst Tests/Fuzz/%/,%,$(filter-out %/Properties/,$(wildcard Tests/Fuzz/*/))) Host
+MINUTES ?= 1
+SECONDS ?= $(shell expr $(MINUTES) \* 60)
 
 .PHONY: fuzz
-fuzz: $(FUZZERS:%=fuzz-%) ## Hostile input for the readers; SECONDS=60 for each, FUZZERS="..." for some.
+fuzz: $(FUZZERS:%=fuzz-%) ## Hostile input for the readers and for a host; MINUTES=1 for each, FUZZERS="..." for some.
+
+# Requests of all kinds to a host with a vault; SEED=1 for others.
+SEED ?= 1
+.PHONY: fuzz-Host
+fuzz-Host: setup interop-venv
+	@echo "== Fuzzing a host for $(SECONDS) s"
+	swift build $(RELEASE) --product holdfast
+	rm -rf .build/fuzz/host
+	.build/interop/venv/bin/python Tests/Interop/host_fuzz.py .build/release/holdfast .build/fuzz/host $(SECONDS) $(SEED)
 
 # What was learnt stays in the corpus; an input that was found stays beside it and is printed.
 fuzz-%:

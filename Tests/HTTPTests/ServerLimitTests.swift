@@ -128,7 +128,39 @@ import Testing
         }
     }
 
-    @Test func `connections beyond the limit are told to come again`() async throws {
+    @Test func `connections beyond the limit are told to come again while all are busy`()
+        async throws
+    {
+        var limits = Limits()
+        limits.connections = 3
+        let (begun, gate) = (Signals(), Signals())
+        let handler: Handler = { _ in
+            begun.happen()
+            await gate.happened()
+            return .text("done")
+        }
+        try await serve(handler, limits: limits) { server async throws in
+            var kept: [RawClient] = []
+            for number in 1...3 {
+                let client = try server.client()
+                try client.send(Self.request(headers: ""))
+                await begun.happened(number)
+                kept.append(client)
+            }
+            let refused = try server.client()
+            refused.trySend(Self.request(headers: ""))
+            let answer = try refused.answer()
+            #expect(answer.status == .unavailable)
+            #expect(answer.headers["Retry-After"] == "1")
+            #expect(refused.isClosed)
+
+            gate.happen()
+            for client in kept { #expect(try client.answer().status == .ok) }
+            #expect(try server.ask(Self.request(headers: "")).status == .ok)
+        }
+    }
+
+    @Test func `whoever rests longest makes room for whoever comes`() async throws {
         var limits = Limits()
         limits.connections = 3
         try await serve(Self.read, limits: limits) { server async throws in
@@ -139,22 +171,38 @@ import Testing
                 #expect(try client.answer().status == .ok)
                 kept.append(client)
             }
-            let refused = try server.client()
-            refused.trySend(Self.request(headers: ""))
-            let answer = try refused.answer()
-            #expect(answer.status == .unavailable)
-            #expect(answer.headers["Retry-After"] == "1")
-            #expect(refused.isClosed)
-
-            kept[0].close()
-            try kept[1].send(Self.request(headers: ""))
-            #expect(try kept[1].answer().status == .ok, "Those inside are served as before.")
-            var later = try server.client()
-            while true {
-                later.trySend(Self.request(headers: ""))
-                if try later.answer().status == .ok { break }
-                later = try server.client()
+            // The first has something answered once more, so it is the second that has rested longest.
+            try kept[0].send(Self.request(headers: ""))
+            #expect(try kept[0].answer().status == .ok)
+            let late = try server.client()
+            try late.send(Self.request(headers: ""))
+            #expect(try late.answer().status == .ok)
+            #expect(kept[1].isClosed)
+            for client in [kept[0], kept[2], late] {
+                try client.send(Self.request(headers: ""))
+                #expect(try client.answer().status == .ok)
             }
+            while server.connections != 3 { await Task.yield() }
+        }
+    }
+
+    @Test(arguments: ["", "GET / HT"])
+    func `a crowd that asks nothing keeps nobody out`(_ beginning: String) async throws {
+        var limits = Limits()
+        limits.connections = 8
+        try await serve(Self.read, limits: limits) { server async throws in
+            var crowd: [RawClient] = []
+            for _ in 0..<100 {
+                let client = try server.client()
+                client.trySend(beginning)
+                crowd.append(client)
+                #expect(server.connections <= 8 + 2 * 64)
+            }
+            for _ in 0..<5 {
+                #expect(try server.ask(Self.request(headers: "")).status == .ok)
+            }
+            while server.connections > 8 { await Task.yield() }
+            withExtendedLifetime(crowd) {}
         }
     }
 }

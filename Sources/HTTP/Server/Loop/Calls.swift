@@ -15,6 +15,7 @@ extension ServerLoop {
         connections[connection.identity] = connection
         count()
         poll.watchDeparture(descriptor, as: connection.identity)
+        connection.restsSince = now
         connection.enter(.head, until: now + limits.headTime)
         look(at: connection)
         return connection
@@ -52,6 +53,7 @@ extension ServerLoop {
         connection.exchange = nil
         census.exchangesEnded()
         guard connection.phase != .cut else { return leaving.append(connection) }
+        connection.restsSince = now
         connection.enter(.idle, until: now + limits.idleTime)
         look(at: connection)
         if isDraining { cutIfIdle(connection) }

@@ -30,6 +30,8 @@ final class Connection {
     let peer: Peer
     /// When the library last had something of it.
     var lastCall = Duration.zero
+    /// Since when nothing of it has been answered.
+    var restsSince = Duration.zero
     private(set) var phase = Phase.idle
     private(set) var deadline: Duration?
     var exchange: Exchange?
@@ -71,6 +73,14 @@ final class Connection {
         switch phase {
         case .idle, .head, .body: true
         case .handling, .waning, .answering, .dismissed, .upgraded, .cut: false
+        }
+    }
+
+    /// Whether nothing has been asked that is not answered yet.
+    var rests: Bool {
+        switch phase {
+        case .idle, .head: cm_unread(descriptor) <= 0
+        case .body, .handling, .waning, .answering, .dismissed, .upgraded, .cut: false
         }
     }
 

@@ -31,7 +31,7 @@ extension ServerLoop {
     }
 
     func welcome(_ descriptor: Int32, at door: Door) {
-        guard connections.count < limits.connections else { return turnAway(descriptor) }
+        if connections.count >= limits.connections, !makeRoom() { return turnAway(descriptor) }
         guard let daemon, let peer = Peer(of: descriptor, door.kind) else {
             close(descriptor)
             return
@@ -40,6 +40,23 @@ extension ServerLoop {
         cm_add(daemon, descriptor)
         arriving = nil
         mustRun = true
+    }
+
+    /// Whoever has rested longest has to go, so that a crowd which asks nothing keeps nobody out. Whose
+    /// request lies here unread is no such one; a few more are let in until it has been looked at.
+    private func makeRoom() -> Bool {
+        var count = connections.values.count { $0.phase != .cut }
+        var quiet = connections.values.filter { $0.phase == .idle || $0.phase == .head }
+        while count >= limits.connections,
+            let place = quiet.indices.min(by: { quiet[$0].restsSince < quiet[$1].restsSince }),
+            quiet[place].rests
+        {
+            quiet[place].exchange?.doom()
+            cut(quiet.remove(at: place))
+            count -= 1
+        }
+        if count < limits.connections { return true }
+        return !quiet.isEmpty && count < limits.connections + Self.acceptedAtOnce
     }
 
     func turnAway(_ descriptor: Int32) {

@@ -6,7 +6,8 @@ public struct Limits: Sendable {
     public var fields = 100
     /// Bytes of any body; a handler may allow less. Beyond: 413.
     public var body = 1_048_576
-    /// Connections at the same time. Beyond: 503 with `Retry-After`.
+    /// Connections at the same time. Beyond, the one that has rested longest makes room; if all are
+    /// busy: 503 with `Retry-After`.
     public var connections = 1_024
 
     /// For the head of a request. A new connection has as long for its first one.
