@@ -55,7 +55,7 @@ final class WebSocketDriver: Sendable {
     func stop() { inbox.close(with: .stop) }
 }
 
-/// Gets the library's loop out of its sleep, for as long as there is one.
+/// Gets the loop out of its sleep: the library's, once it is there.
 final class ContextWaker: Sendable {
     // @unchecked because only waking is done here, which is made for all threads.
     private struct Context: @unchecked Sendable {
@@ -64,6 +64,7 @@ final class ContextWaker: Sendable {
 
     /// Used under the lock, so that it is not freed meanwhile.
     private let context = Lock<Context?>(nil)
+    private let calls = Semaphore()
 
     func set(_ context: OpaquePointer?) {
         self.context.withLock { $0 = context.map(Context.init(pointer:)) }
@@ -71,7 +72,10 @@ final class ContextWaker: Sendable {
 
     func wake() {
         context.withLock { context in
-            if let context { cw_wake(context.pointer) }
+            if let context { cw_wake(context.pointer) } else { calls.signal() }
         }
     }
+
+    /// Sleeps while there is no library. A call may have come before.
+    func awaitCall() { calls.wait() }
 }

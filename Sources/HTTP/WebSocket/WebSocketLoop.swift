@@ -29,22 +29,33 @@ final class WebSocketLoop {
     }
 
     func run() {
-        context = makeContext()
-        driver.waker.set(context)
         var commands: [WebSocketDriver.Command] = []
         while !isStopping {
             driver.inbox.exchange(&commands)
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
             tend()
-            guard let context else { return end() }
-            if !isStopping && driver.inbox.maySleep() { cw_serve(context) }
+            if !isStopping && driver.inbox.maySleep() { rest() }
         }
         end()
     }
 
+    private func rest() {
+        if let context { cw_serve(context) } else { driver.waker.awaitCall() }
+    }
+
     /// In seconds. The library's own timers are for what we forget.
     private static let extraPatience: Int64 = 30
+
+    /// Made for the first socket: all authorities that the machine trusts are read for it, which takes
+    /// longer than all else at a host's start.
+    private func requireContext() -> Bool {
+        if context == nil {
+            context = makeContext()
+            driver.waker.set(context)
+        }
+        return context != nil
+    }
 
     private func makeContext() -> OpaquePointer? {
         var callbacks = WebSocketCallbacks.table()
@@ -78,13 +89,16 @@ final class WebSocketLoop {
     // MARK: Open
 
     private func begin(_ link: WebSocketLink) {
+        guard !isStopping else { return link.end(with: .cancelled) }
         links[link.id] = link
         link.deadline = timekeeper.elapsed + configuration.connectDeadline
         alarms.set(link.id, at: link.deadline)
         guard links.count <= Self.socketLimit else {
             return finish(link, .local("there are \(Self.socketLimit) sockets already"))
         }
-        guard context != nil else { return finish(link, .local("libwebsockets cannot be set up")) }
+        guard requireContext() else {
+            return finish(link, .local("libwebsockets cannot be set up"))
+        }
         let (host, inbox) = (link.order.nextHost, driver.inbox)
         guard addressBytes(host) == nil else { return connect(link, to: .success([host])) }
         addressBook.ask(host, for: link.id) { inbox.post(.resolved($0, $1)) }
