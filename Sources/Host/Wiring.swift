@@ -16,6 +16,7 @@ public enum Wiring {
     public struct Outside: Sendable {
         public var network: any Network
         public var breaches: any BreachRange
+        /// Ends all that is under way there. May be asked for again.
         public var close: @Sendable () async -> Void
 
         public init(
@@ -116,6 +117,7 @@ public enum Wiring {
                 VerifyRoute { () async throws(StoreError) in try await opened.verify() }
             ),
             tally: { try? opened.reader.tally() },
+            isAlive: { heart.isBeating },
             run: {
                 await course.run {
                     await withDiscardingTaskGroup { services in
@@ -136,6 +138,7 @@ public enum Wiring {
                 }
             },
             hangUp: { board.close() },
+            giveUp: outside.close,
             close: {
                 accounts.close()
                 await course.ended()

@@ -166,20 +166,35 @@ extension HostServer {
         premises.manager.tell(.ready("Serving."))
     }
 
-    /// Serves until a signal to end comes; a hang-up has `reload` called.
-    public func serve(until signals: AsyncStream<Signal>, reload: () async -> Void) async {
+    /// Serves until a signal to end comes; a hang-up has `reload` called. The supervisor hears that the
+    /// host is alive for as long as `isAlive` says so.
+    public func serve(
+        until signals: AsyncStream<Signal>,
+        isAlive: @escaping @Sendable () -> Bool,
+        reload: () async -> Void
+    ) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { [premises, readiness] in
-                await premises.manager.keepWatch(premises.timekeeper) {
-                    readiness.stage != .starting
-                }
-            }
+            group.addTask { await self.keepWatch(isAlive) }
             group.addTask { [premises] in await Self.tidyUp(premises.timekeeper) }
             for await signal in signals {
                 guard signal == .hangUp else { break }
                 await carryOut(reload)
             }
             group.cancelAll()
+        }
+    }
+
+    private func keepWatch(_ isAlive: () -> Bool) async {
+        var wasAlive = true
+        await premises.manager.keepWatch(premises.timekeeper) {
+            let isAlive = isAlive()
+            if wasAlive, !isAlive {
+                premises.log.error(
+                    "A service does not answer any more; if that lasts, the supervisor ends the host."
+                )
+            }
+            wasAlive = isAlive
+            return isAlive
         }
     }
 
@@ -200,21 +215,33 @@ extension HostServer {
     ///
     /// - Parameters:
     ///   - hangUp: Ends what would never finish by itself, such as streams of events.
+    ///   - giveUp: Comes when time is running out, and has requests answered that wait for others.
     ///   - flush: Comes when no request is under way any more.
     public func close(
         within time: Duration,
         hangUp: () async -> Void,
-        flush: () async -> Void
+        giveUp: @escaping @Sendable () async -> Void = {},
+        flush: () async -> Void = {}
     ) async {
         readiness.move(to: .stopping)
         premises.manager.tell(.stopping)
         premises.log.notice("Stopping.")
         await hangUp()
-        await api.stop(within: time)
+        await withDiscardingTaskGroup { group in
+            group.addTask { [premises] in
+                let wait = max(.zero, time - Self.timeToAnswer)
+                if (try? await premises.timekeeper.sleep(for: wait)) != nil { await giveUp() }
+            }
+            await api.stop(within: time)
+            group.cancelAll()
+        }
         await flush()
         await ops.stop(within: .milliseconds(100))
         premises.log.notice("Stopped.")
     }
+
+    /// What requests need to be answered once nobody is waited for any more.
+    private static let timeToAnswer = Duration.seconds(1)
 }
 
 /// The names of the listeners by their doors, written once they are open.

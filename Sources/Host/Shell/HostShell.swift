@@ -8,11 +8,20 @@ public struct HostShell: Sendable {
     private let settings: HostSettings
     private let premises: HostServer.Premises
     private let logbook: Logbook
+    private let patience: Duration
 
-    public init(_ settings: HostSettings, premises: HostServer.Premises, logbook: Logbook) {
+    /// - Parameter patience: How long requests that are under way may take when the host is told to end.
+    ///   All of it takes ten seconds at most, and the accounts need a moment after the doors are closed.
+    public init(
+        _ settings: HostSettings,
+        premises: HostServer.Premises,
+        logbook: Logbook,
+        patience: Duration = .seconds(8)
+    ) {
         self.settings = settings
         self.premises = premises
         self.logbook = logbook
+        self.patience = patience
     }
 
     /// Serves until it is told to end.
@@ -60,25 +69,22 @@ public struct HostShell: Sendable {
         do {
             try server.announce(readyFile: settings.readyFile)
         } catch {
-            await server.close(within: .zero, hangUp: interior.hangUp, flush: {})
+            await server.close(within: .zero, hangUp: interior.hangUp)
             throw error
         }
         await withDiscardingTaskGroup { services in
             services.addTask { await interior.run() }
             await opened(server.addresses)
-            await server.serve(until: signals, reload: reload)
+            await server.serve(until: signals, isAlive: interior.isAlive, reload: reload)
             await server.close(
-                within: Self.patience,
+                within: patience,
                 hangUp: interior.hangUp,
+                giveUp: interior.giveUp,
                 flush: interior.close
             )
             services.cancelAll()
         }
     }
-
-    /// How long requests that are under way may take when the host is told to end. All of it takes ten
-    /// seconds at most, and the accounts need a moment after the doors are closed.
-    private static let patience = Duration.seconds(8)
 
     /// Takes over what can change while the host runs, and says what has to wait.
     private func reload(

@@ -54,8 +54,12 @@ public struct Supervisor: Sendable {
     /// Tells it that the host is alive, twice as often as it asks, for as long as `isAlive` says so.
     func keepWatch(_ timekeeper: any Timekeeper, _ isAlive: () async -> Bool) async {
         guard let watchdog else { return }
-        while (try? await timekeeper.sleep(for: watchdog / 2)) != nil {
-            if await isAlive() { tell(.alive) }
+        var wait = watchdog / 2
+        while (try? await timekeeper.sleep(for: wait)) != nil {
+            let isAlive = await isAlive()
+            if isAlive { tell(.alive) }
+            // A machine that has slept finds everybody silent, and a moment later nobody.
+            wait = isAlive ? watchdog / 2 : watchdog / 8
         }
     }
 }

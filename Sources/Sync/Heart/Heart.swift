@@ -19,6 +19,14 @@ public final class Heart: Service {
     private let requests = Mailbox<Never>(name: "heart", capacity: 1)
 
     static let interval = Duration.seconds(5)
+    /// Whoever has not answered for longer has come to a stand.
+    public static let patience = Duration.seconds(30)
+
+    /// Whether every service has shown lately that it reads its messages.
+    public var isBeating: Bool {
+        let now = surroundings.timekeeper.elapsed
+        return circle.withLock { $0.silence(at: now) } <= Self.patience
+    }
 
     public init(surroundings: Surroundings) {
         self.surroundings = surroundings
@@ -30,9 +38,9 @@ public final class Heart: Service {
         _ address: Address<Message>,
         _ question: @escaping @Sendable (Reply<Void>) -> Message
     ) -> Pulse {
-        let now = surroundings.now
+        let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
         return circle.withLock {
-            $0.join(actor, at: now) { () async throws(Undelivered) in
+            $0.join(actor, at: now, elapsed) { () async throws(Undelivered) in
                 try await address.tryAsk(question)
             }
         }
@@ -67,8 +75,9 @@ public final class Heart: Service {
 
     private func ask(_ number: Int, _ question: Circle.Question) async {
         let hasAnswered = (try? await question()) != nil
-        let now = surroundings.now
-        circle.withLock { $0.note(number, hasAnswered, at: now) }
+        guard hasAnswered else { return circle.withLock { $0.noteSilence(number) } }
+        let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
+        circle.withLock { $0.noteBeat(number, at: now, elapsed) }
     }
 
     private func show() {
@@ -87,6 +96,8 @@ private struct Circle: Sendable {
         let actor: SyncMetrics.Actor
         let ask: Question
         var lastBeat: Moment
+        /// The same by the clock that nobody sets.
+        var lastHeard: Duration
         var isAsked = false
     }
 
@@ -96,10 +107,11 @@ private struct Circle: Sendable {
     mutating func join(
         _ actor: SyncMetrics.Actor,
         at now: Moment,
+        _ elapsed: Duration,
         _ ask: @escaping Question
     ) -> Heart.Pulse {
         lastNumber += 1
-        members[lastNumber] = Member(actor: actor, ask: ask, lastBeat: now)
+        members[lastNumber] = Member(actor: actor, ask: ask, lastBeat: now, lastHeard: elapsed)
         return Heart.Pulse(number: lastNumber)
     }
 
@@ -113,9 +125,17 @@ private struct Circle: Sendable {
         return questions.sorted { $0.number < $1.number }
     }
 
-    mutating func note(_ number: Int, _ hasAnswered: Bool, at now: Moment) {
+    mutating func noteSilence(_ number: Int) { members[number]?.isAsked = false }
+
+    mutating func noteBeat(_ number: Int, at now: Moment, _ elapsed: Duration) {
         members[number]?.isAsked = false
-        if hasAnswered { members[number]?.lastBeat = now }
+        members[number]?.lastBeat = now
+        members[number]?.lastHeard = elapsed
+    }
+
+    /// For how long the most silent one has not answered.
+    func silence(at now: Duration) -> Duration {
+        members.values.map(\.lastHeard).min().map { now - $0 } ?? .zero
     }
 
     /// Of several, the most silent one counts. Where there is none, none hangs.

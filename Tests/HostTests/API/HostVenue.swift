@@ -25,6 +25,13 @@ struct HostVenue {
         return try Newcomer(email: email, password: password, settings: settings)
     }
 
+    typealias Parting = @Sendable (Guest, EmbeddedUpstream, () -> Void) async throws -> Void
+
+    /// What goes on when the story is over; the host is told to end by the call.
+    var parting: Parting = { _, _, end in end() }
+    /// How long it gives to what is under way then.
+    var patience = Duration.seconds(8)
+
     func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
         let scratch = try Scratch()
         let newcomer = try Self.newcomer.get()
@@ -32,7 +39,7 @@ struct HostVenue {
         let result: Result<Void, any Error> = await withTaskGroup { services in
             services.addTask { await upstream.run() }
             let result = await Result {
-                try await serve(upstream, newcomer, state: scratch.file("state"), story)
+                try await stay(upstream, newcomer, state: scratch.file("state"), story)
             }
             await upstream.stop(within: .seconds(1))
             services.cancelAll()
@@ -41,11 +48,41 @@ struct HostVenue {
         try result.get()
     }
 
-    private func serve(
+    private func stay(
         _ upstream: EmbeddedUpstream,
         _ newcomer: Newcomer,
         state: String,
         _ story: @Sendable (Guest) async throws -> Void
+    ) async throws {
+        let (signals, end) = AsyncStream<Signal>.makeStream()
+        let (departure, leaver) = AsyncStream<Guest>.makeStream()
+        try await withThrowingTaskGroup { group in
+            group.addTask {
+                for await guest in departure {
+                    try await parting(guest, upstream) { end.finish() }
+                }
+            }
+            try await serve(upstream, newcomer, state: state, until: signals) { guest in
+                do {
+                    try await story(guest)
+                } catch {
+                    end.finish()
+                    throw error
+                }
+                leaver.yield(guest)
+                leaver.finish()
+            }
+            leaver.finish()
+            try await group.waitForAll()
+        }
+    }
+
+    private func serve(
+        _ upstream: EmbeddedUpstream,
+        _ newcomer: Newcomer,
+        state: String,
+        until signals: AsyncStream<Signal>,
+        _ story: (Guest) async throws -> Void
     ) async throws {
         let settings = try HostSettings(
             flags: [
@@ -54,23 +91,24 @@ struct HostVenue {
             environment: [:],
             isTerminal: false
         )
-        let (client, sockets) = (try Client(), try WebSocketClient())
+        let client = try Client()
         try await Self.register(newcomer, at: upstream.url, client)
         let logbook = Logbook(sink: DescriptorSink(), timekeeper: SystemTimekeeper())
         logbook.setLevel(.warning)
-        let shell = HostShell(settings, premises: .still(logbook), logbook: logbook)
-        let outside = Wiring.Outside(
-            network: RealNetwork(client: client, sockets: sockets),
-            breaches: StillBreaches(),
-            close: {}
+        let shell = HostShell(
+            settings,
+            premises: .still(logbook),
+            logbook: logbook,
+            patience: patience
         )
-        let (signals, end) = AsyncStream<Signal>.makeStream()
+        var outside = try Wiring.Outside.real(settings)
+        outside.breaches = StillBreaches()
         var interior: Interior?
         var result: Result<Void, any Error> = .success(())
         try await shell.serve(
             until: signals,
             reread: { settings },
-            wire: { directory, premises in
+            wire: { [outside] directory, premises in
                 let wired = try await Wiring.interior(settings, in: directory, premises, outside)
                 interior = wired
                 return wired
@@ -88,11 +126,9 @@ struct HostVenue {
                     )
                     try await story(guest)
                 }
-                end.finish()
             }
         )
         await client.close()
-        await sockets.close()
         try result.get()
     }
 

@@ -1,6 +1,9 @@
 import Glibc
 import HTTP
 import JSON
+import Logging
+import Metrics
+import Sync
 import System
 import TestSupport
 import Testing
@@ -163,6 +166,31 @@ struct SupervisorTests {
         }
     }
 
+    @Test func `a mesh that comes to a stand lets the watchdog bite`() async throws {
+        let scratch = try Scratch()
+        let settings = try HostSettings(
+            flags: ["state": [scratch.file("state")]],
+            environment: [:],
+            isTerminal: false
+        )
+        let timekeeper = VirtualTimekeeper()
+        let interior = try await Wiring.interior(
+            settings,
+            in: try StateDirectory(settings.state),
+            .quiet(timekeeper),
+            try .real(settings)
+        )
+        // Its services are not run, so that none of them reads its messages.
+        #expect(interior.isAlive())
+        async let asleep: ()? = try? timekeeper.sleep(for: Heart.patience + .seconds(1))
+        while timekeeper.elapsed <= Heart.patience {
+            if !timekeeper.advance() { await Task.yield() }
+        }
+        await asleep
+        #expect(!interior.isAlive())
+        await interior.close()
+    }
+
     @Test(arguments: [
         ([:], nil), (["WATCHDOG_USEC": "5"], nil),
         (["WATCHDOG_USEC": "5", "NOTIFY_SOCKET": "/x"], Duration.microseconds(5)),
@@ -185,6 +213,21 @@ struct SupervisorTests {
     ) {
         let sockets = Activation(environment: environment, process: 7).sockets
         #expect(sockets.map { "\($0.descriptor)\($0.name)" } == expected)
+    }
+}
+
+extension HostServer.Premises {
+    /// Nobody supervises it, and nobody reads what it says.
+    static var quiet: Self { quiet(SystemTimekeeper()) }
+
+    static func quiet(_ timekeeper: any Timekeeper) -> Self {
+        Self(
+            registry: Registry(timekeeper: timekeeper),
+            log: Logger(Logbook(sink: ShellLog(), timekeeper: timekeeper)),
+            timekeeper: timekeeper,
+            manager: Supervisor(environment: [:]),
+            activation: .none
+        )
     }
 }
 

@@ -100,10 +100,14 @@ import Vault
             let pulse = heart.join(.networkMonitor, hung.address) { .pulse($0) }
             await withTaskGroup(of: Void.self) { group in
                 group.addTask { await heart.run() }
-                try? await stage.pass(.seconds(62))
+                try? await stage.pass(Heart.patience - .seconds(1))
+                #expect(heart.isBeating)
+                try? await stage.pass(.seconds(33))
                 #expect(await beat(stage, "network-monitor") == 0)
                 #expect(hung.address.traffic.depth == 1, "It is asked again and again.")
+                #expect(!heart.isBeating)
                 heart.leave(pulse)
+                #expect(heart.isBeating)
                 try? await stage.pass(.seconds(10))
                 #expect(await beat(stage, "network-monitor") >= 65)
                 heart.close()
