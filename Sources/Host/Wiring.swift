@@ -108,14 +108,12 @@ public enum Wiring {
             household: accounts,
             timekeeper: timekeeper,
             breaches: outside.breaches,
+            verify: { () async throws(StoreError) in try await opened.verify() },
             log: log
         )
         return Interior(
             household: accounts,
-            inside: Gate.Inside(
-                api,
-                VerifyRoute { () async throws(StoreError) in try await opened.verify() }
-            ),
+            inside: Gate.Inside(api),
             tally: { try? opened.reader.tally() },
             isAlive: { heart.isBeating },
             run: {
@@ -200,18 +198,13 @@ extension Accounts.Options {
 }
 
 extension Gate.Inside {
-    fileprivate init(_ api: VaultAPI, _ verify: VerifyRoute) {
-        self.init(
-            routes: VaultAPI.requests + [VerifyRoute.template],
-            scope: { request in
-                verify.concerns(request)
-                    ? .admin : VaultAPI.scope(for: request.method, request.target)
-            },
-            answer: { request, caller in
-                if let answer = await verify.answer(request) { return answer }
-                return await api.answer(request, from: caller)
+    fileprivate init(_ api: VaultAPI) {
+        self.init(routes: VaultAPI.requests) { request in
+            let way = VaultAPI.way(of: request)
+            return Gate.Passage(name: way.name, scope: way.scope) { caller in
+                await api.answer(request, on: way, from: caller)
             }
-        )
+        }
     }
 }
 

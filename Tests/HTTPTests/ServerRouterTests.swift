@@ -142,7 +142,7 @@ import Testing
     }
 
     @Test func `a path of many segments is looked up in no time`() {
-        var tree = RouteTree<Int>()
+        var tree = RouteTree()
         for depth in 1...12 {
             let text = (0..<depth).map { $0 % 2 == 0 ? "/a" : "/{x}" }.joined()
             tree.add(depth, at: Template(text), for: .get)

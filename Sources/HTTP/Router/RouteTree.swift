@@ -1,9 +1,10 @@
 /// Routes by their paths, one step for each segment.
 ///
-/// Where a literal and a parameter could both follow, the literal is tried first and the parameter
-/// after it. So a path costs no more than its length times the few places at which a template has
-/// both, which is a matter of the routes and not of who asks.
-package struct RouteTree<Entry: Sendable>: Sendable {
+/// The tree knows routes by the numbers that they have with whoever asks. Where a literal and a
+/// parameter could both follow, the literal is tried first and the parameter after it. So a path costs
+/// no more than its length times the few places at which a template has both, which is a matter of the
+/// routes and not of who asks.
+package struct RouteTree: Sendable {
     private struct Node: Sendable {
         var literals: [String: Int] = [:]
         var parameter: Int?
@@ -13,12 +14,12 @@ package struct RouteTree<Entry: Sendable>: Sendable {
 
     /// All that can be done at one path.
     package struct Endpoint: Sendable {
-        var routes: [(method: Method, route: Entry)] = []
+        var routes: [(method: Method, route: Int)] = []
 
         /// The one that was added first.
-        package var any: Entry? { routes.first?.route }
+        package var any: Int? { routes.first?.route }
 
-        subscript(method: Method) -> Entry? { routes.first { $0.method == method }?.route }
+        subscript(method: Method) -> Int? { routes.first { $0.method == method }?.route }
     }
 
     package struct Match {
@@ -30,38 +31,44 @@ package struct RouteTree<Entry: Sendable>: Sendable {
 
     package init() {}
 
-    package mutating func add(_ route: Entry, at template: Template, for method: Method) {
+    package mutating func add(_ route: Int, at template: Template, for method: Method) {
         var place = 0
         for part in template.parts {
             switch part {
-            case .literal(let text): place = step(from: place, by: \.literals[text])
-            case .parameter: place = step(from: place, by: \.parameter)
+            case .literal(let text): place = step(from: place, by: text)
+            case .parameter: place = step(from: place)
             case .rest:
-                insert(route, template, for: method, at: place, \.rest)
+                Self.insert(route, template, for: method, into: &nodes[place].rest)
                 return
             }
         }
-        insert(route, template, for: method, at: place, \.endpoint)
+        Self.insert(route, template, for: method, into: &nodes[place].endpoint)
     }
 
-    private mutating func step(from place: Int, by path: WritableKeyPath<Node, Int?>) -> Int {
-        if let next = nodes[place][keyPath: path] { return next }
+    private mutating func step(from place: Int, by literal: String) -> Int {
+        if let next = nodes[place].literals[literal] { return next }
+        nodes[place].literals[literal] = nodes.count
         nodes.append(Node())
-        nodes[place][keyPath: path] = nodes.count - 1
         return nodes.count - 1
     }
 
-    private mutating func insert(
-        _ route: Entry,
+    private mutating func step(from place: Int) -> Int {
+        if let next = nodes[place].parameter { return next }
+        nodes[place].parameter = nodes.count
+        nodes.append(Node())
+        return nodes.count - 1
+    }
+
+    private static func insert(
+        _ route: Int,
         _ template: Template,
         for method: Method,
-        at place: Int,
-        _ path: WritableKeyPath<Node, Endpoint?>
+        into place: inout Endpoint?
     ) {
-        var endpoint = nodes[place][keyPath: path] ?? Endpoint()
+        var endpoint = place ?? Endpoint()
         precondition(endpoint[method] == nil, "\(method) \(template) is there twice.")
         endpoint.routes.append((method, route))
-        nodes[place][keyPath: path] = endpoint
+        place = endpoint
     }
 
     package func match(_ segments: [String]) -> Match? {

@@ -18,7 +18,9 @@ public struct Router: Sendable {
 
     public typealias Observer = @Sendable (Observation) -> Void
 
-    private var tree = RouteTree<Route>()
+    private var tree = RouteTree()
+    /// What is done, in the order of ``routes``.
+    private var deeds: [Route] = []
     private var watch: (observer: Observer, timekeeper: any Timekeeper)?
     /// All routes, in the order in which they were added.
     public private(set) var routes: [(method: Method, template: Template)] = []
@@ -60,7 +62,8 @@ public struct Router: Sendable {
     }
 
     private mutating func add(_ method: Method, _ route: Route) {
-        tree.add(route, at: route.template, for: method)
+        tree.add(deeds.count, at: route.template, for: method)
+        deeds.append(route)
         routes.append((method, route.template))
     }
 }
@@ -107,6 +110,9 @@ extension Router {
         }
     }
 
+    /// The template of its path, whatever the method; nil if no route has that path.
+    public func template(of request: Request) -> String? { find(request).template?.description }
+
     /// Whether a handler would be asked.
     public func finds(_ request: Request) -> Bool {
         if case .handler = find(request) { true } else { false }
@@ -117,8 +123,9 @@ extension Router {
         guard let match = tree.match(request.target.segments) else {
             return .answer(.plain("Not Found", .notFound), nil)
         }
-        guard let route = match.endpoint.route(for: request.method) else {
-            return .answer(match.endpoint.refusal(of: request.method), match.endpoint.template)
+        guard let route = match.endpoint.route(for: request.method).map({ deeds[$0] }) else {
+            let template = match.endpoint.any.map { deeds[$0].template }
+            return .answer(match.endpoint.refusal(of: request.method), template)
         }
         guard let handler = route.handler(match.values) else {
             return .answer(.plain("Not Found", .notFound), nil)
@@ -156,12 +163,8 @@ private struct SegmentReader {
     }
 }
 
-extension RouteTree<Route>.Endpoint {
-    fileprivate var template: Template? { any?.template }
-}
-
 extension RouteTree.Endpoint {
-    package func route(for method: Method) -> Entry? {
+    package func route(for method: Method) -> Int? {
         self[method] ?? (method == .head ? self[.get] : nil)
     }
 

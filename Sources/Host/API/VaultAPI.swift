@@ -12,43 +12,50 @@ public struct VaultAPI: Sendable {
     let timekeeper: any Timekeeper
     let entropy: any Entropy
     let breaches: any BreachRange
+    let verify: Check
     let suffixes: PublicSuffixes
     let log: Logger
 
+    /// - Parameter verify: Looks through all that the host keeps.
     public init(
         household: any Household,
         timekeeper: any Timekeeper,
         entropy: any Entropy = SystemEntropy(),
         breaches: any BreachRange,
+        verify: @escaping Check,
         log: Logger
     ) {
         self.household = household
         self.timekeeper = timekeeper
         self.entropy = entropy
         self.breaches = breaches
+        self.verify = verify
         self.log = log
         suffixes = PublicSuffixes(path: PublicSuffixes.systemPath)
     }
 
     /// The answer, whatever the request. Whether the caller may ask for this at all was looked at
-    /// before, by ``scope(for:_:)``; whose account it is about is looked at here.
+    /// before, by the way's scope; whose account it is about is looked at here.
     public func answer(_ request: Request, from caller: Caller) async -> Response {
-        let response = await plainAnswer(request, caller)
+        await answer(request, on: Self.way(of: request), from: caller)
+    }
+
+    /// The same, where the way was looked for already.
+    public func answer(_ request: Request, on way: Way, from caller: Caller) async -> Response {
+        let response = await plainAnswer(request, way, caller)
         return request.target.query["pretty"] == nil ? response : response.indented
     }
 
-    private func plainAnswer(_ request: Request, _ caller: Caller) async -> Response {
-        guard let match = Self.table.match(request.target) else {
-            return .text("Not Found", status: .notFound)
-        }
-        guard let route = match.endpoint.route(for: request.method) else {
-            return match.endpoint.refusal(of: request.method)
-        }
-        do {
-            let call = Call(self, request, caller, route, match.values)
-            return try await route.work.answer(call)
-        } catch {
-            return answer(to: error)
+    private func plainAnswer(_ request: Request, _ way: Way, _ caller: Caller) async -> Response {
+        switch way.finding {
+        case .nothing: return .text("Not Found", status: .notFound)
+        case .noMethod(let refusal, _): return refusal
+        case .route(let route, let values):
+            do {
+                return try await route.work.answer(Call(self, request, caller, route, values))
+            } catch {
+                return answer(to: error)
+            }
         }
     }
 
@@ -65,20 +72,32 @@ public struct VaultAPI: Sendable {
 }
 
 extension VaultAPI {
-    /// What a caller must at least be allowed to do. What no route answers needs next to nothing.
-    public static func scope(for method: Method, _ target: Target) -> Caller.Scope {
-        table.match(target)?.endpoint.route(for: method)?.scope ?? .read
+    /// Where a request leads, looked for once.
+    public struct Way: Sendable {
+        let finding: RouteTable.Finding
+
+        /// What a caller must at least be allowed to do. What no route answers needs next to nothing.
+        public var scope: Caller.Scope {
+            if case .route(let route, _) = finding { route.scope } else { .read }
+        }
+
+        /// What metrics call it; nil if there is no such path.
+        public var name: String? {
+            switch finding {
+            case .route(let route, _): route.name
+            case .noMethod(_, let route): route?.name
+            case .nothing: nil
+            }
+        }
     }
 
-    /// The template of the path, as metrics call the route; nil if there is none.
-    public static func template(for method: Method, _ target: Target) -> String? {
-        guard let endpoint = table.match(target)?.endpoint else { return nil }
-        return (endpoint.route(for: method) ?? endpoint.any)?.template
+    public static func way(of request: Request) -> Way {
+        Way(finding: table.find(request.method, request.target))
     }
 
-    /// Every request that is answered.
-    public static var requests: [(method: Method, template: String)] {
-        table.routes.map { ($0.method, $0.template) }
+    /// Every request that is answered, and what metrics call it.
+    public static var requests: [(method: Method, template: String, name: String)] {
+        table.routes.map { ($0.method, $0.template, $0.name) }
     }
 
     /// All templates there are.

@@ -10,17 +10,38 @@ public import System
 public struct Gate: Sendable {
     /// What lies behind the gate.
     public struct Inside: Sendable {
-        public var routes: [(method: HTTP.Method, template: String)]
-        /// How much a request needs; asked for those that no route knows as well.
-        public var scope: @Sendable (Request) -> Caller.Scope
-        public var answer: @Sendable (Request, Caller) async -> Response
+        /// Every request that is answered, and what it is called where it is counted.
+        public var routes: [(method: HTTP.Method, template: String, name: String)]
+        public var find: @Sendable (Request) -> Passage
 
         public init(
-            routes: [(method: HTTP.Method, template: String)],
-            scope: @escaping @Sendable (Request) -> Caller.Scope,
-            answer: @escaping @Sendable (Request, Caller) async -> Response
+            routes: [(method: HTTP.Method, template: String, name: String)],
+            find: @escaping @Sendable (Request) -> Passage
         ) {
             self.routes = routes
+            self.find = find
+        }
+
+        /// Those of the gate itself as well.
+        var allRoutes: [(method: HTTP.Method, template: String, name: String)] {
+            routes + TokenRoutes.described.map { ($0.method, $0.template, $0.template) }
+        }
+    }
+
+    /// Where a request leads.
+    public struct Passage: Sendable {
+        /// What the route is called; nil if there is none.
+        let name: String?
+        /// What a caller must at least be allowed to do.
+        let scope: Caller.Scope
+        let answer: @Sendable (Caller) async -> Response
+
+        public init(
+            name: String?,
+            scope: Caller.Scope,
+            answer: @escaping @Sendable (Caller) async -> Response
+        ) {
+            self.name = name
             self.scope = scope
             self.answer = answer
         }
@@ -30,7 +51,6 @@ public struct Gate: Sendable {
     private let tokens: TokenCabinet
     private let tokenRoutes: TokenRoutes
     private let isOpen: Bool
-    private let book: RouteBook
     private let metrics: RequestMetrics
     private let log: Logger
     private let timekeeper: any Timekeeper
@@ -51,33 +71,35 @@ public struct Gate: Sendable {
         self.log = log
         self.timekeeper = timekeeper
         tokenRoutes = TokenRoutes(tokens)
-        book = RouteBook(inside.routes + TokenRoutes.templates)
-        metrics = RequestMetrics(registry, routes: book.names)
+        metrics = RequestMetrics(registry, routes: inside.allRoutes.map(\.name))
     }
 
     /// - Parameter names: Those of the listener at which the request came in.
     public func respond(to request: Request, at names: HostNames) async -> Response {
         let start = timekeeper.elapsed
-        let route = book.name(of: request)
-        let response = await rule(request, names, route)
-        metrics.note(route, response.status, after: timekeeper.elapsed - start)
+        let passage = tokenRoutes.passage(request) ?? inside.find(request)
+        let response = await rule(request, names, passage)
+        metrics.note(passage.name, response.status, after: timekeeper.elapsed - start)
         return response
     }
 
-    private func rule(_ request: Request, _ names: HostNames, _ route: String) async -> Response {
-        let needed = tokenRoutes.concern(request) ? .admin : inside.scope(request)
+    private func rule(
+        _ request: Request,
+        _ names: HostNames,
+        _ passage: Passage
+    ) async -> Response {
         let token = request.bearer.map { tokens.token(for: $0) }
-        switch approach(of: request, names, token, needed).ruling {
+        switch approach(of: request, names, token, passage.scope).ruling {
         case .refused(.nothingThere):
             // A question that clients ask to see whether anybody is here.
             return answer(.nothingThere)
         case .refused(let refusal):
-            note(refusal, request, route, token ?? nil)
+            note(refusal, request, passage, token ?? nil)
             return answer(refusal)
         case .admitted(let caller):
-            let response = await admit(request, caller)
-            if needed == .admin, request.method.changes {
-                noteAct(request, route, token ?? nil, response.status)
+            let response = await passage.answer(caller)
+            if passage.scope == .admin, request.method.changes {
+                noteAct(request, passage, token ?? nil, response.status)
             }
             return response
         }
@@ -98,13 +120,6 @@ public struct Gate: Sendable {
         )
     }
 
-    private func admit(_ request: Request, _ caller: Caller) async -> Response {
-        guard tokenRoutes.concern(request) else { return await inside.answer(request, caller) }
-        // Who is let in to one account could make a token for all of them.
-        guard caller.accountID == nil else { return answer(.scopeTooSmall) }
-        return await tokenRoutes.respond(to: request)
-    }
-
     private func answer(_ refusal: Ruling.Refusal) -> Response {
         switch refusal {
         case .foreignUser:
@@ -117,7 +132,7 @@ public struct Gate: Sendable {
         case .nothingThere:
             return .text("Not Found", status: .notFound)
         case .scopeTooSmall:
-            return .failure("The token does not allow this.", .forbidden)
+            return .scopeTooSmall
         case .noToken:
             return .challenge("A token is needed: Authorization: Bearer TOKEN.")
         case .wrongToken:
@@ -135,27 +150,36 @@ extension Gate {
     private func note(
         _ refusal: Ruling.Refusal,
         _ request: Request,
-        _ route: String,
+        _ passage: Passage,
         _ token: Token?
     ) {
         log.notice(
             "A request was refused.",
             [
-                "reason": refusal.rawValue, "method": request.method.rawValue, "route": route,
-                "peer": request.peer.text, "token": token?.id,
+                "reason": refusal.rawValue, "method": request.method.rawValue,
+                "route": passage.shownName, "peer": request.peer.text, "token": token?.id,
             ]
         )
     }
 
-    private func noteAct(_ request: Request, _ route: String, _ token: Token?, _ status: Status) {
+    private func noteAct(
+        _ request: Request,
+        _ passage: Passage,
+        _ token: Token?,
+        _ status: Status
+    ) {
         log.notice(
             "An administrator acted.",
             [
-                "method": request.method.rawValue, "route": route, "status": status.rawValue,
-                "peer": request.peer.text, "token": token?.id,
+                "method": request.method.rawValue, "route": passage.shownName,
+                "status": status.rawValue, "peer": request.peer.text, "token": token?.id,
             ]
         )
     }
+}
+
+extension Gate.Passage {
+    fileprivate var shownName: String { name ?? RequestMetrics.unknown }
 }
 
 extension Peer {
@@ -191,6 +215,8 @@ extension Request {
 }
 
 extension Response {
+    static var scopeTooSmall: Response { failure("The token does not allow this.", .forbidden) }
+
     fileprivate static func challenge(_ message: String) -> Response {
         var response = failure(message, .unauthorized)
         response.headers["WWW-Authenticate"] = "Bearer"

@@ -5,8 +5,34 @@ import System
 
 /// The routes by which an administrator makes, lists and takes back tokens.
 struct TokenRoutes: Sendable {
-    static let templates: [(method: HTTP.Method, template: String)] = [
-        (.get, "/tokens"), (.post, "/tokens"), (.delete, "/tokens/{id}"),
+    static let described: [DescribedRoute] = [
+        DescribedRoute(
+            .get,
+            "/tokens",
+            .admin,
+            VaultAPI.Description("The tokens, without their texts.", answer: .list(.token))
+        ),
+        DescribedRoute(
+            .post,
+            "/tokens",
+            .admin,
+            VaultAPI.Description(
+                "Makes a token. Its text is shown this once.",
+                body: .json(
+                    .object([
+                        .init("scope", .word(["admin", "write", "read"])),
+                        .maybe("account", .optional(.text)),
+                    ])
+                ),
+                answer: .data(.freshToken)
+            )
+        ),
+        DescribedRoute(
+            .delete,
+            "/tokens/{id}",
+            .admin,
+            VaultAPI.Description("Takes a token back.", answer: .nothing)
+        ),
     ]
 
     private let router: Router
@@ -19,14 +45,19 @@ struct TokenRoutes: Sendable {
         self.router = router
     }
 
-    /// Whether the request is about tokens, whatever it wants of them.
-    func concern(_ request: Request) -> Bool {
-        request.target.segments.first?.lowercased() == "tokens"
+    /// Nil if the request is not about tokens.
+    func passage(_ request: Request) -> Gate.Passage? {
+        guard let first = request.target.segments.first, first.utf8.count == Self.word.count,
+            first.lowercased() == Self.word
+        else { return nil }
+        return Gate.Passage(name: router.template(of: request), scope: .admin) { caller in
+            // Who is let in to one account could make a token for all of them.
+            guard caller.accountID == nil else { return .scopeTooSmall }
+            return await router.respond(to: request)
+        }
     }
 
-    func respond(to request: Request) async -> Response {
-        await router.respond(to: request)
-    }
+    private static let word = "tokens"
 
     private static func list(_ tokens: [Token]) -> JSON.Raw {
         .object { list in

@@ -116,7 +116,7 @@ struct HostVenue {
             opened: { addresses in
                 result = await Result {
                     let household = try #require(interior?.household)
-                    let guest = try await Self.guest(
+                    var guest = try await Self.guest(
                         household,
                         upstream.url,
                         newcomer,
@@ -124,6 +124,7 @@ struct HostVenue {
                         addresses,
                         client
                     )
+                    guest.routes = interior?.inside.allRoutes ?? []
                     try await story(guest)
                 }
             }

@@ -45,6 +45,8 @@ struct Guest: Sendable {
     let base: String
     var headers: Headers = [:]
     let stage: any Stage
+    /// All that is answered at the gate.
+    var routes: [(method: HTTP.Method, template: String, name: String)] = []
 
     struct Reply {
         let status: Status
@@ -125,6 +127,7 @@ struct StillVenue: Stage {
             timekeeper: household.clock,
             entropy: desk.entropy,
             breaches: breaches,
+            verify: { () async throws(StoreError) in throw .noAccount },
             log: Logger(Logbook(sink: NoSink(), timekeeper: household.clock))
         )
         var limits = Limits()

@@ -22,20 +22,29 @@ final class ShellVenue: Sendable {
     static func routes(
         _ answer: @escaping @Sendable (Request, Caller) async -> Response
     ) -> Host.Gate.Inside {
-        Host.Gate.Inside(
+        let names = [
+            "GET /status": "/status", "POST /object": "/object/{kind}",
+            "POST /accounts": "/accounts",
+        ]
+        return Host.Gate.Inside(
             routes: [
-                (.get, "/status"), (.post, "/object/{kind}"), (.post, "/accounts"),
-                (.get, "/accounts/{account}/status"),
-            ],
-            scope: { request in
-                switch (request.method, request.target.segments.first) {
+                (.get, "/status", "/status"), (.post, "/object/{kind}", "/object/{kind}"),
+                (.post, "/accounts", "/accounts"),
+                (.get, "/accounts/{account}/status", "/status"),
+            ]
+        ) { request in
+            let segments = request.target.segments
+            let isBelowAccount = segments.first == "accounts" && segments.count > 2
+            let word = isBelowAccount ? segments.last : segments.first
+            let scope: Caller.Scope =
+                switch (request.method, segments.first) {
                 case (.post, "accounts"): .admin
                 case (.post, _): .write
                 default: .read
                 }
-            },
-            answer: answer
-        )
+            let name = names["\(request.method) /\(word ?? "")"]
+            return Host.Gate.Passage(name: name, scope: scope) { await answer(request, $0) }
+        }
     }
 
     static let plainAnswer: @Sendable (Request, Caller) async -> Response = { request, caller in
@@ -77,7 +86,7 @@ final class ShellVenue: Sendable {
         do {
             try server.announce(readyFile: settings.readyFile)
         } catch {
-            await server.close(within: .zero, hangUp: {}, flush: {})
+            await server.close(within: .zero, hangUp: {})
             throw error
         }
     }
@@ -95,7 +104,7 @@ final class ShellVenue: Sendable {
     }
 
     func close() async {
-        await server.close(within: .seconds(2), hangUp: {}, flush: {})
+        await server.close(within: .seconds(2), hangUp: {})
     }
 }
 

@@ -1,3 +1,5 @@
+import Sync
+
 extension Schema {
     static let item = Schema.reference("Item")
     static let itemBody = Schema.reference("ItemBody")
@@ -16,6 +18,9 @@ extension Schema {
     static let receipt = Schema.reference("Receipt")
     static let resolution = Schema.reference("Resolution")
     static let network = Schema.reference("Network")
+    static let token = Schema.reference("Token")
+    static let freshToken = Schema.reference("FreshToken")
+    static let verification = Schema.reference("Verification")
     static let failure = Schema.reference("Failure")
 }
 
@@ -177,6 +182,7 @@ enum Components {
             "Failure",
             .object([
                 .init("success", .flag), .init("message", .text), .maybe("data", .list(.text)),
+                .maybe("twoFactorProviders", .list(.integer)), .maybe("needsNewDeviceOtp", .flag),
             ])
         ),
     ]
@@ -272,6 +278,7 @@ enum Components {
                 .maybe("clientSecret", .optional(.text)),
                 .maybe("twoFactorToken", .optional(.text)),
                 .maybe("twoFactorProvider", .optional(.integer)),
+                .maybe("newDeviceOtp", .optional(.text)),
                 .maybe("default", .optional(.flag)),
             ])
         ),
@@ -282,5 +289,25 @@ enum Components {
                 .init("state", networkState), .init("since", .date),
             ])
         ),
+        ("Token", .object(token + [.init("created", .date)])),
+        ("FreshToken", .object(token + [.init("token", .text)])),
+        (
+            "Verification",
+            .object([
+                .init("object", .constant("verification")), .init("whole", .flag),
+                .init("accounts", .integer), .init("items", .integer), .init("changes", .integer),
+                .init(
+                    "problems",
+                    .list(.object([.init("check", .word(checks)), .init("problem", .text)]))
+                ),
+            ])
+        ),
     ]
+
+    private static let token: [Schema.Property] = [
+        .init("object", .constant("token")), .init("id", .text),
+        .init("scope", .word(["admin", "write", "read"])), .init("account", .optional(.text)),
+    ]
+
+    private static let checks = Verification.Check.allCases.map(\.rawValue)
 }

@@ -8,7 +8,11 @@ extension VaultAPI {
         }
     ]
 
-    /// The description of the API in the form of OpenAPI, made of the table that routes by it.
+    /// Every route but those that only say that there is no such object.
+    static let described =
+        table.routes.compactMap(DescribedRoute.init) + TokenRoutes.described
+
+    /// The description of the API in the form of OpenAPI, made of the tables that route by it.
     static let document = JSON.Raw.object(capacity: 1 << 17) { document in
         document.add("openapi", "3.1.0")
         document.object("info") {
@@ -19,9 +23,12 @@ extension VaultAPI {
         document.array("servers") { $0.object { $0.add("url", "/") } }
         document.array("security") { $0.object { $0.array("token") { _ in } } }
         document.object("paths") { paths in
-            for template in table.templates {
-                let routes = table.routes.filter { $0.template == template }
-                paths.add(template, PathObject(routes: routes.filter { $0.description != nil }))
+            var seen: Set<String> = []
+            for template in described.map(\.template) where seen.insert(template).inserted {
+                paths.add(
+                    template,
+                    PathObject(routes: described.filter { $0.template == template })
+                )
             }
         }
         document.object("components") { components in
@@ -38,26 +45,46 @@ extension VaultAPI {
     }
 }
 
+/// A request that is answered, and what is said of it.
+struct DescribedRoute: Sendable {
+    let method: HTTP.Method
+    let template: String
+    let scope: Caller.Scope
+    let description: VaultAPI.Description
+
+    init(
+        _ method: HTTP.Method,
+        _ template: String,
+        _ scope: Caller.Scope,
+        _ description: VaultAPI.Description
+    ) {
+        (self.method, self.template) = (method, template)
+        (self.scope, self.description) = (scope, description)
+    }
+
+    /// Nil for a route of which nothing is said.
+    fileprivate init?(_ route: VaultAPI.Route) {
+        guard let description = route.description else { return nil }
+        self.init(route.method, route.template, route.scope, description)
+    }
+}
+
 /// What can be done at a path.
 private struct PathObject: JSON.Writable {
-    let routes: [VaultAPI.Route]
+    let routes: [DescribedRoute]
 
     func write(to json: inout JSON.Writer) {
         json.object { path in
             for route in routes {
-                guard let description = route.description else { continue }
-                path.add(
-                    route.method.rawValue.lowercased(),
-                    OperationObject(route: route, description: description)
-                )
+                path.add(route.method.rawValue.lowercased(), OperationObject(route: route))
             }
         }
     }
 }
 
 private struct OperationObject: JSON.Writable {
-    let route: VaultAPI.Route
-    let description: VaultAPI.Description
+    let route: DescribedRoute
+    private var description: VaultAPI.Description { route.description }
 
     func write(to json: inout JSON.Writer) {
         json.object { operation in

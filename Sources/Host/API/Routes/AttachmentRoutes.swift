@@ -38,7 +38,11 @@ extension VaultAPI {
             ),
             attach
         ),
-        .vault(.post, "/object/attachment", nil) { call, _ in
+        .vault(
+            .post,
+            "/object/attachment",
+            Description("Says where files are to be sent.", query: [.item], answer: .nothing)
+        ) { call, _ in
             _ = try call.ownerOfFile()
             throw DeskRefusal.notAllowed("Send the file to `POST /attachment`.")
         },

@@ -11,6 +11,8 @@ extension VaultAPI {
         let description: Description?
         /// Where it stands in truth: the path, or the path below an account.
         var template: String
+        /// What metrics and the log call it: the same for the default account and for any other.
+        var name: String { path }
 
         /// Whether it stands below each account as well.
         var isOfAnAccount: Bool { if case .host = work { false } else { true } }

@@ -7,10 +7,11 @@ extension VaultAPI {
     static let routes: [Route] =
         stateRoutes + generatorRoutes + listRoutes + itemRoutes + valueRoutes + attachmentRoutes
         + folderRoutes + organizationRoutes + sendRoutes + templateRoutes + queueRoutes
-        + eventRoutes + networkRoutes + accountRoutes + descriptionRoutes + unknownObjectRoutes
+        + eventRoutes + networkRoutes + accountRoutes + checkRoutes + descriptionRoutes
+        + unknownObjectRoutes
 
     /// `bw serve` knows these paths for whatever object, and says so in its own words.
-    private static let unknownObjectRoutes: [Route] = [
+    static let unknownObjectRoutes: [Route] = [
         (Method.get, "/object/{object}/{id}"), (.put, "/object/{object}/{id}"),
         (.delete, "/object/{object}/{id}"), (.post, "/object/{object}"),
         (.get, "/list/object/{object}"), (.post, "/restore/{object}/{id}"),
@@ -22,7 +23,7 @@ extension VaultAPI {
 
 /// All routes, to be found by a path.
 struct RouteTable: Sendable {
-    private var tree = RouteTree<VaultAPI.Route>()
+    private var tree = RouteTree()
     private(set) var routes: [VaultAPI.Route] = []
 
     init(_ routes: [VaultAPI.Route]) {
@@ -33,12 +34,26 @@ struct RouteTable: Sendable {
     }
 
     private mutating func add(_ route: VaultAPI.Route) {
-        tree.add(route, at: Template(route.template), for: route.method)
+        tree.add(routes.count, at: Template(route.template), for: route.method)
         routes.append(route)
     }
 
-    func match(_ target: Target) -> RouteTree<VaultAPI.Route>.Match? {
-        target.isAsterisk ? nil : tree.match(target.segments)
+    /// What is there for a request.
+    func find(_ method: Method, _ target: Target) -> Finding {
+        guard !target.isAsterisk, let match = tree.match(target.segments) else { return .nothing }
+        guard let number = match.endpoint.route(for: method) else {
+            let other = match.endpoint.any.map { routes[$0] }
+            return .noMethod(match.endpoint.refusal(of: method), other)
+        }
+        return .route(routes[number], match.values)
+    }
+
+    enum Finding: Sendable {
+        /// With what the path holds where the template has names.
+        case route(VaultAPI.Route, [String])
+        /// The path is there, the method is not; with a route that has the same path.
+        case noMethod(Response, VaultAPI.Route?)
+        case nothing
     }
 
     var templates: [String] {
