@@ -72,10 +72,11 @@ public struct Address<Message: Sendable>: Sendable {
 extension Address: Line {
     public var traffic: Traffic { channel.traffic }
 
-    public func observeWaits(
+    public func observe(
         by time: any Timekeeper,
-        _ record: @escaping @Sendable (Duration) -> Void
+        waited: @escaping @Sendable (Duration) -> Void,
+        deepened: @escaping @Sendable (Int) -> Void
     ) {
-        channel.observe(WaitObserver(time: time, record: record))
+        channel.observe(LineObserver(time: time, waited: waited, deepened: deepened))
     }
 }

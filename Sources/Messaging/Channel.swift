@@ -10,9 +10,18 @@ final class Channel<Message: Sendable>: Sendable {
 
     struct Guarded: Sendable {
         var state: State
-        var observer: WaitObserver?
+        var observer: LineObserver?
 
         var now: Duration { observer?.time.elapsed ?? .zero }
+
+        /// Whoever observes is told what the transition did to the depth.
+        mutating func move<Result>(_ transition: (inout State) -> Result) -> Result {
+            guard let observer else { return transition(&state) }
+            let before = state.depth
+            let result = transition(&state)
+            if state.depth != before { observer.deepened(state.depth - before) }
+            return result
+        }
     }
 
     let name: String
@@ -26,7 +35,10 @@ final class Channel<Message: Sendable>: Sendable {
     // MARK: Sending
 
     func offer(_ message: Message) -> State.Offer {
-        let offer = guarded.withLock { $0.state.offer(message, at: $0.now) }
+        let offer = guarded.withLock { guarded in
+            let now = guarded.now
+            return guarded.move { $0.offer(message, at: now) }
+        }
         if case .accepted(let reader?) = offer { reader.resume() }
         return offer
     }
@@ -42,10 +54,13 @@ final class Channel<Message: Sendable>: Sendable {
     }
 
     private func line(up sender: Sender, with message: Message, ticket: Int) {
-        let offer: State.Offer? = guarded.withLock {
+        let offer: State.Offer? = guarded.withLock { guarded in
             // Asked under the lock: a task that is cancelled later finds its sender in the line.
             if Task.isCancelled { return nil }
-            return $0.state.wait(with: message, from: sender, ticket: ticket, sentAt: $0.now)
+            let now = guarded.now
+            return guarded.move {
+                $0.wait(with: message, from: sender, ticket: ticket, sentAt: now)
+            }
         }
         switch offer {
         case nil: sender.resume(returning: .cancelled)
@@ -69,8 +84,10 @@ final class Channel<Message: Sendable>: Sendable {
     }
 
     /// Takes the next messages, if there are any.
-    func take(into hand: inout Handful<Message>) -> (State.Taking, WaitObserver?) {
-        let (taking, observer) = guarded.withLock { ($0.state.take(into: &hand), $0.observer) }
+    func take(into hand: inout Handful<Message>) -> (State.Taking, LineObserver?) {
+        let (taking, observer) = guarded.withLock { guarded in
+            (guarded.move { $0.take(into: &hand) }, guarded.observer)
+        }
         if case .taken(let senders) = taking {
             for sender in senders { sender.resume(returning: nil) }
         }
@@ -98,7 +115,7 @@ final class Channel<Message: Sendable>: Sendable {
     }
 
     func hangUp() {
-        bid(guarded.withLock { $0.state.hangUp() })
+        bid(guarded.withLock { guarded in guarded.move { $0.hangUp() } })
     }
 
     private func bid(_ farewell: consuming State.Farewell) {
@@ -122,9 +139,12 @@ final class Channel<Message: Sendable>: Sendable {
         }
     }
 
-    func observe(_ observer: WaitObserver) {
+    func observe(_ observer: LineObserver) {
         let now = observer.time.elapsed
         guarded.withLock {
+            let depth = $0.state.depth
+            $0.observer?.deepened(-depth)
+            observer.deepened(depth)
             $0.observer = observer
             $0.state.keepTimes(from: now)
         }

@@ -44,7 +44,7 @@ extension Mailbox: AsyncSequence {
         private let mailbox: Mailbox
         private let channel: Channel<Message>
         private var hand = Handful<Message>()
-        private var observer: WaitObserver?
+        private var observer: LineObserver?
 
         fileprivate init(mailbox: Mailbox, channel: Channel<Message>) {
             self.mailbox = mailbox
@@ -74,9 +74,9 @@ extension Mailbox: AsyncSequence {
             hand = Handful()
         }
 
-        private func report(to observer: WaitObserver) {
+        private func report(to observer: LineObserver) {
             guard let sentAt = hand.times.popFirst() else { return }
-            observer.record(observer.time.elapsed - sentAt)
+            observer.waited(observer.time.elapsed - sentAt)
         }
 
         deinit { channel.hangUp() }

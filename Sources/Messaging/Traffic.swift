@@ -27,20 +27,32 @@ public protocol Line: Sendable {
     /// Read under the channel's lock; costs the channel nothing while nobody reads it.
     var traffic: Traffic { get }
 
-    /// From now on reports how long every message waited from being sent (so a sender's wait for
-    /// room counts) to being read.
+    /// From now on tells how long every message waited from being sent (so a sender's wait for room
+    /// counts) to being read, and whenever the depth changes, by how much; first by what it is now.
     ///
-    /// The reader calls `record` before it handles the message, so it has to be quick. Until this
-    /// is called nobody looks at a clock. A later call takes the place of the earlier one, and has
-    /// to bring the same `time`.
-    func observeWaits(
+    /// The reader calls `waited` before it handles the message, and `deepened` is called under the
+    /// channel's lock, so both have to be quick. Until this is called nobody looks at a clock. A later
+    /// call takes the place of the earlier one, and has to bring the same `time`.
+    func observe(
         by time: any Timekeeper,
-        _ record: @escaping @Sendable (Duration) -> Void
+        waited: @escaping @Sendable (Duration) -> Void,
+        deepened: @escaping @Sendable (Int) -> Void
     )
 }
 
-/// Who is told how long messages waited.
-struct WaitObserver: Sendable {
+extension Line {
+    /// Only how long messages waited.
+    public func observeWaits(
+        by time: any Timekeeper,
+        _ record: @escaping @Sendable (Duration) -> Void
+    ) {
+        observe(by: time, waited: record, deepened: { _ in })
+    }
+}
+
+/// Who is told what goes through a channel.
+struct LineObserver: Sendable {
     let time: any Timekeeper
-    let record: @Sendable (Duration) -> Void
+    let waited: @Sendable (Duration) -> Void
+    let deepened: @Sendable (Int) -> Void
 }

@@ -5,34 +5,19 @@ public import System
 /// `_capacity` and `_wait_seconds`.
 ///
 /// Many lines may have the same name (every account has a resolver of its own); they are shown
-/// together. All but the waits is read from the lines when somebody scrapes, and costs them nothing
-/// until then.
+/// together. Each line tells when something changes, so that a scrape takes as long with a line as
+/// with many thousands.
 public final class ChannelMetrics: Sendable {
-    private struct Channel {
-        var lines: [Int: any Line] = [:]
-        /// What the lines that are gone had taken; without it the total would fall.
-        var takenBefore = 0
-
-        var traffics: some Sequence<Traffic> { lines.values.lazy.map(\.traffic) }
-    }
-
-    private struct State {
-        var channels: [String: Channel]
-        var nextTicket = 0
-    }
-
-    private let state: Lock<State>
     private let waits: Labelled<String, Histogram<Duration>>
+    private let depths: Labelled<String, Gauge>
+    private let capacities: Labelled<String, Gauge>
     private let timekeeper: any Timekeeper
 
     /// - Parameter names: All channels there will ever be.
     public init(_ registry: Registry, channels names: [String], timekeeper: any Timekeeper) {
         let channel = Label("channel", names)
         self.timekeeper = timekeeper
-        state = Lock(
-            State(channels: Dictionary(uniqueKeysWithValues: names.map { ($0, Channel()) }))
-        )
-        waits = registry.register(
+        let waits: Labelled<String, Histogram<Duration>> = registry.register(
             .histogram(
                 "holdfast_channel_wait_seconds",
                 "How long messages waited from being sent to being read.",
@@ -40,18 +25,20 @@ public final class ChannelMetrics: Sendable {
             ),
             by: channel
         )
+        self.waits = waits
+        // Every message that is read has waited, if only for a moment.
         registry.register(
             .counter("holdfast_channel_messages_total", "Messages that were read."),
             by: channel
-        ) { [self] in read($0) { $0.traffics.reduce($0.takenBefore) { $0 + $1.taken } } }
-        registry.register(
+        ) { Double(waits[$0].snapshot.count) }
+        depths = registry.register(
             .gauge("holdfast_channel_depth", "Messages that wait to be read."),
             by: channel
-        ) { [self] in read($0) { $0.traffics.reduce(0) { $0 + $1.depth } } }
-        registry.register(
+        )
+        capacities = registry.register(
             .gauge("holdfast_channel_capacity", "Messages that may wait before senders do."),
             by: channel
-        ) { [self] in read($0) { $0.traffics.reduce(0) { $0 + $1.capacity } } }
+        )
     }
 
     private static let bounds: [Duration] = [
@@ -60,39 +47,29 @@ public final class ChannelMetrics: Sendable {
         .milliseconds(100), .milliseconds(500), .seconds(1), .seconds(5),
     ]
 
-    /// Shows the line with its channel for as long as the watch is kept. The line's name has to be
-    /// one of the channels.
+    /// Shows the line with its channel, and its room for as long as the watch is kept. The line's name
+    /// has to be one of the channels.
     public func watch(_ line: any Line) -> Watch {
-        let name = line.traffic.name
-        let ticket = state.withLock { state in
-            state.nextTicket += 1
-            state.channels[name]?.lines[state.nextTicket] = line
-            return state.nextTicket
-        }
-        let wait = waits[name]
-        line.observeWaits(by: timekeeper) { wait.observe($0) }
-        return Watch { [self] in forget(ticket, of: name) }
+        let traffic = line.traffic
+        let (wait, depth) = (waits[traffic.name], depths[traffic.name])
+        line.observe(
+            by: timekeeper,
+            waited: { wait.observe($0) },
+            deepened: { depth.add(Double($0)) }
+        )
+        return Watch(capacities[traffic.name], room: Double(traffic.capacity))
     }
 
     /// The interest in one line; ends when it is let go.
     public final class Watch: Sendable {
-        private let end: @Sendable () -> Void
+        private let capacity: Gauge
+        private let room: Double
 
-        fileprivate init(end: @escaping @Sendable () -> Void) {
-            self.end = end
+        fileprivate init(_ capacity: Gauge, room: Double) {
+            (self.capacity, self.room) = (capacity, room)
+            capacity.add(room)
         }
 
-        deinit { end() }
-    }
-
-    private func forget(_ ticket: Int, of name: String) {
-        state.withLock { state in
-            guard let line = state.channels[name]?.lines.removeValue(forKey: ticket) else { return }
-            state.channels[name]?.takenBefore += line.traffic.taken
-        }
-    }
-
-    private func read(_ name: String, _ figure: (Channel) -> Int) -> Double? {
-        state.withLock { $0.channels[name].map { Double(figure($0)) } }
+        deinit { capacity.add(-room) }
     }
 }

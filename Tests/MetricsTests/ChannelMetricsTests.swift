@@ -60,6 +60,28 @@ struct ChannelMetricsTests {
         #expect(try await figures(of: "repository") == [3, 0, 0, 3])
     }
 
+    @Test func `what a line never reads does not wait any more once it has hung up`() async throws {
+        var mailbox: Mailbox<Int>? = Mailbox(name: "repository", capacity: 8)
+        let address = try #require(mailbox?.address)
+        let watch = channels.watch(address)
+        for number in 0..<5 { try await address.tell(number) }
+        #expect(try await figures(of: "repository") == [0, 5, 8, 0])
+        mailbox = nil
+        #expect(throws: Undelivered.closed) { try address.tryTell(5) }
+        #expect(try await figures(of: "repository") == [0, 0, 8, 0])
+        withExtendedLifetime(watch) {}
+    }
+
+    @Test func `what was sent before a line was watched waits as well`() async throws {
+        let mailbox = Mailbox<Int>(name: "repository", capacity: 8)
+        for number in 0..<3 { try await mailbox.address.tell(number) }
+        let watches = [channels.watch(mailbox.address), channels.watch(mailbox.address)]
+        #expect(try await figures(of: "repository").prefix(2) == [0, 3])
+        await read(mailbox, count: 3)
+        #expect(try await figures(of: "repository").prefix(2) == [3, 0])
+        withExtendedLifetime(watches) {}
+    }
+
     @Test func `a watch of a channel that was not announced stops the program`() async {
         await #expect(processExitsWith: .failure) {
             let channels = ChannelMetrics(

@@ -32,6 +32,11 @@ extension Account: AccountDesk {
         return standing
     }
 
+    /// What the roll has of the account.
+    var entry: Roll.Entry {
+        Roll.Entry(status: presentStatus, server: link.number, outlook: scheduler.outlook)
+    }
+
     var outline: AccountOutline {
         get async throws(DeskRefusal) {
             let record = record
@@ -297,6 +302,8 @@ extension Written {
 // MARK: - The queue
 
 extension Account {
+    var heldUntil: Moment? { scheduler.plan.heldUntil }
+
     func pending() async throws(DeskRefusal) -> [StoredChange] {
         try office.read { reader throws(StoreError) in try reader.changes(of: id) }
     }

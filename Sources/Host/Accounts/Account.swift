@@ -193,6 +193,7 @@ extension Account {
     fileprivate func noteSignOut() async {
         if !keyholder.isLocked { lockKeys() }
         await note { record, _ in record.isSignedOut = true }
+        office.announce(.account(userID: id))
     }
 
     /// Organisations come and go while the vault is open.

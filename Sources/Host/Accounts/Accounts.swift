@@ -109,6 +109,7 @@ public final class Accounts: Service {
         let link = try link(to: record.server)
         let account = Account(record, tokens: tokens, link: link, office: office)
         state.withLock { $0.accounts[record.id] = account }
+        office.roll.note(record.id)
         start(account)
         return account
     }
@@ -122,7 +123,7 @@ public final class Accounts: Service {
         }
         let (link, isNew) = state.withLock { state in
             if let link = state.links[bases.server] { return (link, false) }
-            let link = ServerLink(upstream(bases), office)
+            let link = ServerLink(upstream(bases), number: state.links.count, office)
             state.links[bases.server] = link
             return (link, true)
         }
@@ -191,6 +192,7 @@ public final class Accounts: Service {
 
     func forget(_ account: Account) {
         state.withLock { $0.accounts[account.id] = nil }
+        office.roll.note(account.id)
         account.close()
     }
 }
@@ -200,13 +202,17 @@ public final class Accounts: Service {
 extension Accounts: Household {
     public var desks: [any AccountDesk] { everybody }
 
-    public var standings: [AccountStanding] {
+    public var summary: HouseholdSummary {
         get async {
+            let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
             let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
-            guard let queues else { return [] }
-            return everybody.map { account in
-                account.standing(queues[account.id].map(AccountStanding.Pending.init) ?? .init())
-            }
+            let states = links.map { ($0.number, $0.monitor.standing.state) }
+            return office.roll.summary(
+                at: now,
+                elapsed,
+                queues: queues ?? [:],
+                servers: Dictionary(uniqueKeysWithValues: states)
+            ) { [self] id in account(id)?.entry }
         }
     }
 

@@ -20,7 +20,16 @@ struct Office: Sendable {
     let channels: ChannelMetrics
     let surroundings: Surroundings
 
-    func announce(_ event: MeshEvent) { surroundings.announce(event) }
+    /// How all accounts stand.
+    let roll = Roll()
+
+    func announce(_ event: MeshEvent) {
+        switch event {
+        case .sync(let userID, _), .account(let userID): roll.note(userID)
+        case .pending, .resolution, .network: break
+        }
+        surroundings.announce(event)
+    }
 
     func switchBoard() -> SwitchBoard {
         SwitchBoard(offlineChanges: offlineChanges, resolution: resolution)

@@ -9,6 +9,8 @@ import Vault
 /// One server with all that is known of the way there, for all accounts that are on it.
 final class ServerLink: Service {
     let upstream: Upstream
+    /// Of the host's servers.
+    let number: Int
     let monitor: NetworkMonitor
     private let office: Office
     private let heart: Heart
@@ -30,8 +32,9 @@ final class ServerLink: Service {
         }
     }
 
-    init(_ upstream: Upstream, _ office: Office) {
+    init(_ upstream: Upstream, number: Int, _ office: Office) {
         self.upstream = upstream
+        self.number = number
         self.office = office
         heart = office.heart
         let listeners = listeners

@@ -75,6 +75,8 @@ public protocol AccountDesk: Sendable {
 
     // The queue.
 
+    /// Before this nothing of it is sent, because of a failure or because upstream asked for it.
+    var heldUntil: Moment? { get }
     /// Oldest first.
     func pending() async throws(DeskRefusal) -> [StoredChange]
     func pendingChange(_ id: String) async throws(DeskRefusal) -> StoredChange?
@@ -99,6 +101,8 @@ extension AccountDesk {
         get async throws(DeskRefusal) { AccountOutline(try await standing) }
     }
 
+    public var heldUntil: Moment? { nil }
+
     public var equivalentDomains: [[String]] {
         get async throws(DeskRefusal) { [] }
     }
@@ -108,8 +112,8 @@ extension AccountDesk {
 public protocol Household: Sendable {
     /// In the order in which they came.
     var desks: [any AccountDesk] { get }
-    /// How all accounts stand that can be asked.
-    var standings: [AccountStanding] { get async }
+    /// What all accounts come to that can be asked.
+    var summary: HouseholdSummary { get async }
     func desk(_ id: String) -> (any AccountDesk)?
     /// The one that the routes without an account mean: the only one, or the one that was chosen.
     var defaultDesk: (any AccountDesk)? { get }

@@ -81,28 +81,22 @@ public struct HouseholdMetrics: Sendable {
             by: Label("state")
         )
         registry.beforeEachPage { [self] in
-            show(await household.standings)
+            show(await household.summary)
             show(tally() ?? [])
         }
     }
 
-    private func show(_ standings: [AccountStanding]) {
+    private func show(_ summary: HouseholdSummary) {
         for status in AccountStanding.Status.allCases {
-            accounts[status].set(standings.count { $0.status == status })
+            accounts[status].set(summary.accounts[status] ?? 0)
         }
-        oldest.set(standings.compactMap(\.pending.oldest).min()?.date.timeIntervalSince1970 ?? 0)
-        let able = standings.filter(\.delivers)
-        deliverable.set(able.reduce(0) { $0 + $1.pending.live })
-        let made = able.compactMap(\.pending.oldest).min()
-        oldestDeliverable.set(made?.date.timeIntervalSince1970 ?? 0)
-        let moments = standings.map { $0.lastSync?.date.timeIntervalSince1970 ?? 0 }
-        lastSuccess.set(moments.min() ?? 0)
-        longestBackoff.set((standings.compactMap(\.backoff).max() ?? .zero) / .seconds(1))
-        nextRetry.set(standings.compactMap(\.nextRetry).min()?.date.timeIntervalSince1970 ?? 0)
-        let upstreams = Dictionary(standings.map { ($0.server, $0.network) }) { first, _ in first }
-        for state in NetworkState.allCases {
-            networks[state].set(upstreams.values.count { $0 == state })
-        }
+        for state in NetworkState.allCases { networks[state].set(summary.networks[state] ?? 0) }
+        oldest.set(summary.oldest.seconds)
+        deliverable.set(summary.deliverable)
+        oldestDeliverable.set(summary.oldestDeliverable.seconds)
+        lastSuccess.set(summary.lastSync.seconds)
+        longestBackoff.set(summary.longestBackoff / .seconds(1))
+        nextRetry.set(summary.nextRetry.seconds)
     }
 
     private func show(_ tally: [PendingTally]) {
@@ -116,28 +110,7 @@ public struct HouseholdMetrics: Sendable {
     }
 }
 
-extension AccountStanding {
-    /// Whether something waits that nothing known keeps from being sent.
-    fileprivate var delivers: Bool {
-        status == .unlocked && network != .offline && pending.live > 0
-    }
-}
-
-extension AccountStanding.Pending {
-    fileprivate var live: Int { ready + inFlight + backingOff }
-}
-
-extension Household {
-    /// Each asked by itself.
-    public var standings: [AccountStanding] {
-        get async {
-            var standings: [AccountStanding] = []
-            for desk in desks {
-                if let standing = try? await desk.standing { standings.append(standing) }
-                // With thousands of accounts, requests are not to wait until all have been asked.
-                await Task.yield()
-            }
-            return standings
-        }
-    }
+extension Moment? {
+    /// As a metric has it: 0 where there is none.
+    fileprivate var seconds: Double { self?.date.timeIntervalSince1970 ?? 0 }
 }

@@ -31,6 +31,11 @@ public struct PendingSummary: Hashable, Sendable {
 public struct PendingQueue: Hashable, Sendable {
     public internal(set) var counts: [String: Int] = [:]
     public internal(set) var oldest: Moment?
+
+    public init(counts: [String: Int] = [:], oldest: Moment? = nil) {
+        self.counts = counts
+        self.oldest = oldest
+    }
 }
 
 /// How many changes of a kind are pending, and how large they are.

@@ -14,16 +14,14 @@ extension SyncScheduler {
     }
 
     func plan(at now: Duration) -> Plan {
-        let (agenda, isUnderWay, due) = state.withLock {
-            ($0.docket.agenda, $0.docket.underWay != nil, $0.due)
-        }
-        let delay = agenda.delay.flatMap { $0.until > now ? $0 : nil }
-        let wait = due.map { elapsed(of: $0) - now }.flatMap { $0 > .zero ? $0 : nil }
-        let retries = [delay.map { moment(of: $0.until) }, wait == nil ? nil : due]
+        let (agenda, isUnderWay) = state.withLock { ($0.docket.agenda, $0.docket.underWay != nil) }
+        let backoff = outlook.backoff(at: surroundings.now, now)
+        let delay = agenda.delay.flatMap { $0.until > now ? $0.until : nil }
         return Plan(
             next: isUnderWay ? nil : agenda.next.map { moment(of: $0.moment) },
-            retry: retries.compactMap(\.self).min(),
-            delay: [delay?.length, wait].compactMap(\.self).max()
+            retry: backoff?.retry,
+            delay: backoff?.longest,
+            heldUntil: [delay, agenda.hold(at: now)].compactMap(\.self).max().map(moment)
         )
     }
 

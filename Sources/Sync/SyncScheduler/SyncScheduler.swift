@@ -19,6 +19,13 @@ public final class SyncScheduler: Service {
     /// What comes next; asking costs nothing.
     public var plan: Plan { plan(at: surroundings.timekeeper.elapsed) }
 
+    /// What lasts of this until a run ends; ``MeshEvent/sync(userID:_:)`` says when that was.
+    public var outlook: Outlook {
+        state.withLock {
+            Outlook(lastSync: $0.memory.lastSync, delay: $0.docket.agenda.delay, due: $0.due)
+        }
+    }
+
     let userID: String
     let store: Address<PendingStore.Message>
     let reader: StoreReader
@@ -167,6 +174,39 @@ extension SyncScheduler {
         }
     }
 
+    /// What is known of an account's syncs at any later moment, without asking again.
+    public struct Outlook: Hashable, Sendable {
+        /// When all that is held here was upstream's latest word last.
+        public var lastSync: Moment?
+        /// The wait that the last failure has brought.
+        public var delay: Agenda.Delay?
+        /// When the next change may be tried on its own account.
+        public var due: Moment?
+
+        public init(lastSync: Moment? = nil, delay: Agenda.Delay? = nil, due: Moment? = nil) {
+            self.lastSync = lastSync
+            self.delay = delay
+            self.due = due
+        }
+
+        /// When the next try of something that failed is planned, be it a change or a run, and the
+        /// longest wait that is in force because of failures; nil if nothing has to wait.
+        public func backoff(
+            at now: Moment,
+            _ elapsed: Duration
+        ) -> (retry: Moment, longest: Duration)? {
+            var (retry, longest): (Moment?, Duration) = (nil, .zero)
+            if let delay, delay.until > elapsed {
+                (retry, longest) = (now + (delay.until - elapsed), delay.length)
+            }
+            if let due, due > now {
+                retry = min(retry ?? due, due)
+                longest = max(longest, due - now)
+            }
+            return retry.map { ($0, longest) }
+        }
+    }
+
     /// What an account is to do next of its own accord.
     public struct Plan: Hashable, Sendable {
         /// When the next run begins, if nothing else happens; nil while one is under way.
@@ -175,11 +215,19 @@ extension SyncScheduler {
         public var retry: Moment?
         /// The longest wait that is in force because of failures.
         public var delay: Duration?
+        /// Before this nothing is sent, because of a failure or because upstream asked for it.
+        public var heldUntil: Moment?
 
-        public init(next: Moment? = nil, retry: Moment? = nil, delay: Duration? = nil) {
+        public init(
+            next: Moment? = nil,
+            retry: Moment? = nil,
+            delay: Duration? = nil,
+            heldUntil: Moment? = nil
+        ) {
             self.next = next
             self.retry = retry
             self.delay = delay
+            self.heldUntil = heldUntil
         }
     }
 }

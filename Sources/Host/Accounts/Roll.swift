@@ -1,0 +1,126 @@
+import Sync
+import System
+import Vault
+
+/// How each account stands, in plain numbers, so that what all of them come to is known at once.
+///
+/// An account that says that something about it has changed is asked anew when somebody wants to know;
+/// all the others are not, however many they are.
+final class Roll: Sendable {
+    struct Entry: Sendable {
+        var status: AccountStanding.Status
+        /// The number of the server that it is on.
+        var server: Int
+        var outlook: SyncScheduler.Outlook
+    }
+
+    fileprivate struct State {
+        var entries: [Entry?] = []
+        var places: [String: Int] = [:]
+        var changed: Set<String> = []
+
+        mutating func write(_ entry: Entry?, of id: String) {
+            if let place = places[id] {
+                entries[place] = entry
+            } else if let entry {
+                places[id] = entries.count
+                entries.append(entry)
+            }
+        }
+    }
+
+    private let state = Lock(State())
+
+    /// The account is there, or is not any more, or stands in another way.
+    func note(_ id: String) {
+        _ = state.withLock { $0.changed.insert(id) }
+    }
+
+    /// - Parameters:
+    ///   - ask: How an account stands; nil if there is none.
+    ///   - servers: What is known of the way to each server.
+    func summary(
+        at now: Moment,
+        _ elapsed: Duration,
+        queues: [String: PendingQueue],
+        servers: [Int: NetworkState],
+        ask: (String) -> Entry?
+    ) -> HouseholdSummary {
+        let changed = state.withLock { state in
+            defer { state.changed = [] }
+            return state.changed
+        }
+        // Not under the lock: an account that is asked may have something to say.
+        let entries = changed.map { (id: $0, entry: ask($0)) }
+        return state.withLock { state in
+            for (id, entry) in entries { state.write(entry, of: id) }
+            return state.summary(at: now, elapsed, queues, servers)
+        }
+    }
+}
+
+extension Roll.State {
+    fileprivate func summary(
+        at now: Moment,
+        _ elapsed: Duration,
+        _ queues: [String: PendingQueue],
+        _ servers: [Int: NetworkState]
+    ) -> HouseholdSummary {
+        var tally = Tally()
+        for entry in entries { if let entry { tally.count(entry, at: now, elapsed) } }
+        var summary = tally.summary(servers)
+        for (id, queue) in queues {
+            guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
+            let network = servers[entry.server] ?? .online
+            summary.note(AccountStanding.Pending(queue), of: entry.status, network)
+        }
+        return summary
+    }
+}
+
+/// What is counted while the roll is gone through.
+private struct Tally {
+    private var counts = (locked: 0, unlocked: 0, signedOut: 0)
+    private var servers: Set<Int> = []
+    private var lastServer: Int?
+    private var oldestSync: Moment?
+    private var wasNeverSynced = false
+    private var longest = Duration.zero
+    private var retry: Moment?
+
+    mutating func count(_ entry: Roll.Entry, at now: Moment, _ elapsed: Duration) {
+        switch entry.status {
+        case .locked: counts.locked += 1
+        case .unlocked: counts.unlocked += 1
+        case .signedOut: counts.signedOut += 1
+        }
+        if lastServer != entry.server {
+            servers.insert(entry.server)
+            lastServer = entry.server
+        }
+        if let synced = entry.outlook.lastSync {
+            oldestSync = min(oldestSync ?? synced, synced)
+        } else {
+            wasNeverSynced = true
+        }
+        if let backoff = entry.outlook.backoff(at: now, elapsed) {
+            longest = max(longest, backoff.longest)
+            retry = min(retry ?? backoff.retry, backoff.retry)
+        }
+    }
+
+    func summary(_ states: [Int: NetworkState]) -> HouseholdSummary {
+        var summary = HouseholdSummary()
+        summary.accounts = [
+            .locked: counts.locked, .unlocked: counts.unlocked, .signedOut: counts.signedOut,
+        ]
+        for server in servers {
+            guard let state = states[server] else { continue }
+            summary.networks[state, default: 0] += 1
+        }
+        summary.lastSync = wasNeverSynced ? nil : oldestSync
+        summary.longestBackoff = longest
+        summary.nextRetry = retry
+        return summary
+    }
+}

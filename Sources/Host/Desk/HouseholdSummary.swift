@@ -1,0 +1,60 @@
+public import Sync
+public import Vault
+
+/// What all accounts of a host come to, for whoever runs it.
+public struct HouseholdSummary: Hashable, Sendable {
+    public var accounts: [AccountStanding.Status: Int] = [:]
+    /// Upstreams that accounts are on, by what is known of the way there.
+    public var networks: [NetworkState: Int] = [:]
+    /// When the oldest change was made that is pending.
+    public var oldest: Moment?
+    /// How many changes wait that nothing known keeps from being sent, and since when something does in
+    /// a vault that has any.
+    public var deliverable = 0
+    public var oldestDeliverable: Moment?
+    /// When the account that waits longest was last synced; nil if one never was.
+    public var lastSync: Moment?
+    /// The longest wait that is in force after a failure.
+    public var longestBackoff = Duration.zero
+    /// When something that failed is tried next.
+    public var nextRetry: Moment?
+
+    public init() {}
+
+    mutating func note(
+        _ pending: AccountStanding.Pending,
+        of status: AccountStanding.Status,
+        _ network: NetworkState
+    ) {
+        guard let since = pending.oldest else { return }
+        oldest = min(oldest ?? since, since)
+        let live = pending.ready + pending.inFlight + pending.backingOff
+        guard status == .unlocked, network != .offline, live > 0 else { return }
+        deliverable += live
+        oldestDeliverable = min(oldestDeliverable ?? since, since)
+    }
+}
+
+extension Household {
+    /// Each asked by itself.
+    public var summary: HouseholdSummary {
+        get async {
+            var summary = HouseholdSummary()
+            var upstreams: [String: NetworkState] = [:]
+            var synced: [Moment?] = []
+            for desk in desks {
+                guard let standing = try? await desk.standing else { continue }
+                summary.accounts[standing.status, default: 0] += 1
+                summary.note(standing.pending, of: standing.status, standing.network)
+                summary.longestBackoff = max(summary.longestBackoff, standing.backoff ?? .zero)
+                let retries = [summary.nextRetry, standing.nextRetry].compactMap(\.self)
+                summary.nextRetry = retries.min()
+                synced.append(standing.lastSync)
+                upstreams[standing.server] = standing.network
+            }
+            summary.lastSync = synced.contains(nil) ? nil : synced.compactMap(\.self).min()
+            for state in upstreams.values { summary.networks[state, default: 0] += 1 }
+            return summary
+        }
+    }
+}
