@@ -6,6 +6,8 @@ import Vault
 /// A pending change as clients see it. Nothing of its content is shown.
 struct PendingObject: JSON.Writable {
     let stored: StoredChange
+    /// Before this nothing of the account is sent.
+    let heldUntil: Moment?
 
     func write(to json: inout JSON.Writer) {
         let (summary, change) = (stored.summary, stored.change)
@@ -27,7 +29,11 @@ struct PendingObject: JSON.Writable {
     }
 
     private var nextAttempt: Moment? {
-        if case .backingOff(let moment) = stored.summary.state { moment } else { nil }
+        switch stored.summary.state {
+        case .ready: heldUntil
+        case .backingOff(let moment): max(moment, heldUntil ?? moment)
+        case .inFlight, .quarantined: nil
+        }
     }
 
     /// Why it was not accepted, or why it cannot even be read.

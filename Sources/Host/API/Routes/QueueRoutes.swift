@@ -10,14 +10,20 @@ extension VaultAPI {
             "/pending",
             Description("What upstream has not accepted yet.", answer: .list(.pendingChange))
         ) { _, desk in
-            .list(try await desk.pending().map(PendingObject.init), elementSize: 512)
+            let heldUntil = desk.heldUntil
+            let changes = try await desk.pending()
+            return .list(
+                changes.map { PendingObject(stored: $0, heldUntil: heldUntil) },
+                elementSize: 512
+            )
         },
         .account(
             .get,
             "/pending/{id}",
             Description("One pending change.", answer: .data(.pendingChange))
         ) { call, desk in
-            .success(PendingObject(stored: try await desk.knownChange(call.id)))
+            let known = try await desk.knownChange(call.id)
+            return .success(PendingObject(stored: known, heldUntil: desk.heldUntil))
         },
         .account(
             .post,
@@ -29,7 +35,7 @@ extension VaultAPI {
         ) { call, desk in
             let known = try await desk.knownChange(call.id)
             guard let left = try await desk.retry(known.summary.id) else { return .done }
-            return .success(PendingObject(stored: left))
+            return .success(PendingObject(stored: left, heldUntil: desk.heldUntil))
         },
         .vault(
             .post,
