@@ -50,4 +50,101 @@ struct PromptTests {
         #expect(host.asked.isEmpty)
         await host.close()
     }
+
+    private static let challenge = Response.text(
+        #"{"success":false,"message":"A code is wanted.","twoFactorProviders":[1,0]}"#,
+        status: Status(rawValue: 400)
+    )
+
+    @Test func `a second step is asked for when the server wants one`() async throws {
+        let host = try ScriptedHost { question in
+            question.body.contains("twoFactorToken")
+                ? .envelope(#"{"email":"a@b.c"}"#) : Self.challenge
+        }
+        let terminal = try Terminal()
+        let running = try Running(
+            program,
+            ["login", "a@b.c", "--socket", host.socket],
+            terminal: terminal.path
+        )
+        let first = terminal.screen(until: "Master password of a@b.c: ")
+        #expect(!terminal.echoes)
+        terminal.type("s3cret\n")
+        let second = terminal.screen(until: "Code of the authenticator app: ")
+        #expect(!terminal.echoes)
+        terminal.type("123456\n")
+        #expect(running.wait() == 0)
+        #expect(
+            host.asked.map(\.body) == [
+                #"{"email":"a@b.c","password":"s3cret"}"#,
+                """
+                {"email":"a@b.c","password":"s3cret","twoFactorToken":"123456","twoFactorProvider":0}
+                """,
+            ]
+        )
+        #expect(!(first + second + terminal.screen(until: "\n")).contains("s3cret"))
+        #expect(terminal.echoes)
+        await host.close()
+    }
+
+    @Test func `a code that is wrong is not asked for again and again`() async throws {
+        let host = try ScriptedHost { _ in Self.challenge }
+        let terminal = try Terminal()
+        let words = [
+            "login", "a@b.c", "--socket", host.socket, "--password-env", "HOLDFAST_SECRET",
+        ]
+        let environment = ["HOLDFAST_SECRET": "s3cret"]
+        let running = try Running(
+            program,
+            words,
+            environment: environment,
+            terminal: terminal.path
+        )
+        _ = terminal.screen(until: "Code of the authenticator app: ")
+        terminal.type("1\n")
+        #expect(running.wait() == 1)
+        #expect(try running.complaint.contains("A code is wanted."))
+        #expect(host.asked.count == 2)
+        let given = try Running(
+            program,
+            words + ["--two-factor-token", "2", "--two-factor-provider", "3"],
+            environment: environment
+        )
+        #expect(given.wait() == 1)
+        #expect(host.asked.count == 3)
+        #expect(
+            host.asked.last?.body.contains(#""twoFactorToken":"2","twoFactorProvider":3"#) == true
+        )
+        await host.close()
+    }
+
+    @Test func `the code for a new device is asked for, or has to be given`() async throws {
+        let host = try ScriptedHost { question in
+            question.body.contains(#""newDeviceOtp":"77""#)
+                ? .envelope(#"{"email":"a@b.c"}"#)
+                : .text(
+                    #"{"success":false,"message":"A new device.","needsNewDeviceOtp":true}"#,
+                    status: Status(rawValue: 400)
+                )
+        }
+        let terminal = try Terminal()
+        let words = [
+            "login", "a@b.c", "--socket", host.socket, "--password-env", "HOLDFAST_SECRET",
+        ]
+        let environment = ["HOLDFAST_SECRET": "s3cret"]
+        let asked = try Running(program, words, environment: environment, terminal: terminal.path)
+        _ = terminal.screen(until: "Code that the server has mailed to a@b.c: ")
+        terminal.type("77\n")
+        #expect(asked.wait() == 0)
+        let unasked = try Running(program, words, environment: environment)
+        #expect(unasked.wait() == 64)
+        #expect(try unasked.complaint.contains("--new-device-code"))
+        let given = try Running(
+            program,
+            words + ["--new-device-code", "77"],
+            environment: environment
+        )
+        #expect(given.wait() == 0)
+        await host.close()
+    }
 }

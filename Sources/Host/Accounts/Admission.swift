@@ -202,18 +202,17 @@ private struct Entry {
         }
         switch outcome {
         case .signedIn(let signedIn): return signedIn
-        case .needsSecondFactor: throw .notAllowed(Self.secondFactor)
-        case .needsNewDeviceCode(let words), .refused(let words):
+        case .needsSecondFactor(let challenge):
+            throw .needsSecondFactor(providers: challenge.providers.map(\.rawValue).sorted())
+        case .needsNewDeviceCode(let words): throw .needsNewDeviceCode(words.message)
+        case .refused(let words):
             throw .upstream(Setback(.rejected(words), operation: "sign in"))
         }
     }
 
-    private static let secondFactor =
-        "Two-factor authentication is on for this account: send twoFactorToken, and"
-        + " twoFactorProvider if it is not 0 (an authenticator)."
-
     private func grant(_ hash: String, _ known: AccountRecord?) -> PasswordGrant {
         var grant = PasswordGrant(email: request.email, masterPasswordHash: hash)
+        grant.newDeviceCode = request.newDeviceCode
         if let token = request.twoFactorToken {
             let provider = SecondFactorProvider(rawValue: request.twoFactorProvider ?? 0)
             grant.secondFactor = SecondFactor(provider, token: token, isRemembered: true)

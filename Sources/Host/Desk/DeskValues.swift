@@ -129,6 +129,8 @@ public struct SignInRequest: Sendable {
     public var apiKey: (clientID: String, clientSecret: String)?
     public var twoFactorToken: String?
     public var twoFactorProvider: Int?
+    /// The code that was mailed because the device is new.
+    public var newDeviceCode: String?
     public var isDefault: Bool?
 
     public init(email: String, password: String) {
@@ -220,6 +222,10 @@ public enum DeskRefusal: Error, Sendable {
     case noAccount
     case locked
     case wrongPassword
+    /// The password is right, and a code of one of these is wanted as well.
+    case needsSecondFactor(providers: [Int])
+    /// The password is right, and the code is wanted as well that was mailed just now.
+    case needsNewDeviceCode(String)
     case notFound
     /// A rule of the API, in its own words.
     case notAllowed(String)
@@ -241,6 +247,11 @@ extension DeskRefusal: CustomStringConvertible {
         case .noAccount: "You are not logged in."
         case .locked: "Vault is locked."
         case .wrongPassword: "Invalid master password."
+        case .needsSecondFactor:
+            "Two-factor authentication is on for this account: send twoFactorToken, and"
+                + " twoFactorProvider if it is not 0 (an authenticator)."
+        case .needsNewDeviceCode(let words):
+            "\(words) Send newDeviceOtp, the code that the server has mailed."
         case .notFound: "Not found."
         case .notAllowed(let words), .noRoom(let words): words
         case .unfit(let refusal): refusal.description

@@ -122,7 +122,21 @@ struct Answer: Sendable {
         self.document = document
         guard document.root["success"]?.bool == true else {
             let message = document.root["message"]?.string ?? "The host refused."
-            throw Failure(refusedWith: response.status, message)
+            var failure = Failure(refusedWith: response.status, message)
+            failure.question = Failure.Question(document.root)
+            throw failure
+        }
+    }
+}
+
+extension Failure.Question {
+    fileprivate init?(_ answer: JSON.Value) {
+        if let providers = answer["twoFactorProviders"]?.array {
+            self = .secondFactor(providers.compactMap(\.int))
+        } else if answer["needsNewDeviceOtp"]?.bool == true {
+            self = .newDeviceCode
+        } else {
+            return nil
         }
     }
 }

@@ -10,8 +10,12 @@ struct Prompt {
 
     init(terminal path: String = "/dev/tty") { self.path = path }
 
-    func ask(_ words: String) throws(Failure) -> String {
-        let terminal = try open()
+    /// - Parameter alternative: The flags to give where there is nobody to ask.
+    func ask(
+        _ words: String,
+        alternative: String = "--password-file or --password-env"
+    ) throws(Failure) -> String {
+        let terminal = try open(alternative)
         let line = try withoutEcho(terminal) { () throws(Failure) in
             try say("\(words): ", to: terminal)
             return try readLine(terminal)
@@ -20,13 +24,13 @@ struct Prompt {
         return line
     }
 
-    private func open() throws(Failure) -> File {
+    private func open(_ alternative: String) throws(Failure) -> File {
         do {
             return try File(path: path, flags: O_RDWR | O_NOCTTY)
         } catch {
             throw Failure(
                 status: .usage,
-                message: "There is no terminal to ask at: give --password-file or --password-env."
+                message: "There is no terminal to ask at: give \(alternative)."
             )
         }
     }

@@ -6,39 +6,6 @@ import JSON
 extension Command {
     private static let here = HostLine.flags + [HostLine.accountFlag]
 
-    static let login = Command(
-        name: "login",
-        summary: "signs an account in and fetches its vault",
-        operands: "EMAIL",
-        flags: HostLine.flags + PasswordSource.flags + [
-            Flag(
-                name: "server",
-                value: "URL",
-                help: "the account's server (the host's own choice)"
-            ),
-            Flag(name: "default", help: "makes it the account that is meant when none is named"),
-            Flag(name: "client-id", value: "ID", help: "the API key's id, to sign in with that"),
-            Flag(name: "client-secret-env", value: "NAME", help: "the variable with its secret"),
-            Flag(
-                name: "two-factor-token",
-                value: "CODE",
-                help: "of the second step, if there is one"
-            ),
-            Flag(name: "two-factor-provider", value: "N", help: "which second step (as in bw)"),
-        ],
-        run: { invocation, console throws(Failure) in
-            let order = try SignIn(invocation)
-            let line = try HostLine(invocation)
-            let body = try order.body()
-            let answer = try await console.waiting(for: "Signing in…") { () throws(Failure) in
-                try await line.askHost(.post, "/accounts", body: body)
-            }
-            Showing(invocation, console).outcome(answer.json) {
-                "Signed in as \(answer.data?.shown("email") ?? order.email)."
-            }
-        }
-    )
-
     static let logout = Command(
         name: "logout",
         summary: "signs an account out and erases what is kept of it",
@@ -147,57 +114,6 @@ extension Command {
     )
 
     static let emptyBody = Array("{}".utf8)
-}
-
-/// What signing in takes.
-private struct SignIn {
-    let email: String
-    private let password: PasswordSource
-    private let invocation: Invocation
-
-    init(_ invocation: Invocation) throws(Failure) {
-        try invocation.allow(1)
-        guard let email = invocation.operands.first else {
-            throw Failure(status: .usage, message: "Say who signs in: holdfast login EMAIL.")
-        }
-        self.email = email
-        self.invocation = invocation
-        password = try PasswordSource(invocation, prompt: "Master password of \(email.harmless)")
-        if invocation.isOn("client-id") != invocation.isOn("client-secret-env") {
-            throw Failure(
-                status: .usage,
-                message: "--client-id and --client-secret-env belong together."
-            )
-        }
-        if let text = invocation.value("two-factor-provider"), Int(text) == nil {
-            throw Failure(
-                status: .usage,
-                message: "--two-factor-provider wants a number, not '\(text)'."
-            )
-        }
-    }
-
-    func body() throws(Failure) -> [UInt8] {
-        let secret = try invocation.value("client-secret-env").map { (name) throws(Failure) in
-            try PasswordSource.variable(name).read()
-        }
-        let password = try password.read()
-        let raw = JSON.Raw.object { json in
-            json.add("email", email)
-            json.add("password", password)
-            if let server = invocation.value("server") { json.add("server", server) }
-            if let id = invocation.value("client-id") { json.add("clientId", id) }
-            if let secret { json.add("clientSecret", secret) }
-            if let token = invocation.value("two-factor-token") {
-                json.add("twoFactorToken", token)
-            }
-            if let provider = invocation.value("two-factor-provider").flatMap({ Int($0) }) {
-                json.add("twoFactorProvider", provider)
-            }
-            if invocation.isOn("default") { json.add("default", true) }
-        }
-        return Array(raw.bytes)
-    }
 }
 
 extension HostLine {

@@ -1,4 +1,5 @@
 import HTTP
+import JSON
 import Sync
 
 /// Why the API answers no by itself, without asking a desk.
@@ -31,7 +32,18 @@ enum Declined: Error {
 extension Response {
     /// What could not be done, in the words that clients know.
     static func refusing(_ refusal: DeskRefusal) -> Response {
-        var response = failure(refusal.description, refusal.status)
+        var response = json(
+            .object {
+                $0.add("success", false)
+                $0.add("message", refusal.description)
+                switch refusal {
+                case .needsSecondFactor(let providers): $0.add("twoFactorProviders", providers)
+                case .needsNewDeviceCode: $0.add("needsNewDeviceOtp", true)
+                default: break
+                }
+            },
+            refusal.status
+        )
         if case .busy = refusal { response.headers["Retry-After"] = "1" }
         return response
     }
@@ -45,7 +57,8 @@ extension DeskRefusal {
         case .store(.noAccount): .badRequest
         case .store: .internalError
         case .busy: .unavailable
-        case .noAccount, .locked, .wrongPassword, .notFound, .notAllowed, .unfit, .upstream:
+        case .noAccount, .locked, .wrongPassword, .needsSecondFactor, .needsNewDeviceCode,
+            .notFound, .notAllowed, .unfit, .upstream:
             .badRequest
         }
     }

@@ -112,6 +112,7 @@ extension VaultAPI.Call {
         request.server = try read("server", of: body)
         request.twoFactorToken = try read("twoFactorToken", of: body)
         request.twoFactorProvider = try read("twoFactorProvider", of: body)
+        request.newDeviceCode = try read("newDeviceOtp", of: body)
         request.isDefault = try read("default", of: body)
         let clientID: String? = try read("clientId", of: body)
         let clientSecret: String? = try read("clientSecret", of: body)
