@@ -40,9 +40,9 @@ extension Registry {
         let family = try admit(instrument.metric)
         return Growing(atMost: limit) { [self] value in
             let row = Cells(rows: 1, width: instrument.width).row(0)
-            let (member, series) = instrument.series([value], row, since: secondsNow)
-            family.add([series])
-            return member
+            let since = secondsNow
+            family.add { [instrument.series([value], row, since: since)] }
+            return instrument.make(row)
         }
     }
 
@@ -55,24 +55,24 @@ extension Registry {
         let family = try admit(instrument.metric)
         let cells = Cells(rows: sets.count, width: instrument.width)
         let since = secondsNow
-        let made = sets.indices.map {
-            instrument.series(sets[$0], cells.row($0), since: since)
+        family.add {
+            sets.indices.map { instrument.series(sets[$0], cells.row($0), since: since) }
         }
-        family.add(made.map(\.series))
-        return made.map(\.member)
+        return sets.indices.map { instrument.make(cells.row($0)) }
     }
 
     func admit(_ metric: Metric, readings: [Reading]) throws(Refusal) {
         let family = try admit(metric)
         let since = secondsNow
-        let series = readings.map { reading in
-            let labels = metric.pairs(reading.labels)
-            let created =
-                metric.kind == .counter ? CreatedLine(metric, labels, since: since) : nil
-            let start = LineStart(metric.name, labels)
-            return ReadingSeries(start: start, created: created, read: reading.read)
+        family.add {
+            readings.map { reading in
+                let labels = metric.pairs(reading.labels)
+                let created =
+                    metric.kind == .counter ? CreatedLine(metric, labels, since: since) : nil
+                let start = LineStart(metric.name, labels)
+                return ReadingSeries(start: start, created: created, read: reading.read)
+            }
         }
-        family.add(series)
     }
 }
 
@@ -83,13 +83,9 @@ extension Instrument {
         return copy
     }
 
-    fileprivate func series(
-        _ values: [String],
-        _ row: Row,
-        since: Double
-    ) -> (member: Member, series: any Series) {
+    fileprivate func series(_ values: [String], _ row: Row, since: Double) -> any Series {
         let labels = metric.pairs(values)
-        return make(row, metric, labels, CreatedLine(metric, labels, since: since))
+        return show(row, metric, labels, CreatedLine(metric, labels, since: since))
     }
 }
 

@@ -5,16 +5,18 @@ public struct Instrument<Member: Sendable>: Sendable {
     var metric: Metric
     /// How many numbers a series has.
     let width: Int
-    let make: @Sendable (Row, Metric, Labels, CreatedLine) -> (Member, any Series)
+    let make: @Sendable (Row) -> Member
+    let show: @Sendable (Row, Metric, Labels, CreatedLine) -> any Series
     /// What the metric's own rules do not cover.
     let check: @Sendable (Metric) throws(Refusal) -> Void
 }
 
 extension Instrument<Counter> {
     public static func counter(_ name: String, _ help: String) -> Instrument {
-        Instrument(metric: Metric(.counter, name, help), width: 1) { row, metric, labels, created in
-            let start = LineStart(metric.name, labels)
-            return (Counter(row: row), CounterSeries(row: row, start: start, created: created))
+        Instrument(metric: Metric(.counter, name, help), width: 1) { row in
+            Counter(row: row)
+        } show: { row, metric, labels, created in
+            CounterSeries(row: row, start: LineStart(metric.name, labels), created: created)
         } check: { (_) throws(Refusal) in
         }
     }
@@ -22,8 +24,10 @@ extension Instrument<Counter> {
 
 extension Instrument<Gauge> {
     public static func gauge(_ name: String, _ help: String) -> Instrument {
-        Instrument(metric: Metric(.gauge, name, help), width: 1) { row, metric, labels, _ in
-            (Gauge(row: row), GaugeSeries(row: row, start: LineStart(metric.name, labels)))
+        Instrument(metric: Metric(.gauge, name, help), width: 1) { row in
+            Gauge(row: row)
+        } show: { row, metric, labels, _ in
+            GaugeSeries(row: row, start: LineStart(metric.name, labels))
         } check: { (_) throws(Refusal) in
         }
     }
@@ -55,9 +59,11 @@ extension Instrument {
         _ metric: Metric
     ) -> Instrument where Member == Histogram<Amount> {
         let ticks = bounds.map(\.ticks)
-        return Instrument(metric: metric, width: ticks.count + 2) { row, metric, labels, created in
+        return Instrument(metric: metric, width: ticks.count + 2) { row in
+            Histogram<Amount>(row: row, bounds: ticks)
+        } show: { row, metric, labels, created in
             let histogram = Histogram<Amount>(row: row, bounds: ticks)
-            return (histogram, HistogramSeries(histogram, metric, labels, created: created))
+            return HistogramSeries(histogram, metric, labels, created: created)
         } check: { (metric) throws(Refusal) in
             try Amount.check(unitOf: metric)
             guard ticks.first ?? 0 > 0, zip(ticks, ticks.dropFirst()).allSatisfy(<) else {
