@@ -145,6 +145,15 @@ local grafana = { type: 'grafana', uid: '-- Grafana --' };
     ] } } },
   },
 
+  // What is counted over a time is reckoned from samples, and is a whole number all the same.
+  counted:: { fieldConfig+: { defaults+: { decimals: 0 } } },
+
+  // Lines whose legend ends so have a scale of their own, or they would press the others flat.
+  aside(words):: { fieldConfig+: { overrides+: [{
+    matcher: { id: 'byRegexp', options: '.*%s' % words },
+    properties: [{ id: 'custom.axisPlacement', value: 'right' }, { id: 'custom.fillOpacity', value: 0 }],
+  }] } },
+
   drawn:: { fieldConfig+: { defaults+: { custom+: { thresholdsStyle: { mode: 'line' } } } } },
 
   plain:: { fieldConfig+: { defaults+: { color: { mode: 'fixed', fixedColor: 'text' } } }, options+: { colorMode: 'none' } },

@@ -1,8 +1,8 @@
 #!/bin/bash
 # Holds boards, rules and documents against the metrics page of a running host: check.sh PAGE SCRATCH
 #
-# With WRITE=1 the files that are made from others are written anew instead of compared. Says what is
-# wrong on standard error.
+# With WRITE=1 the files that are made from others are written anew instead of compared; RUNBOOK=URL says
+# where alerts are to send people. Says what is wrong on standard error.
 set -euo pipefail
 export LC_ALL=C
 page=$(readlink -f "${1:?which page}")
@@ -36,7 +36,7 @@ rm -rf "$scratch/ready"
 mkdir -p "$scratch"/ready/{grafana/{boards,provisioning/{dashboards,datasources}},prometheus}
 {
 	jsonnet -m "$scratch/ready" ready.jsonnet
-	jsonnet -S -m "$scratch/ready" settings.jsonnet
+	jsonnet -S -m "$scratch/ready" ${RUNBOOK:+--tla-str "runbook=$RUNBOOK"} settings.jsonnet
 } > "$scratch/files"
 while read -r file; do
 	# Of a text that ends with a newline of its own, jsonnet makes two.

@@ -2,7 +2,8 @@
 //
 // Each alert carries its proof: series that make it fire, and series that are nearly the same and do
 // not. `pace` divides every duration, so that an outage can be rehearsed in minutes; 1 is real life.
-function(pace=1, job='holdfast', runbook='RUNBOOK.md') {
+// `runbook` is where Docs/RUNBOOK.md can be read: if nobody says, where the Debian package has it.
+function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK.md') {
   local duration(seconds) =
     local wanted = seconds / pace;
     if wanted != std.floor(wanted) then '%dms' % std.ceil(wanted * 1000)

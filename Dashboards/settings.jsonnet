@@ -1,5 +1,6 @@
-// The files of settings that are ready to use, as texts, by their paths below Ready.
-local rules = (import 'rules.libsonnet')();
+// The files of settings that are ready to use, as texts, by their paths below Ready. Where the runbook
+// can be read is for whoever runs the host to say: --tla-str runbook=https://ops.example.org/RUNBOOK.md
+local ruleBook = import 'rules.libsonnet';
 
 local note = '# Written by `make dashboards`; change what is in Dashboards instead.\n';
 local yaml(value) = note + std.manifestYamlDoc(value, quote_keys=false) + '\n';
@@ -27,7 +28,9 @@ local group(one) =
     for rule in one.rules
   ]);
 
-{
+function(runbook=null) {
+  local rules = if runbook == null then ruleBook() else ruleBook(runbook=runbook),
+
   'grafana/provisioning/dashboards/holdfast.yml': yaml({
     apiVersion: 1,
     providers: [{

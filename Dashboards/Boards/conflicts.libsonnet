@@ -7,13 +7,13 @@ b.board('holdfast-conflicts', 'Conflicts and backups', 'Where two sides had chan
       'Conflicts that were decided within a day. Each leaves a backup copy, or restores what was about to be deleted.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_conflicts_total')
-    ) + b.plain,
+    ) + b.plain + b.counted,
     b.stat(
       'Backup copies, last day',
       'Copies made within a day of what gave way.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_backups_total', 'outcome="created"')
-    ) + b.plain,
+    ) + b.plain + b.counted,
     b.stat(
       'Copies that failed',
       'Backup copies that could not be made within a day. The change they belong to waits until one can be.',
@@ -82,10 +82,10 @@ b.board('holdfast-conflicts', 'Conflicts and backups', 'Where two sides had chan
       'Last day',
       'Resolutions of the last day by type and outcome; rows that are not there did not occur.',
       'short',
-      'sum by (type, outcome) (increase(%s[1d])) > 0 or sum(increase(%s[1d]))' % [
+      'sum by (type, outcome) (increase(%s[1d])) > 0 or label_replace(sum(increase(%s[1d])), "type", "all", "", "")' % [
         b.of('holdfast_resolutions_total'),
         b.of('holdfast_resolutions_total'),
       ]
-    ) + b.whole,
+    ) + b.whole + b.counted,
   ]),
 ])

@@ -25,13 +25,13 @@ b.board('holdfast-mesh', 'Mesh', 'The services of the host and the channels betw
       'How often changes waited for no known reason, and syncing was begun anew.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_sync_standstills_total')
-    ) + b.limits(1),
+    ) + b.limits(1) + b.counted,
     b.stat(
       'Syncs that failed, last day',
       'Syncs that ended without taking anything over, other than those that found changes waiting.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_sync_runs_total', 'outcome="failed"')
-    ) + b.plain,
+    ) + b.plain + b.counted,
     b.stat(
       'Messages',
       'Messages that were read in all channels.',

@@ -59,7 +59,10 @@ b.board('holdfast-queue', 'Offline queue', 'What waits, why, since when, and how
       'By type and state',
       'The same at this moment, as a table. Rows that are not there are empty.',
       'short',
-      'sum by (type, state) (%s) > 0 or sum(%s)' % [b.of('holdfast_pending_changes'), b.of('holdfast_pending_changes')]
+      'sum by (type, state) (%s) > 0 or label_replace(sum(%s), "type", "all", "", "")' % [
+        b.of('holdfast_pending_changes'),
+        b.of('holdfast_pending_changes'),
+      ]
     ),
     b.graph(
       'Age of the oldest',

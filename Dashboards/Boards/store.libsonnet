@@ -13,7 +13,7 @@ b.board('holdfast-store', 'Store and process', 'The disk underneath, the process
       'Commits and checkpoints that the disk did not take.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_store_errors_total')
-    ) + b.limits(1),
+    ) + b.limits(1) + b.counted,
     b.stat(
       'Room on the disk',
       'What the disk of the state directory has left. When it is full, new edits are refused and nothing old is lost.',
@@ -75,7 +75,7 @@ b.board('holdfast-store', 'Store and process', 'The disk underneath, the process
       'What is left, and what would be left in a day if it went on as in the last six hours.',
       'bytes',
       [
-        b.query('min by (instance) (%s)' % b.of('holdfast_store_free_bytes'), '{{instance}}'),
+        b.query('min by (instance) (%s)' % b.of('holdfast_store_free_bytes'), '{{instance}} now'),
         b.query(
           'clamp_min(min by (instance) (predict_linear(%s[6h], 86400)), 0)' % b.of('holdfast_store_free_bytes'),
           '{{instance}} in a day'
@@ -104,7 +104,7 @@ b.board('holdfast-store', 'Store and process', 'The disk underneath, the process
         b.query('sum by (instance) (%s)' % b.of('process_resident_memory_bytes'), '{{instance}} resident'),
         b.query('sum by (instance) (%s)' % b.of('process_virtual_memory_bytes'), '{{instance}} address space'),
       ]
-    ),
+    ) + b.aside('address space'),
     b.graph(
       'Descriptors and threads',
       'Open file descriptors and threads.',

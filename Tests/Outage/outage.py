@@ -6,6 +6,8 @@ has to have had data, the right alerts have to have fired and cleared, and the p
 import json
 import os
 import pathlib
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import time
 import urllib.parse
 import urllib.request
 
+import boards
 import picture
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -99,15 +102,32 @@ def numbers(series):
     return [value for one in series for _, value in one["values"] if value != "NaN"]
 
 
+def filled(expression):
+    """As Grafana asks it."""
+    return expression.replace("$__rate_interval", "10s").replace("$job", "holdfast").replace("$instance", ".*")
+
+
 def silent_panels(house, start, end):
-    boards = jsonnet("import 'all.libsonnet'")
-    for board in boards.values():
+    for board in jsonnet("import 'all.libsonnet'").values():
         for panel in board["panels"]:
             for target in panel.get("targets", []):
-                query = target["expr"].replace("$__rate_interval", "10s")
-                query = query.replace("$job", "holdfast").replace("$instance", ".*")
-                if not numbers(house.over(query, start, end, 2)):
+                if not numbers(house.over(filled(target["expr"]), start, end, 2)):
                     yield f"{board['title']}, {panel['title']}: {target['expr']}"
+
+
+def draw_boards(house, start, end):
+    """A picture of each board beside the other results, also as PNG where Debian's chromium is."""
+    for name, board in jsonnet("import 'all.libsonnet'").items():
+        path = house.scratch / f"board-{name}.svg"
+        drawing = boards.board(board, lambda *over: house.over(filled(over[0]), *over[1:], 2), start, end)
+        path.write_text(drawing)
+        if shutil.which("chromium"):
+            height = int(re.search(r'height="(\d+)"', drawing)[1])
+            subprocess.run([
+                "chromium", "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars",
+                f"--window-size=1200,{height}", f"--screenshot={path.with_suffix('.png')}", f"file://{path}",
+            ], check=True, capture_output=True)
+    print(f"The boards are drawn in {house.scratch}.")
 
 
 def alerts(house, start, end):
@@ -171,6 +191,7 @@ def main(holdfast, scratch, drawing=None):
         if wrong:
             failures.append(f"These should not have fired: {sorted(wrong)}")
         failures += [f"No data: {panel}" for panel in silent_panels(house, start, end)]
+        draw_boards(house, start, end)
 
         queries = {
             "pending": 'sum by (state) (holdfast_pending_changes)',
