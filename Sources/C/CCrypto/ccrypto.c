@@ -1,6 +1,8 @@
+#define _GNU_SOURCE
 #include "ccrypto.h"
 
 #include <limits.h>
+#include <pthread.h>
 #include <string.h>
 
 #include <openssl/bn.h>
@@ -14,7 +16,9 @@
 #include <openssl/rsa.h>
 #include <openssl/sha.h>
 #include <openssl/x509.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 static int checked(int answer) {
     if (answer == 1) return 1;
@@ -24,8 +28,19 @@ static int checked(int answer) {
 
 // Memory ------------------------------------------------------------------------------------------
 
-static const size_t smallest_slot = 32;
-static size_t arena_size;
+// Not OpenSSL's own arena for secrets: OpenSSL keeps MAC keys, private numbers and the seeds of its
+// generator there, has no other place for them, and fails when others have filled it.
+//
+// Slots are powers of two, and each size has a list of those that were given back. A slot that was
+// given back keeps its size for ever.
+enum { smallest_slot = 32, slot_sizes = 10 };
+
+static struct {
+    pthread_mutex_t lock;
+    unsigned char *start;
+    size_t size, fresh, used;
+    void *free[slot_sizes];
+} arena = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static size_t lockable(size_t count) {
     struct rlimit limit;
@@ -35,28 +50,64 @@ static size_t lockable(size_t count) {
 }
 
 int cc_arena_open(size_t count) {
-    count = lockable(count);
-    int state = CRYPTO_secure_malloc_init(count, smallest_slot);
-    ERR_clear_error();
-    if (state != CC_ARENA_ABSENT) arena_size = count;
-    return state;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t size = lockable(count);
+    unsigned char *whole = mmap(NULL, size + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (whole == MAP_FAILED) return CC_ARENA_ABSENT;
+    unsigned char *start = whole + page;
+    if (mprotect(start, size, PROT_READ | PROT_WRITE) != 0) {
+        munmap(whole, size + 2 * page);
+        return CC_ARENA_ABSENT;
+    }
+    madvise(start, size, MADV_DONTDUMP);
+    // Locked where it is touched, so that an arena that is hardly used costs hardly anything.
+    const int is_locked = mlock2(start, size, MLOCK_ONFAULT) == 0;
+    arena.start = start;
+    arena.size = size;
+    return is_locked ? CC_ARENA_LOCKED : CC_ARENA_SWAPPABLE;
 }
 
-size_t cc_arena_size(void) { return arena_size; }
-size_t cc_arena_used(void) { return arena_size == 0 ? 0 : CRYPTO_secure_used(); }
+size_t cc_arena_size(void) { return arena.size; }
+
+size_t cc_arena_used(void) {
+    pthread_mutex_lock(&arena.lock);
+    size_t used = arena.used;
+    pthread_mutex_unlock(&arena.lock);
+    return used;
+}
+
+// The list that a slot for so many bytes is in; there may be none.
+static int list_for(size_t count) {
+    int list = 0;
+    while (list < slot_sizes && ((size_t)smallest_slot << list) < count) list++;
+    return list;
+}
 
 void *cc_arena_allocate(size_t count) {
-    if (arena_size == 0) return NULL;
-    // Half belongs to OpenSSL itself: it keeps MAC keys and private numbers here and has no other
-    // place for them.
-    if (cc_arena_used() + count > arena_size / 2) return NULL;
-    void *memory = CRYPTO_secure_malloc(count, __FILE__, __LINE__);
-    if (memory == NULL) ERR_clear_error();
-    return memory;
+    const int list = list_for(count);
+    if (list == slot_sizes) return NULL;
+    const size_t size = (size_t)smallest_slot << list;
+    pthread_mutex_lock(&arena.lock);
+    void *slot = arena.free[list];
+    if (slot != NULL) {
+        memcpy(&arena.free[list], slot, sizeof slot);
+    } else if (arena.size - arena.fresh >= size) {
+        slot = arena.start + arena.fresh;
+        arena.fresh += size;
+    }
+    if (slot != NULL) arena.used += size;
+    pthread_mutex_unlock(&arena.lock);
+    return slot;
 }
 
 void cc_arena_release(void *memory, size_t count) {
-    CRYPTO_secure_clear_free(memory, count, __FILE__, __LINE__);
+    const int list = list_for(count);
+    OPENSSL_cleanse(memory, count);
+    pthread_mutex_lock(&arena.lock);
+    memcpy(memory, &arena.free[list], sizeof memory);
+    arena.free[list] = memory;
+    arena.used -= (size_t)smallest_slot << list;
+    pthread_mutex_unlock(&arena.lock);
 }
 
 void cc_wipe(void *memory, size_t count) { OPENSSL_cleanse(memory, count); }

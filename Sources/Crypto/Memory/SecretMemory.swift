@@ -1,15 +1,15 @@
 import CCrypto
 
-/// Where secrets live: an arena of OpenSSL's, locked into memory, left out of core dumps and with an
+/// Where secrets live: an arena that is locked into memory, left out of core dumps and with an
 /// unmapped page on either side.
 ///
-/// It is small (one MiB, less where the limit on locked memory says so), and half of it belongs to
-/// OpenSSL itself, which keeps MAC keys and private numbers there and fails without. Secrets that no
-/// longer fit go to ordinary memory; they are wiped on release like all others, but may reach the
-/// swap. Where the system refuses to lock the arena, it is used unlocked and ``state`` says so.
+/// It has four MiB, or less where the limit on locked memory says so. Secrets that no longer fit, and
+/// those of more than 16 KiB, go to ordinary memory; they are wiped on release like all others, but
+/// may reach the swap. Where the system refuses to lock the arena, it is used unlocked and ``state``
+/// says so.
 ///
-/// The expanded keys inside OpenSSL's contexts are always in ordinary memory, and OpenSSL wipes
-/// them. So a host should forbid core dumps as well.
+/// What OpenSSL makes of keys, be it an expanded key or a copy, is always in ordinary memory, and
+/// OpenSSL wipes it. So a host should forbid core dumps as well.
 public enum SecretMemory {
     public enum State: Sendable {
         case locked
@@ -21,13 +21,13 @@ public enum SecretMemory {
 
     /// Opens the arena when it is first asked for.
     public static let state: State =
-        switch Int(cc_arena_open(1 << 20)) {
+        switch Int(cc_arena_open(4 << 20)) {
         case CC_ARENA_LOCKED: .locked
         case CC_ARENA_SWAPPABLE: .swappable
         default: .absent
         }
 
-    /// The bytes of the arena that are taken, by secrets and by OpenSSL.
+    /// The bytes of the arena that are taken.
     public static var usedCount: Int { state == .absent ? 0 : cc_arena_used() }
     public static var totalCount: Int { state == .absent ? 0 : cc_arena_size() }
 
