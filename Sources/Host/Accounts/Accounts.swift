@@ -37,7 +37,7 @@ public final class Accounts: Service {
     private let arrivals = Mailbox<any Service>(name: "accounts", capacity: 1_024)
 
     struct State {
-        var accounts: [String: Account] = [:]
+        var residents = Residents()
         var links: [String: ServerLink] = [:]
         var drillSince: Moment?
     }
@@ -108,7 +108,7 @@ public final class Accounts: Service {
     ) throws(DeskRefusal) -> Account {
         let link = try link(to: record.server)
         let account = Account(record, tokens: tokens, link: link, office: office)
-        state.withLock { $0.accounts[record.id] = account }
+        state.withLock { $0.residents.add(account, number: record.number) }
         office.roll.note(record.id)
         start(account)
         return account
@@ -177,9 +177,7 @@ public final class Accounts: Service {
 
     // MARK: Who is there
 
-    var everybody: [Account] {
-        state.withLock { Array($0.accounts.values) }.sorted { $0.record.number < $1.record.number }
-    }
+    var everybody: [Account] { state.withLock { $0.residents.inOrder } }
 
     /// A link or a route of this machine is another one now.
     public func linksChanged() {
@@ -188,10 +186,10 @@ public final class Accounts: Service {
 
     private var links: [ServerLink] { state.withLock { Array($0.links.values) } }
 
-    func account(_ id: String) -> Account? { state.withLock { $0.accounts[id] } }
+    func account(_ id: String) -> Account? { state.withLock { $0.residents[id] } }
 
     func forget(_ account: Account) {
-        state.withLock { $0.accounts[account.id] = nil }
+        state.withLock { $0.residents.remove(account.id) }
         office.roll.note(account.id)
         account.close()
     }

@@ -23,7 +23,8 @@ extension Accounts {
     }
 
     private func known(_ email: String) -> Account? {
-        everybody.first { $0.record.email.lowercased() == email.lowercased() }
+        let wanted = email.lowercased()
+        return everybody.first { $0.record.email.lowercased() == wanted }
     }
 
     /// An account that was here takes up where it was; a new one is only there once all of it has been

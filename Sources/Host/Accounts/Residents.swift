@@ -1,0 +1,34 @@
+/// The accounts that are here, by their ids and in the order in which they came.
+///
+/// The order is kept and not made anew for whoever asks, because every request may ask.
+struct Residents: Sendable {
+    private var byID: [String: (account: Account, number: Int)] = [:]
+    private(set) var inOrder: [Account] = []
+
+    subscript(id: String) -> Account? { byID[id]?.account }
+
+    /// One that was here under the same id has its place taken.
+    mutating func add(_ account: Account, number: Int) {
+        remove(account.id)
+        byID[account.id] = (account, number)
+        inOrder.insert(account, at: place(of: account.id, number))
+    }
+
+    mutating func remove(_ id: String) {
+        guard let known = byID[id] else { return }
+        inOrder.remove(at: place(of: id, known.number))
+        byID[id] = nil
+    }
+
+    /// Where it is, or belongs: behind all that came earlier. Most come last.
+    private func place(of id: String, _ number: Int) -> Int {
+        var (low, high) = (0, inOrder.count)
+        while low < high {
+            let middle = (low + high) / 2
+            let other = inOrder[middle].id
+            let isEarlier = (byID[other]?.number ?? 0, other) < (number, id)
+            if isEarlier { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
