@@ -2,9 +2,35 @@ import CSystem
 
 /// What the process holds of the machine's memory.
 public enum Memory {
-    /// Gives back what was let go of, if that is more than so many bytes.
+    /// Lets go of the code that was needed so far; what is needed again comes back from the page cache.
+    ///
+    /// A start goes once through code that is never needed after it.
+    public static func letGoOfCode() { cs_let_go_of_code() }
+
+    /// Bytes that were let go of and are kept for the next time, or were given back already.
+    static var idle: Int { Int(clamping: cs_idle_memory()) }
+
+    /// Gives memory back that was let go of.
     ///
     /// The allocator keeps it for the next time, which is right while there is much to do; a host that
     /// has once listed a large vault would look large for ever.
-    public static func giveBack(beyond slack: Int) { cs_give_memory_back(UInt64(max(slack, 0))) }
+    public struct Tidying {
+        private let slack: Int
+        /// How much was idle when it was given back last. It is counted as idle all the same.
+        private var gone = 0
+
+        /// - Parameter slack: So many bytes are kept.
+        public init(beyond slack: Int) { self.slack = slack }
+
+        /// - Returns: Whether there was enough to give back.
+        @discardableResult
+        public mutating func tidy() -> Bool {
+            let idle = Memory.idle
+            gone = min(gone, idle)
+            guard idle - gone > slack else { return false }
+            cs_give_memory_back()
+            gone = Memory.idle
+            return true
+        }
+    }
 }

@@ -199,8 +199,12 @@ extension HostServer {
     }
 
     private static func tidyUp(_ timekeeper: any Timekeeper) async {
-        while (try? await timekeeper.sleep(for: .seconds(10))) != nil {
-            Memory.giveBack(beyond: 4 << 20)
+        var tidying = Memory.Tidying(beyond: 4 << 20)
+        var isFresh = true
+        while (try? await timekeeper.sleep(for: .seconds(2))) != nil {
+            tidying.tidy()
+            if isFresh { Memory.letGoOfCode() }
+            isFresh = false
         }
     }
 

@@ -1,0 +1,37 @@
+import Testing
+
+@testable import System
+
+@Suite(.serialized) struct MemoryTests {
+    /// In bytes, as the kernel counts them.
+    private func resident(_ kind: String) throws -> Int {
+        let text = String(decoding: try Files.read("/proc/self/status"), as: UTF8.self)
+        let line = try #require(text.split(separator: "\n").first { $0.hasPrefix(kind) })
+        return 1_024 * (line.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0)
+    }
+
+    /// Where a sanitizer has put its own allocator into place, nothing is known of what is idle.
+    @Test(.enabled(if: Memory.idle > 0))
+    func `what was let go of is given back, and only once`() throws {
+        var tidying = Memory.Tidying(beyond: 4 << 20)
+        tidying.tidy()
+        var blocks = (0..<20_000).map { [UInt8](repeating: UInt8($0 & 255), count: 1_000) }
+        // Above all of them, or the allocator would give them back by itself.
+        let lid = [UInt8](repeating: 1, count: 1_000)
+        let most = try resident("RssAnon")
+        let inUse = tidying.tidy()
+        #expect(!inUse && blocks.count == 20_000)
+        blocks = []
+        let (first, second) = (tidying.tidy(), tidying.tidy())
+        #expect(first && !second)
+        #expect(try resident("RssAnon") < most - (15 << 20))
+        withExtendedLifetime(lid) {}
+    }
+
+    @Test func `code that was let go of is there again when it is needed`() throws {
+        let most = try resident("RssFile")
+        Memory.letGoOfCode()
+        #expect(try resident("RssFile") < most)
+        #expect((0..<100).map(String.init).joined().count == 190)
+    }
+}
