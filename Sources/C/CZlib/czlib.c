@@ -62,3 +62,18 @@ struct cz_step cz_unpack(
 }
 
 bool cz_is_whole(const cz_unpacker *unpacker) { return unpacker->is_whole; }
+
+size_t cz_pack(const void *input, size_t count, void *room, size_t capacity) {
+    if (count > UINT_MAX || capacity > UINT_MAX) return 0;
+    z_stream stream = {.next_in = (z_const Bytef *)input, .avail_in = (uInt)count};
+    stream.next_out = room;
+    stream.avail_out = (uInt)capacity;
+    int code = deflateInit2(
+        &stream, Z_BEST_SPEED, Z_DEFLATED, MAX_WBITS + 16, MAX_MEM_LEVEL, Z_DEFAULT_STRATEGY
+    );
+    if (code != Z_OK) return 0;
+    code = deflate(&stream, Z_FINISH);
+    size_t made = capacity - stream.avail_out;
+    deflateEnd(&stream);
+    return code == Z_STREAM_END ? made : 0;
+}

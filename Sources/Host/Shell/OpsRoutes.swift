@@ -18,6 +18,7 @@ struct OpsRoutes: Sendable {
                 headers: ["Content-Type": format.contentType],
                 body: .bytes(await registry.page(format))
             )
+            .packed(for: request)
         }
         router.on(.get, "/livez") { .report([("process", nil)], of: $0) }
         router.on(.get, "/healthz") { .report([("process", nil)], of: $0) }

@@ -128,6 +128,28 @@ struct OpsTests {
         await venue.close()
     }
 
+    @Test func `the figures are packed for whoever takes that`() async throws {
+        let venue = try await ShellVenue()
+        let client = try Client()
+        let whole = try get(venue, "/metrics")
+        #expect(whole.header("Vary") == "Accept-Encoding")
+        #expect(whole.header("Content-Encoding") == nil)
+        for (coding, isPacked) in [
+            ("gzip", true), ("deflate, GZIP;q=0.5", true), ("gzip;q=0", false), ("br", false),
+        ] {
+            let answer = try get(venue, "/metrics", ["Accept-Encoding: \(coding)"])
+            #expect((answer.header("Content-Encoding") == "gzip") == isPacked, "\(coding)")
+            let length = Int(answer.header("Content-Length") ?? "") ?? 0
+            #expect((length < whole.body.utf8.count / 3) == isPacked, "\(coding)")
+        }
+        // Our own client asks for it and unpacks it.
+        let page = try await client.send(.init(.get, "http://\(venue.ops)/metrics"))
+        let text = String(decoding: page.body, as: UTF8.self)
+        #expect(text.contains("\nholdfast_accounts{status=\"locked\"} 0\n"))
+        await client.close()
+        await venue.close()
+    }
+
     @Test func `every label is there from the start, at nothing`() async throws {
         let venue = try await ShellVenue()
         let page = try get(venue, "/metrics").body

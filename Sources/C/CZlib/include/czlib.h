@@ -1,5 +1,5 @@
 #pragma once
-// The part of zlib that unpacks gzip. No header of the library's is included here.
+// The part of zlib that unpacks gzip and packs it. No header of the library's is included here.
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -24,3 +24,7 @@ struct cz_step cz_unpack(
 );
 /// Whether the end of a member has been reached, its checksum and length included, and no other begun.
 bool cz_is_whole(const cz_unpacker *unpacker);
+
+/// Packs all of the input at once, as fast as that goes. Returns how much of the room is filled, 0 if it
+/// does not do.
+size_t cz_pack(const void *input, size_t count, void *room, size_t capacity);
