@@ -33,8 +33,9 @@ public final class Accounts: Service {
     let board: EventBoard
     private let metrics: UpstreamMetrics
     private let state = Lock(State())
-    /// What is to run.
-    private let arrivals = Mailbox<any Service>(name: "accounts", capacity: 1_024)
+    /// What is to run. All that is in the store comes before anything runs, so there is room for more
+    /// than there can be.
+    private let arrivals = Mailbox<any Service>(name: "accounts", capacity: 1 << 24)
 
     struct State {
         var residents = Residents()

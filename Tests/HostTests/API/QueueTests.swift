@@ -1,3 +1,4 @@
+import EmbeddedUpstream
 import HTTP
 import JSON
 import System
@@ -141,6 +142,26 @@ struct QueueTests {
                 #expect(reply.status == .badRequest && reply.message != nil, "\(query)")
             }
         }
+    }
+
+    @Test func `while a server wants to be left alone, what waits says until when`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            var fault = Fault(.answer(.tooManyRequests(retryAfter: "120"), isCarriedOut: false))
+            fault.times = nil
+            await upstream.inject(fault)
+            let now = Moment(SystemTimekeeper().now)
+            let reply = try await guest.post("/object/item", Sample.login)
+            #expect(reply.headers["Holdfast-Disposition"] == "queued")
+            #expect(try await guest.post("/sync", "{}").isSuccess)
+            let change = try #require(try await guest.get("/pending").elements.first)
+            #expect(change["state"]?.string == "ready")
+            let date = try #require(change["nextAttemptDate"]?.string, "\(change.raw)")
+            let wait = try #require(Revision(date)?.moment).ticks - now.ticks
+            #expect((119...125).contains(wait / Moment.ticksPerSecond))
+        }
+        try await venue.open { _ in }
     }
 
     @Test func `what there is no room for is refused so that clients can tell`() {

@@ -1,0 +1,164 @@
+import Messaging
+import Sync
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+
+/// What all accounts come to.
+struct RollTests {
+    /// Who was asked, in that order.
+    private final class Asked: Sendable {
+        let ids = Lock<[String]>([])
+    }
+
+    private let roll = Roll()
+    private let asked = Asked()
+
+    private func moment(_ seconds: Int64) -> Moment {
+        Moment(ticks: seconds * Moment.ticksPerSecond)
+    }
+
+    private func summary(
+        _ entries: [String: Roll.Entry],
+        queues: [String: PendingQueue] = [:],
+        servers: [Int: NetworkState] = [0: .online, 1: .offline]
+    ) -> HouseholdSummary {
+        roll.summary(at: moment(1_000), .seconds(500), queues: queues, servers: servers) { id in
+            asked.ids.withLock { $0.append(id) }
+            return entries[id]
+        }
+    }
+
+    private func entry(
+        _ status: AccountStanding.Status = .unlocked,
+        server: Int = 0,
+        _ outlook: SyncScheduler.Outlook = .init(lastSync: Moment(ticks: 0))
+    ) -> Roll.Entry {
+        Roll.Entry(status: status, server: server, outlook: outlook)
+    }
+
+    @Test func `only those are asked of whom something is new`() {
+        var entries: [String: Roll.Entry] = [:]
+        for number in 0..<1_000 {
+            entries["\(number)"] = entry(.locked)
+            roll.note("\(number)")
+        }
+        #expect(summary(entries).accounts[.locked] == 1_000)
+        #expect(asked.ids.withLock(\.count) == 1_000)
+        entries["7"] = entry(.unlocked)
+        entries["8"] = nil
+        roll.note("7")
+        roll.note("8")
+        roll.note("7")
+        let later = summary(entries)
+        #expect(later.accounts == [.locked: 998, .unlocked: 1, .signedOut: 0])
+        #expect(asked.ids.withLock { $0.suffix(2).sorted() } == ["7", "8"])
+        #expect(asked.ids.withLock(\.count) == 1_002)
+        // Who was there before may come back.
+        entries["8"] = entry(.signedOut)
+        roll.note("8")
+        #expect(summary(entries).accounts[.signedOut] == 1)
+    }
+
+    @Test func `what is put off counts until its time has come`() {
+        let waits: [(Agenda.Delay?, Moment?)] = [
+            (Agenda.Delay(until: .seconds(530), length: .seconds(60)), nil),
+            (Agenda.Delay(until: .seconds(400), length: .seconds(900)), moment(1_200)),
+            (nil, moment(900)),
+        ]
+        for (number, wait) in waits.enumerated() {
+            roll.note("\(number)")
+            let outlook = SyncScheduler.Outlook(
+                lastSync: moment(Int64(100 + number)),
+                delay: wait.0,
+                due: wait.1
+            )
+            _ = summary(["\(number)": entry(.unlocked, outlook)])
+        }
+        let all = summary([:])
+        #expect(all.nextRetry == moment(1_030))
+        #expect(all.longestBackoff == .seconds(200))
+        #expect(all.lastSync == moment(100))
+        roll.note("new")
+        #expect(summary(["new": entry(.locked, .init())]).lastSync == nil, "One never was.")
+    }
+
+    @Test func `what can be delivered is what open vaults have for servers that answer`() {
+        func queue(_ counts: [String: Int], since seconds: Int64) -> PendingQueue {
+            PendingQueue(counts: counts, oldest: moment(seconds))
+        }
+        let entries = [
+            "open": entry(), "locked": entry(.locked), "away": entry(.unlocked, server: 1),
+            "aside": entry(),
+        ]
+        for id in entries.keys { roll.note(id) }
+        let all = summary(
+            entries,
+            queues: [
+                "open": queue(["ready": 2, "backingOff": 1, "quarantined": 4], since: 40),
+                "locked": queue(["ready": 5], since: 10), "away": queue(["ready": 7], since: 20),
+                "aside": queue(["quarantined": 9], since: 30),
+                "gone": queue(["ready": 1], since: 1),
+            ]
+        )
+        #expect(all.deliverable == 3)
+        #expect(all.oldestDeliverable == moment(40))
+        #expect(all.oldest == moment(10))
+        #expect(all.networks == [.online: 1, .offline: 1])
+    }
+}
+
+/// Many accounts in one host.
+struct ManyAccountTests {
+    @Test func `all accounts are at work after a start, however many there are`() async throws {
+        let scratch = try Scratch()
+        let settings = try HostSettings(
+            flags: ["state": [scratch.file("state")]],
+            environment: [:],
+            isTerminal: false
+        )
+        let directory = try StateDirectory(settings.state)
+        let (store, _) = try await Store.open(
+            in: directory,
+            time: SystemTimekeeper(),
+            chance: SystemChance()
+        )
+        for number in 1...1_100 {
+            let id = "00000000-0000-4000-8000-\(100_000_000_000 + number)"
+            let record = AccountRecord(
+                id: id,
+                email: "\(number)@example.test",
+                server: "http://127.0.0.1:9",
+                number: number
+            )
+            try await store.put(record.stored)
+        }
+        try await store.close()
+        let interior = try await Wiring.interior(
+            settings,
+            in: directory,
+            .quiet,
+            try .real(settings)
+        )
+        await withDiscardingTaskGroup { group in
+            group.addTask { await interior.run() }
+            var idle = 0
+            for desk in interior.household.desks {
+                do throws(DeskRefusal) {
+                    try await desk.discard("none")
+                } catch {
+                    // Whoever is at work finds no such change; whoever is not is busy.
+                    if case .busy = error { idle += 1 }
+                }
+            }
+            #expect(idle == 0)
+            let summary = await interior.household.summary
+            #expect(summary.accounts.values.reduce(0, +) == 1_100)
+            await interior.close()
+            group.cancelAll()
+        }
+    }
+}
