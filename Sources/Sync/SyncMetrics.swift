@@ -184,8 +184,9 @@ public final class SyncMetrics: Sendable {
     ]
 
     private static let longTimes: [Duration] = [
-        .seconds(1), .seconds(5), .seconds(15), .seconds(60), .seconds(300), .seconds(900),
-        .seconds(3_600), .seconds(4 * 3_600), .seconds(24 * 3_600), .seconds(7 * 24 * 3_600),
+        .seconds(1), .seconds(5), .seconds(15), .seconds(30), .seconds(60), .seconds(120),
+        .seconds(300), .seconds(900), .seconds(3_600), .seconds(4 * 3_600), .seconds(24 * 3_600),
+        .seconds(7 * 24 * 3_600),
     ]
 }
 
