@@ -118,6 +118,15 @@ struct BeliefTests {
         #expect(look(unknown, footing(vault(3))) == .believed)
     }
 
+    @Test func `P17 nothing at all of an earlier time is a regression, not a shrink`() {
+        let back = picture(vault(0), accountRevision: 4)
+        guard case .doubted(let doubt) = look(back, footing(vault(1))) else {
+            Issue.record("An empty vault was believed.")
+            return
+        }
+        #expect(doubt.kind == .regression)
+    }
+
     @Test func `P7 an item older than it was is a regression, a lost digit is not`() {
         func moved(_ ticks: Int64) -> Belief {
             var now = vault(3)

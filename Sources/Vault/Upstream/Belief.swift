@@ -149,14 +149,13 @@ public enum Belief: Hashable, Sendable {
         _ accountRevision: Int64?,
         _ footing: SyncFooting
     ) -> SyncDoubt.Kind? {
+        let isBack = accountRevision.map { $0 < footing.accountRevision ?? $0 } ?? false
+        if isBack, !mutated(.believesOlder) { return .regression }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
         if isShrink(gone: gone, of: footing.ciphers.count), !mutated(.believesEmpty) {
             return .shrink
         }
         if mutated(.believesOlder) { return nil }
-        if let now = accountRevision, let before = footing.accountRevision, now < before {
-            return .regression
-        }
         let isOlder = footing.ciphers.contains { id, before in
             guard let before, let now = ciphers[id] ?? nil else { return false }
             return now.ticks < before.ticks - Moment.ticksPerMillisecond
