@@ -51,6 +51,8 @@ extension SyncScheduler {
                 throw finding(setback, live: left.live, hasMoved: left.hasMoved)
             case .finding(var finding):
                 (finding.live, finding.hasMoved) = (left.live, left.hasMoved)
+                // What is due and cannot be tried would otherwise be tried at once.
+                if left.trouble != nil { finding.ending = .failed(nil) }
                 throw finding
             }
         }
