@@ -1,3 +1,4 @@
+internal import JSON
 internal import System
 internal import Vault
 
@@ -12,6 +13,7 @@ final class Listing: Sendable {
         let folderIDs: Set<String>
         fileprivate let keys = Index<String>()
         fileprivate let contents = Index<[UInt8]>()
+        fileprivate let seals = Index<String>()
     }
 
     private typealias Waiter = CheckedContinuation<Void, Never>
@@ -104,17 +106,36 @@ extension Listing.Content {
 
     /// The cipher that was made of something that we sent: with the same item key, or, where that has
     /// none, with the same sealed content.
+    ///
+    /// Whoever gives the account another key wraps the item's key anew, and leaves what is sealed with
+    /// that as it is. Nobody seals anything twice alike.
     func find(_ sent: Cipher?, fingerprints: [[UInt8]]) -> Cipher? {
         let id: String?
-        if let key = sent?.key {
-            id = keys.id(for: key, in: ciphers, by: { $0.key })
+        if let sent, let key = sent.key {
+            id =
+                keys.id(for: key, in: ciphers, by: { [$0.key] })
+                ?? sent.seals.lazy.compactMap {
+                    seals.id(for: $0, in: ciphers, by: { $0.seals })
+                }.first
         } else {
             let wanted = fingerprints + [sent?.fingerprint].compactMap { $0 }
             id =
-                wanted.lazy.compactMap { contents.id(for: $0, in: ciphers, by: { $0.fingerprint }) }
-                .first
+                wanted.lazy.compactMap {
+                    contents.id(for: $0, in: ciphers, by: { [$0.fingerprint] })
+                }.first
         }
         return id.flatMap { ciphers[$0] }.flatMap { try? Cipher($0.json) }
+    }
+}
+
+extension Cipher {
+    /// What every item has sealed, and most logins.
+    fileprivate var seals: [String] {
+        let (item, login) = (document.root, document.root["login"])
+        return [
+            item["name"]?.string, item["notes"]?.string, login?["username"]?.string,
+            login?["password"]?.string,
+        ].compactMap(\.self)
     }
 }
 
@@ -126,13 +147,15 @@ private final class Index<Mark: Hashable & Sendable>: Sendable {
     func id(
         for mark: Mark,
         in ciphers: [String: BaseCipher],
-        by read: (Cipher) -> Mark?
+        by read: (Cipher) -> [Mark?]
     ) -> String? {
         ids.withLock { ids in
             if ids == nil {
                 ids = Dictionary(
-                    ciphers.compactMap { id, base in
-                        (try? Cipher(base.json)).flatMap(read).map { ($0, id) }
+                    ciphers.flatMap { id, base in
+                        ((try? Cipher(base.json)).map(read) ?? []).compactMap { mark in
+                            mark.map { ($0, id) }
+                        }
                     },
                     uniquingKeysWith: { first, _ in first }
                 )

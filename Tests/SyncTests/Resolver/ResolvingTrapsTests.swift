@@ -574,6 +574,28 @@ import Vault
         }
     }
 
+    @Test func `U10 a create in doubt is found again under the account's new key`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let rotated = try KeyRing(
+                user: SymmetricKey(from: world.chance),
+                account: WrappedKeys(privateKey: nil),
+                entropy: world.chance
+            )
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items(openedWith: rotated).count == 1)
+        }
+    }
+
     @Test func `T-57 what does not open with the old key either stays set aside`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
