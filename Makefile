@@ -62,11 +62,25 @@ crash: setup ## The store in the long run: 300 kills, 10,000 power cuts, 400,000
 SEEDS ?= 1000
 START ?= 1
 STEPS ?= 60
+DEEDS ?= 3
 
 .PHONY: simulate
 simulate: setup ## Worlds in which anything may go wrong: SEEDS=1000 of them from START=1 on, STEPS=60 each.
 	swift build $(RELEASE) --product holdfast
 	.build/release/holdfast simulate --seeds $(SEEDS) --start $(START) --steps $(STEPS)
+
+.PHONY: deaths
+deaths: setup ## Every script of up to DEEDS=3 deeds, with a death at each place of it; from script START=1 on.
+	swift build $(RELEASE) --product holdfast
+	.build/release/holdfast simulate --deaths $(DEEDS) --start $(START)
+
+.PHONY: determinism
+determinism: setup ## The same twenty histories from a debug and from a release build.
+	swift build $(SWIFT_FLAGS) --product holdfast
+	.build/debug/holdfast simulate --seeds 20 > .build/debug/histories.txt
+	swift build $(RELEASE) --product holdfast
+	.build/release/holdfast simulate --seeds 20 > .build/release/histories.txt
+	cmp .build/debug/histories.txt .build/release/histories.txt
 
 .PHONY: mutants
 mutants: setup ## Breaks the program in one place after the other; each has to be noticed.

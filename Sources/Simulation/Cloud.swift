@@ -15,7 +15,8 @@ import Vault
 /// eye of the oracle.
 final class Cloud: Sendable {
     let server: EmbeddedUpstream
-    let ring: KeyRing
+    /// All keys that the account has had, the present ones last.
+    private let keys: Lock<[KeyRing]>
     let userID: String
     /// One request after the other, so that it is known who changed what.
     let turns = Lanes()
@@ -46,12 +47,19 @@ final class Cloud: Sendable {
         let tokens = try await Self.signIn(upstream)
         userID = tokens.userID
         other = Lock(UpstreamAccount(upstream, upstream.session(tokens) { _ in }))
-        ring = try KeyRing(
+        keys = Lock([try Self.newRing(chance)])
+    }
+
+    private static func newRing(_ chance: SeededChance) throws -> KeyRing {
+        try KeyRing(
             user: SymmetricKey(from: chance),
             account: WrappedKeys(privateKey: nil),
             entropy: chance
         )
     }
+
+    var rings: [KeyRing] { keys.withLock { $0 } }
+    var ring: KeyRing { keys.withLock { $0[$0.count - 1] } }
 
     var account: UpstreamAccount {
         other.withLock { $0 }.asking { $0.isForced = true }
@@ -117,7 +125,7 @@ final class Cloud: Sendable {
             let known = readings.withLock { $0[id] }
             if let known, known.bytes == cipher.bytes {
                 items[id] = known.item
-            } else if let item = PlainItem(cipher.document.root, user: ring.user) {
+            } else if let item = PlainItem.read(cipher.document.root, rings: rings) {
                 readings.withLock { $0[id] = (cipher.bytes, item) }
                 items[id] = item
             }
@@ -129,7 +137,7 @@ final class Cloud: Sendable {
     func look(at id: String, among items: [String: PlainItem]) async -> [String: PlainItem] {
         var items = items
         let cipher = try? await account.cipher(id)
-        items[id] = cipher.flatMap { PlainItem($0.document.root, user: ring.user) }
+        items[id] = cipher.flatMap { PlainItem.read($0.document.root, rings: rings) }
         return items
     }
 
@@ -183,14 +191,76 @@ final class Cloud: Sendable {
             """
     }
 
+    /// All that is in the vault is brought under a new key; nobody's token is worth anything then.
+    func rotateKeys() async throws {
+        let (old, new) = (ring, try Self.newRing(chance))
+        let ciphers = try await account.ciphers().filter { $0.organizationID == nil }.map {
+            var edit = JSON.Edit(try JSON.Document($0.resealed(from: old, to: new).request()))
+            try edit.set([.member("id")], to: JSON.Raw($0.id ?? ""))
+            return String(decoding: edit.bytes, as: UTF8.self)
+        }
+        let (publicKey, privateKey) = Self.accountKeys(chance)
+        try await post(
+            "/api/accounts/key-management/rotate-user-account-keys",
+            """
+            {"oldMasterKeyAuthenticationHash":"\(Self.hash)",\
+            "accountUnlockData":{"masterPasswordUnlockData":{\
+            "masterKeyAuthenticationHash":"\(Self.hash)",\
+            "masterKeyEncryptedUserKey":"\(Self.sealed(bytes: 80, chance))",\
+            "containedKeyId":"\(new.user.keyID)"}},\
+            "accountKeys":{"accountPublicKey":"\(publicKey)",\
+            "userKeyEncryptedAccountPrivateKey":"\(privateKey)"},\
+            "accountData":{"ciphers":[\(ciphers.joined(separator: ","))],"folders":[]}}
+            """
+        )
+        keys.withLock { $0.append(new) }
+        try await signInElsewhere()
+    }
+
+    /// Gives the item to an organisation, which is made for that and whose key nobody has.
+    func share(_ id: String) async throws {
+        let cipher = try await account.cipher(id)
+        let name = try ring.user.seal("club")
+        let organization = try await post(
+            "/api/organizations",
+            """
+            {"name":"club","billingEmail":"a@example.com","key":"4.AAAA",\
+            "collectionName":"\(name)"}
+            """
+        )
+        var edit = JSON.Edit(try JSON.Document(cipher.request()))
+        try edit.set([.member("organizationId")], to: JSON.Raw(organization))
+        let collections = try await account.sync().answer.collections.compactMap {
+            $0["organizationId"]?.string == organization ? $0["id"]?.string : nil
+        }
+        let shared = SharedCipherRequest(
+            cipher: try JSON.Raw(edit.bytes),
+            collectionIDs: collections
+        )
+        _ = try await account.share(id, shared)
+    }
+
+    /// A call that the client has no words for.
+    ///
+    /// - Returns: The id of what was made, if anything was.
+    @discardableResult
+    private func post(_ path: String, _ body: String) async throws -> String {
+        let token = account.session.tokens.access
+        let answer = try await transport.send(
+            .post,
+            path,
+            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
+            body: Array(body.utf8)
+        )
+        guard answer.status.isSuccess else { throw Unforeseen("\(path): \(answer.text)") }
+        return (try? JSON.Document(answer.body))?.root[anyCase: "id"]?.string ?? ""
+    }
+
     /// Nobody's token is worth anything afterwards; this device signs in anew.
     func endSessions() async throws {
-        let token = account.session.tokens.access
-        _ = try await transport.send(
-            .post,
+        _ = try? await post(
             "/api/accounts/security-stamp",
-            headers: ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
-            body: "{\"masterPasswordHash\":\"\(Self.hash)\"}"
+            "{\"masterPasswordHash\":\"\(Self.hash)\"}"
         )
         try await signInElsewhere()
     }
@@ -209,25 +279,30 @@ final class Cloud: Sendable {
 
     // MARK: The account
 
+    /// Nobody opens them, so they are nothing but as long as such keys are.
+    private static func accountKeys(_ chance: SeededChance) -> (public: String, private: String) {
+        (Base64.text(of: [UInt8](repeating: 3, count: 294)), sealed(bytes: 1_232, chance))
+    }
+
+    private static func sealed(bytes count: Int, _ chance: SeededChance) -> String {
+        let parts = [16, count, 32].map { count in
+            Base64.text(of: (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
+        }
+        return "2." + parts.joined(separator: "|")
+    }
+
     private static func register(
         _ transport: MemoryTransport,
         _ chance: SeededChance
     ) async throws {
-        func sealed(bytes count: Int) -> String {
-            let parts = [16, count, 32].map { count in
-                Base64.text(of: (0..<count).map { _ in UInt8(truncatingIfNeeded: chance.next()) })
-            }
-            return "2." + parts.joined(separator: "|")
-        }
+        let wrappedUserKey = sealed(bytes: 80, chance)
+        let (publicKey, privateKey) = accountKeys(chance)
         let registration = Registration(
             email: email,
             masterPasswordHash: hash,
             settings: .usual,
-            wrappedUserKey: sealed(bytes: 80),
-            keys: AccountKeys(
-                publicKey: Base64.text(of: [UInt8](repeating: 3, count: 294)),
-                wrappedPrivateKey: sealed(bytes: 1_232)
-            )
+            wrappedUserKey: wrappedUserKey,
+            keys: AccountKeys(publicKey: publicKey, wrappedPrivateKey: privateKey)
         )
         var json = JSON.Edit(try JSON.Document(JSON.Raw(registration)))
         try json.set([.member("emailVerificationToken")], to: JSON.Raw("any"))

@@ -16,6 +16,7 @@ enum Deed: Hashable, Sendable {
     case discard(Int)
     case saveCopy(Int)
     case lock, unlock
+    case signIn
 
     // The same person at another device.
     case otherCreate
@@ -24,6 +25,8 @@ enum Deed: Hashable, Sendable {
     case otherRestore(Int)
     case otherDelete(Int)
     case otherFavour(Int)
+    case rotateKeys
+    case otherShare(Int)
 
     // What time and the world do.
     case wait(Duration)
@@ -42,6 +45,8 @@ enum Deed: Hashable, Sendable {
     case cutPower(atCall: Int)
     case restart
     case fillDisk, freeDisk
+    /// So many calls fail, or all of them.
+    case breakDisk(times: Int?)
 }
 
 /// A field that carries a value of its own in each item.
@@ -56,6 +61,8 @@ struct Step: Hashable, Sendable {
     let isAside: Bool
     /// So many turns pass before it.
     let turns: Int
+    /// It does not happen before the host is in that phase, or a minute has passed.
+    var awaits: Phase?
 }
 
 extension Deed: CustomStringConvertible {
@@ -79,6 +86,9 @@ extension Deed: CustomStringConvertible {
         case .otherTrash(let item): "another device trashes item \(item)"
         case .otherRestore(let item): "another device restores item \(item)"
         case .otherDelete(let item): "another device deletes item \(item) for good"
+        case .rotateKeys: "another device gives the account a new key"
+        case .otherShare(let item): "another device gives item \(item) to an organisation"
+        case .signIn: "signs in again"
         case .otherFavour(let item): "another device makes a favourite of item \(item), or none"
         case .wait(let time): "\(time.shown) pass"
         case .cut: "the network goes"
@@ -96,7 +106,37 @@ extension Deed: CustomStringConvertible {
         case .cutPower(let call): "the power goes at the disk's call \(call)"
         case .restart: "the host is restarted in order"
         case .fillDisk: "the disk is full"
-        case .freeDisk: "the disk has room again"
+        case .freeDisk: "the disk is well again"
+        case .breakDisk(let times): "the disk fails" + (times.map { " \($0) times" } ?? "")
+        }
+    }
+}
+
+extension Deed {
+    /// What it is a case of, where it can happen at any moment.
+    var hazard: Hazard? {
+        switch self {
+        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour:
+            .otherDevice
+        case .rotateKeys: .rotation
+        case .otherShare: .organisation
+        case .lock, .unlock: .lock
+        case .cut, .mend: .outage
+        case .drill: .drill
+        case .setHostClock: .hostClock
+        case .setUpstreamClock: .upstreamClock
+        case .setDigits: .digits
+        case .rollBack: .rollBack
+        case .endSession: .sessionEnd
+        case .poison: .poison
+        case .kill: .kill
+        case .cutPower: .powerCut
+        case .restart: .restart
+        case .fillDisk: .diskFull
+        case .breakDisk: .diskError
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .sync, .retry, .discard,
+            .saveCopy, .signIn, .wait, .strike, .remember, .freeDisk:
+            nil
         }
     }
 }

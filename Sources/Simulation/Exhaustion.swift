@@ -7,12 +7,14 @@ public struct Exhaustion: Sendable {
     public var length = 2
     public var profiles = Personality.Name.allCases
 
-    public init() {}
+    public init(length: Int = 2) { self.length = length }
 
     public struct Outcome: Sendable {
         public var scripts = 0
         public var runs = 0
         public var failed: [Performance] = []
+
+        fileprivate init(scripts: Int = 0) { self.scripts = scripts }
     }
 
     private static let own: [Deed] = [
@@ -40,35 +42,61 @@ public struct Exhaustion: Sendable {
         }
     }
 
-    /// - Parameter share: Of every so many places, one is tried; another for each script.
+    /// - Parameters:
+    ///   - share: Of every so many places, one is tried; another for each script.
+    ///   - tell: Hears, after every few scripts, what has come of all so far.
     public func run(
         _ scripts: [Script],
         everyOf share: Int = 1,
-        _ tell: (Performance) -> Void = { _ in }
-    ) -> Outcome {
+        atOnce: Int = 2,
+        _ tell: (Outcome) -> Void = { _ in }
+    ) async -> Outcome {
         var outcome = Outcome()
-        for script in scripts {
-            outcome.scripts += 1
-            let whole = Stage.play(script)
-            outcome.note(whole, tell)
-            let deaths =
-                (0..<whole.effects).map { Script.Death.atRequest($0 + 1) }
-                + (0..<whole.flushes).map { Script.Death.atFlush($0 + 1) }
-            for (number, death) in deaths.enumerated()
-            where (number + outcome.scripts) % share == 0 {
-                var script = script
-                script.dies = death
-                outcome.note(Stage.play(script), tell)
+        for start in stride(from: 0, to: scripts.count, by: Self.batch) {
+            let batch = start..<min(start + Self.batch, scripts.count)
+            await withTaskGroup(of: Outcome.self) { players in
+                for player in 0..<atOnce {
+                    players.addTask {
+                        batch.filter { $0 % atOnce == player }.reduce(into: Outcome()) {
+                            $0.take(Self.play(scripts[$1], number: $1, everyOf: share))
+                        }
+                    }
+                }
+                for await part in players { outcome.take(part) }
             }
+            tell(outcome)
+        }
+        return outcome
+    }
+
+    private static let batch = 20
+
+    /// One script as it is, and with each of its deaths.
+    private static func play(_ script: Script, number: Int, everyOf share: Int) -> Outcome {
+        var outcome = Outcome(scripts: 1)
+        let whole = Stage.play(script)
+        outcome.note(whole)
+        let deaths =
+            (0..<whole.effects).map { Script.Death.atRequest($0 + 1) }
+            + (0..<whole.flushes).map { Script.Death.atFlush($0 + 1) }
+        for (place, death) in deaths.enumerated() where (place + number) % share == 0 {
+            var script = script
+            script.dies = death
+            outcome.note(Stage.play(script))
         }
         return outcome
     }
 }
 
 extension Exhaustion.Outcome {
-    fileprivate mutating func note(_ performance: Performance, _ tell: (Performance) -> Void) {
+    fileprivate mutating func note(_ performance: Performance) {
         runs += 1
         if performance.breach != nil { failed.append(performance) }
-        tell(performance)
+    }
+
+    fileprivate mutating func take(_ other: Self) {
+        scripts += other.scripts
+        runs += other.runs
+        failed += other.failed
     }
 }

@@ -26,7 +26,7 @@ final class House: Sendable {
     let log: LogEar
     /// It has ended, one way or the other.
     let isOver = Latch()
-    private let resolver: Resolver
+    let resolver: Resolver
     private let services: ServiceGroup
     /// Letting go of it ends everything at once.
     private let leash = Mailbox<Never>(name: "process", capacity: 1)

@@ -5,8 +5,8 @@
 /// who took it away.
 struct Knowledge: Sendable {
     enum Author: Hashable, Sendable {
-        /// This host, by such a request, based on that revision.
-        case host(WireCall.Kind, known: String?, Int)
+        /// This host, by such a request, based on that revision, which left at that time.
+        case host(WireCall.Kind, known: String?, left: Duration)
         case other
         /// The server was set back.
         case rollBack
@@ -36,8 +36,11 @@ struct Knowledge: Sendable {
         var isExcused = false
         /// A person at this host was shown it, and then edited the item.
         var isSeen = false
-        /// An answer with it in it has reached this host.
-        var isDelivered = false
+        /// When an answer with it in it reached this host for the first time.
+        var delivered: Duration?
+        /// It was upstream, and this host was told so; upstream has forgotten it, which this host is to
+        /// find out.
+        var isForgotten = false
 
         var isAcknowledged: Bool { fate == .saved || fate == .queued }
     }
@@ -49,6 +52,10 @@ struct Knowledge: Sendable {
         var isDeletedHere = false
         var isDeletedElsewhere = false
         var isDiscarded = false
+        /// It was changed, and stamped with an earlier time than before.
+        var hasOddStamp = false
+        /// Another device has given it to an organisation.
+        var isShared = false
         var hasLanded = false
         var id: String?
         /// What became of the wish to delete it.
@@ -71,6 +78,8 @@ struct Knowledge: Sendable {
     var base: [String: Int64] = [:]
     /// Upstream's stamps may go back.
     var mayRegress = false
+    /// Upstream's stamps were not those of its clock, or its clock was wrong.
+    var hasOddStamps = false
     /// Somebody made copies by hand.
     var hasCopies = false
     /// Upstream has said what was not so: a list that lacked something, or an old one.
@@ -134,9 +143,11 @@ extension Knowledge {
     }
 
     /// An answer with the item, or with all of them, has arrived.
-    mutating func deliver(_ id: String?) {
+    mutating func deliver(_ id: String?, at now: Duration) {
         let items = id.map { [upstream[$0]].compactMap(\.self) } ?? Array(upstream.values)
-        for item in items { for word in item.words { words[word]?.isDelivered = true } }
+        for word in items.flatMap(\.words) where words[word]?.delivered == nil {
+            words[word]?.delivered = now
+        }
     }
 }
 
@@ -148,12 +159,15 @@ extension Knowledge {
         guard before != items else { return }
         upstream = items
         let (old, new) = (Self.words(in: before), Self.words(in: items))
+        forgive(after: new.subtracting(old), by: author)
         for word in new.subtracting(old).sorted() { arrive(word, by: author) }
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
             check(item, by: author)
-            if author == .other || author == .rollBack, let origin = item.origin {
-                origins[origin]?.touches += 1
+            guard let origin = item.origin else { continue }
+            if author == .other || author == .rollBack { origins[origin]?.touches += 1 }
+            if author == .other, let older = before[id], item.isStampedBefore(older) {
+                origins[origin]?.hasOddStamp = true
             }
         }
         for (id, item) in before.sorted(by: { $0.key < $1.key }) where items[id] == nil {
@@ -186,8 +200,12 @@ extension Knowledge {
         by author: Author
     ) {
         guard let word = words[text] else { return }
-        guard case .host(let kind, let known, _) = author else {
-            words[text]?.isExcused = true
+        guard case .host(let kind, let known, let left) = author else {
+            if author == .rollBack, isRemembered(word, before) {
+                words[text]?.isForgotten = true
+            } else {
+                words[text]?.isExcused = true
+            }
             return
         }
         if origins[word.origin]?.isDeletedHere == true, kind == .delete, word.isSeen || word.isOwn {
@@ -201,6 +219,11 @@ extension Knowledge {
             return
         }
         if word.isSeen { return }
+        // It looks like an earlier state of what this host wrote.
+        if origins[word.origin]?.hasOddStamp == true {
+            races += 1
+            return
+        }
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
         if kind == .delete, origins[word.origin]?.deletion == .begun {
@@ -214,7 +237,9 @@ extension Knowledge {
         }
         // Nobody here can know of what came between an answer and a request; the server does not let
         // that be overwritten, unless the stamps are too close to tell.
-        guard word.isDelivered, kind != .push || item?.revision == known else {
+        guard let delivered = word.delivered, delivered <= left,
+            kind != .push || item?.revision == known
+        else {
             races += 1
             return
         }
@@ -223,6 +248,23 @@ extension Knowledge {
             kind == .delete ? "I15" : "I7",
             "\(text), which another device wrote, was known here and is gone by a \(kind.rawValue)"
         )
+    }
+
+    /// Whether this host still knows what upstream has forgotten: it wrote it, was told that it is
+    /// there, and nothing but the time of the stamps says that it is not.
+    private func isRemembered(_ word: Word, _ before: [String: PlainItem]) -> Bool {
+        guard word.isOwn, word.isAcknowledged, !word.isExcused, !hasOddStamps, !hasLied else {
+            return false
+        }
+        return before.values.contains { $0.values[word.field] == word.text && !$0.isBackup }
+    }
+
+    /// What is written after upstream has forgotten something hides that it has; what was forgotten and
+    /// comes back does not.
+    private mutating func forgive(after arrivals: Set<String>, by author: Author) {
+        guard author != .rollBack, !arrivals.contains(where: { words[$0]?.isForgotten == true })
+        else { return }
+        for (text, word) in words where word.isForgotten { words[text]?.isExcused = true }
     }
 
     /// Whether a later word of the same field was accepted from the same person, or is upstream.
@@ -234,7 +276,9 @@ extension Knowledge {
     }
 
     private mutating func check(_ item: PlainItem, by author: Author) {
-        if !item.flaws.isEmpty {
+        if item.flaws == [PlainItem.oldKey] {
+            breach("I17", "\(item.id) was written under a key that the account had before")
+        } else if !item.flaws.isEmpty {
             breach("I2", "an item upstream cannot be opened: \(item.flaws.joined(separator: ", "))")
         }
         if let origin = item.origin, !item.isBackup {
@@ -273,9 +317,7 @@ extension Knowledge {
         // Whoever is told that something is not there creates it again; what is too many is put into
         // the trash at the next look.
         if hasLied { return }
-        for (origin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
-            breach("I4", "\(origin) is upstream \(count) times")
-        }
+        breachDoubles(counts)
         guard !hasCopies else { return }
         for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > 1 {
             let words = content.dropFirst().joined(separator: ", ")
@@ -316,7 +358,8 @@ extension Knowledge {
         }
         let visible = Set(shown.flatMap(\.words))
         for word in words.values.sorted(by: { $0.place < $1.place }) where mustBeKept(word) {
-            if !visible.contains(word.text), !word.hasLanded {
+            let isShared = origins[word.origin]?.isShared == true
+            if !visible.contains(word.text), !word.hasLanded, !isShared {
                 breach(
                     occasion == "restart" ? "I8" : "I6",
                     "\(word.text) (\(word.fate)) was accepted and is not shown after a \(occasion)"
@@ -396,7 +439,13 @@ extension Knowledge {
         for item in upstream.values where !item.isBackup && !item.isTrashed {
             if let origin = item.origin { counts[origin, default: 0] += 1 }
         }
-        for (origin, count) in counts.sorted(by: { $0.key < $1.key }) where count > 1 {
+        breachDoubles(counts)
+    }
+
+    /// Whoever discards a change of which nobody knows whether it was carried out has the choice.
+    private mutating func breachDoubles(_ counts: [String: Int]) {
+        for (origin, count) in counts.sorted(by: { $0.key < $1.key })
+        where count > 1 && origins[origin]?.isDiscarded != true {
             breach("I4", "\(origin) is upstream \(count) times")
         }
     }
@@ -415,7 +464,7 @@ extension Knowledge {
     private mutating func judgeSameness(_ shown: [PlainItem]) {
         var here: [String: PlainItem] = [:]
         for item in shown { here[item.id] = item }
-        for (id, item) in upstream.sorted(by: { $0.key < $1.key }) {
+        for (id, item) in upstream.sorted(by: { $0.key < $1.key }) where !item.isShared {
             guard let other = here[id] else {
                 breach("I3", "\(item.origin ?? "an item") is upstream and not here")
                 continue

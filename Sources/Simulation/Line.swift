@@ -14,6 +14,9 @@ final class Line: Network {
         /// The process at this end is no more.
         var isDead = false
         var orders: [(mishap: Mishap, left: Int)] = []
+        var phases = Phases()
+        /// Since when it is known at this end that the session is over.
+        var sessionEnded: Duration?
     }
 
     private let stage: Ends
@@ -48,6 +51,11 @@ final class Line: Network {
 
     var isDead: Bool { state.withLock(\.isDead) }
 
+    var sessionEnded: Duration? {
+        get { state.withLock(\.sessionEnded) }
+        set { state.withLock { $0.sessionEnded = newValue } }
+    }
+
     func die() { state.withLock { $0.isDead = true } }
 
     func order(_ mishap: Mishap, times: Int) {
@@ -56,10 +64,30 @@ final class Line: Network {
 
     func calm() { state.withLock { $0.orders = [] } }
 
+    // MARK: What the host is about
+
+    var phase: Phase {
+        let now = stage.time.elapsed
+        return state.withLock { $0.phases.phase(at: now) }
+    }
+
+    func wait(for phase: Phase, _ latch: Latch) {
+        state.withLock { $0.phases.wait(for: phase, latch) }
+    }
+
+    private func begin(_ phase: Phase) {
+        for latch in state.withLock({ $0.phases.begin(phase) }) { latch.open() }
+    }
+
+    private func end(_ phase: Phase) {
+        let now = stage.time.elapsed
+        for latch in state.withLock({ $0.phases.end(phase, at: now) }) { latch.open() }
+    }
+
     // MARK: One request
 
     func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
-        var call = WireCall(request, stage.history)
+        var call = WireCall(request, stage.history, at: stage.time.elapsed)
         if call.kind == .create, stage.cloud.isBackup(call.body) { call.kind = .backup }
         if isDead { throw Self.lost }
         if isCut {
@@ -76,10 +104,14 @@ final class Line: Network {
         if mishap == .partial || mishap == .stale { stage.oracle.with { $0.hasLied = true } }
         stage.oracle.asked(call, at: stage.time.elapsed)
         stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
+        let phase = call.phase
+        if let phase { begin(phase) }
+        defer { if let phase { end(phase) } }
         let answer = try await carry(call, mishap)
         if isDead { throw Self.lost }
         if stage.passEffect() { throw Self.lost }
         stage.history.note("\(call) is answered \(answer.status)")
+        if call.kind == .token, answer.status == 400 { sessionEnded = stage.time.elapsed }
         return answer
     }
 
@@ -168,7 +200,10 @@ final class Line: Network {
         case .stale:
             _ = try await commit(call)
             return stage.cache.old(stage.dice) ?? Self.json(503, "busy")
-        case .partial: return Self.thinned(try await commit(call), stage.dice)
+        case .partial:
+            let answer = try await commit(call)
+            let thinned = Self.thinned(answer, stage.dice)
+            return stage.cache.isNews(thinned) ? thinned : answer
         case nil: return try await deliver(call)
         case .some(let mishap): return canned(mishap, call)
         }
@@ -190,7 +225,7 @@ final class Line: Network {
         try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
         if (200...299).contains(answer.status), !isDead {
             if call.kind == .list { stage.cache.keep(answer) }
-            stage.oracle.delivered(call, answer)
+            stage.oracle.delivered(call, answer, at: stage.time.elapsed)
         }
         return answer
     }
@@ -227,7 +262,7 @@ extension Line {
         guard let id = isNew ? made : call.cipherID else { return }
         let known = stage.oracle.with(\.upstream)
         let items = await stage.cloud.look(at: id, among: known)
-        stage.oracle.observe(items, after: call, answered: answer.status.rawValue)
+        stage.oracle.observe(items, after: call)
     }
 }
 

@@ -30,6 +30,15 @@ public enum Mishap: String, CaseIterable, Hashable, Sendable {
 public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case outage, drill, lock, kill, powerCut, restart, diskFull, hostClock, upstreamClock, digits
     case rollBack, sessionEnd, otherDevice, poison
+    /// The disk fails with an error of input or output.
+    case diskError
+    /// Another device gives the account a new key, or an item to an organisation.
+    case rotation, organisation
+    /// The others do not wait for their turn, but for the host to be in the midst of something.
+    case ambush
+
+    /// Those that happen at one moment.
+    static var strikes: [Hazard] { allCases.filter { $0 != .ambush } }
 }
 
 /// What a seed has to reckon with.
@@ -42,6 +51,11 @@ public struct Hazards: Hashable, Sendable {
         hazards: Set(Hazard.allCases)
     )
     public static let none = Hazards(faults: [], hazards: [.otherDevice])
+    /// What there was when the first seeds of the corpus failed: with more, they mean other worlds.
+    public static let first = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.diskError, .rotation, .organisation, .ambush])
+    )
 
     /// What a list may name.
     public static var names: [String] {
@@ -59,6 +73,7 @@ public struct Hazards: Hashable, Sendable {
         switch list {
         case "all": self = .all
         case "none": self = .none
+        case "first": self = .first
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {

@@ -53,8 +53,10 @@ final class Oracle: Sendable {
     }
 
     /// What upstream holds after a request of this host's was carried out.
-    func observe(_ items: [String: PlainItem], after call: WireCall, answered status: Int) {
-        watch { $0.observe(items, by: .host(call.kind, known: call.knownRevision, status)) }
+    func observe(_ items: [String: PlainItem], after call: WireCall) {
+        watch {
+            $0.observe(items, by: .host(call.kind, known: call.knownRevision, left: call.left))
+        }
     }
 
     /// What upstream holds after somebody else has done something.
@@ -78,13 +80,13 @@ final class Oracle: Sendable {
     }
 
     /// What upstream said has reached this host.
-    func delivered(_ call: WireCall, _ answer: NetworkAnswer) {
+    func delivered(_ call: WireCall, _ answer: NetworkAnswer, at now: Duration) {
         switch call.kind {
-        case .list: with { $0.deliver(nil) }
-        case .compare, .push, .restore: with { [id = call.cipherID] in $0.deliver(id) }
+        case .list: with { $0.deliver(nil, at: now) }
+        case .compare, .push, .restore: with { [id = call.cipherID] in $0.deliver(id, at: now) }
         case .create, .backup:
             let id = (try? JSON.Document(answer.body))?.root["id"]?.string
-            with { $0.deliver(id ?? "") }
+            with { $0.deliver(id ?? "", at: now) }
         case .token, .revision, .trash, .delete, .other: break
         }
     }

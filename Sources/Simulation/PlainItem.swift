@@ -15,6 +15,8 @@ struct PlainItem: Hashable, Sendable {
     var isTrashed = false
     var isArchived = false
     var isFavourite = false
+    /// It belongs to an organisation.
+    var isShared = false
     /// What could not be opened.
     var flaws: [String] = []
     /// As it lies upstream.
@@ -25,6 +27,11 @@ struct PlainItem: Hashable, Sendable {
 
     var isBackup: Bool { stamp != nil }
 
+    /// By the second; the digits behind that are not always written.
+    func isStampedBefore(_ other: PlainItem) -> Bool {
+        revision.prefix(19) < other.revision.prefix(19)
+    }
+
     /// Every text in it that somebody once wrote.
     var words: [String] { PlainField.allCases.compactMap { values[$0] } + history }
 
@@ -33,6 +40,20 @@ struct PlainItem: Hashable, Sendable {
 }
 
 extension PlainItem {
+    /// - Parameter rings: All that the account ever had, the present one last.
+    static func read(_ json: JSON.Value, rings: [KeyRing]) -> PlainItem? {
+        let readings = rings.reversed().compactMap { PlainItem(json, user: $0.user) }
+        guard var item = readings.first, !item.flaws.isEmpty,
+            let former = readings.first(where: { $0.flaws.isEmpty })
+        else { return readings.first }
+        // What belongs to an organisation is under the key that it was given away with.
+        if item.isShared { return former }
+        item.flaws = [oldKey]
+        return item
+    }
+
+    static let oldKey = "it is under a key that the account had before"
+
     init?(_ json: JSON.Value, user: Sealer) {
         guard let id = json["id"]?.string, let revision = json["revisionDate"]?.string else {
             return nil
@@ -42,6 +63,7 @@ extension PlainItem {
         isTrashed = json["deletedDate"]?.string != nil
         isArchived = json["archivedDate"]?.string != nil
         isFavourite = json["favorite"]?.bool ?? false
+        isShared = json["organizationId"]?.string != nil
         guard let sealer = sealer(under: user) else {
             flaws.append("key")
             return
@@ -115,6 +137,7 @@ extension PlainItem {
         isTrashed = json["deletedDate"]?.string != nil
         isArchived = json["archivedDate"]?.string != nil
         isFavourite = json["favorite"]?.bool ?? false
+        isShared = json["organizationId"]?.string != nil
         values[.name] = json["name"]?.string
         values[.notes] = json["notes"]?.string
         values[.username] = json["login"]?["username"]?.string

@@ -49,13 +49,20 @@ public struct Script: Sendable {
         isWhole = dice.happens(60)
         interval = dice.pick([1_800, 1_800, 21_600])
         let deeds = Deeds(swarm, dice)
+        let ambushes = Dice(seed: seed ^ 0xA3B)
         steps = (0..<length).map { number in
-            Step(
+            var step = Step(
                 number: number,
                 deed: deeds.next(),
                 isAside: dice.happens(25),
                 turns: dice.happens(50) ? dice.number(in: 0..<120) : 0
             )
+            if swarm.hazards.contains(.ambush), step.deed.hazard != nil, ambushes.happens(40) {
+                step.awaits = ambushes.pick([
+                    .reading, .comparing, .backingUp, .pushing, .settling,
+                ])
+            }
+            return step
         }
     }
 
@@ -114,7 +121,7 @@ private struct Deeds {
             (1, { dice.happens(50) ? .discard(item) : .saveCopy(item) }),
         ]
         if hazards.hazards.contains(.otherDevice) { choices.append((18, { other() })) }
-        for hazard in Hazard.allCases where hazards.hazards.contains(hazard) {
+        for hazard in Hazard.strikes where hazards.hazards.contains(hazard) {
             choices.append((hazard.weight, { deed(of: hazard) }))
         }
         let faults = hazards.orderedFaults
@@ -164,7 +171,11 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice: .otherCreate
+        case .otherDevice, .ambush: .otherCreate
+        case .diskError:
+            dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
+        case .rotation: dice.happens(40) ? .rotateKeys : .signIn
+        case .organisation: .otherShare(item)
         }
     }
 }
@@ -175,7 +186,10 @@ extension Hazard {
         case .outage: 8
         case .lock, .kill: 3
         case .drill, .powerCut, .restart, .diskFull, .hostClock: 2
+        case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
+        case .organisation: 1
+        case .ambush: 0
         }
     }
 }

@@ -21,8 +21,14 @@ extension Stage {
         // One sync, and a second look at what was hard to believe.
         await pass(max(quietUntil - time.elapsed, .zero))
         await pass(.seconds(script.interval * 11 / 10 + 400))
+        if state.withLock(\.isSignedOut) {
+            // Only now has anybody heard that the session is over.
+            await signInAgain()
+            await pass(.seconds(400))
+        }
         if oracle.with(\.hasLied) { await askAgain() }
-        guard oracle.breach == nil else { return }
+        // What upstream has forgotten is offered to it again.
+        guard await becomesQuiet("I3"), oracle.breach == nil else { return }
         await judge()
     }
 
@@ -39,20 +45,38 @@ extension Stage {
         house?.line.calm()
         if let house { await drill(false, house) }
         await signInAgain()
-        unlock()
+        await unlock()
         oracle.with { $0.mayRegress = true }
     }
 
-    private func signInAgain() async {
-        guard let house, state.withLock(\.isSignedOut) || house.session.isSignedOut else { return }
+    /// A person who cannot read the vault any more signs in, too.
+    private func isToSignIn(_ latest: Int) -> Bool {
+        state.withLock { $0.isSignedOut || $0.keysKnown < latest }
+    }
+
+    /// As the host takes up an account that it knows: its session first, then its keys.
+    func signInAgain() async {
+        let latest = cloud.rings.count - 1
+        guard let house, !house.line.isCut, house.session.isSignedOut || isToSignIn(latest) else {
+            return
+        }
         do {
             let upstream = try Cloud.upstream(cloud.directLine, time, executor.chance, device: 2)
             let tokens = try await Cloud.signIn(upstream)
-            state.withLock { state in
+            let hasOldKeys = state.withLock { state in
                 state.tokens = tokens
                 state.isSignedOut = false
+                defer { state.keysKnown = latest }
+                return state.keysKnown < latest
             }
+            house.line.sessionEnded = nil
             house.session.signIn(tokens)
+            if hasOldKeys {
+                try? await time.sleep(for: .milliseconds(5))
+                state.withLock { $0.isLocked = false }
+                house.unlock(cloud.rings[latest])
+                await reseal(house)
+            }
             try await house.scheduler.address.tell(.trigger(.signedIn))
         } catch {
             oracle.say("simulator", "nobody can sign in: \(error)")

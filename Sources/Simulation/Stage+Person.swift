@@ -87,6 +87,12 @@ extension Stage {
         }
     }
 
+    /// Whoever changes what is to be deleted wants it after all.
+    private func withdrawDeletion(of origin: String, if fate: Knowledge.Word.Fate) {
+        guard fate == .queued || fate == .saved else { return }
+        oracle.with { $0.origins[origin]?.deletion = nil }
+    }
+
     private func edit(
         _ item: PlainItem,
         _ origin: String,
@@ -99,12 +105,14 @@ extension Stage {
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
         let fate = await edit(.update(item.id, body), "writing \(word)", house)
         oracle.with { $0.conclude([word], fate) }
+        withdrawDeletion(of: origin, if: fate)
         await look("edit", if: fate)
     }
 
     /// What upstream has never seen is gone when it is trashed.
     private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
         let fate = await edit(.trash(item.id), "trashing \(origin)", house)
+        withdrawDeletion(of: origin, if: fate)
         guard fate == .saved || fate == .unknown else { return }
         oracle.with { knowledge in
             if knowledge.origins[origin]?.hasLanded == false {
@@ -210,10 +218,14 @@ extension Stage {
     func shown(_ house: House) async -> [PlainItem]? {
         guard !house.keys.isLocked else { return nil }
         let list = try? await house.repository.address.ask { .list($0) }.get()
+        // What belongs to an organisation is under a key that nobody here has, and so is everything
+        // between a new key and the next sync.
+        let mayBeSealed = cloud.rings.count > 1
         return list?.compactMap { viewed in
             guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
             return PlainItem(shown: json.root)
         }
+        .filter { !$0.isShared && ($0.origin != nil || !mayBeSealed) }
     }
 
     func look(_ occasion: String) async {

@@ -9,15 +9,19 @@ import Vault
 extension Stage {
     func take(_ step: Step) async {
         for _ in 0..<step.turns { await Task.yield() }
+        if let phase = step.awaits { await ambush(phase) }
         await reviveIfDown()
         history.note("[\(step.number)] \(step.deed)\(step.isAside ? ", aside" : "")")
+        if let hazard = step.deed.hazard, let house { coverage.note(hazard, house.line.phase) }
         switch step.deed {
         case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
             .discard, .retry:
             await takeOwn(step)
-        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour:
+        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour,
+            .otherShare, .rotateKeys:
             await takeElsewhere(step.deed)
-        case .kill, .cutPower, .restart, .fillDisk, .freeDisk: await takeMachine(step.deed)
+        case .kill, .cutPower, .restart, .fillDisk, .freeDisk, .breakDisk:
+            await takeMachine(step.deed)
         default: await takeWorld(step.deed)
         }
         await reviveIfDown()
@@ -36,15 +40,16 @@ extension Stage {
         case .lock:
             state.withLock { $0.isLocked = true }
             house?.lock()
-        case .unlock: unlock()
+        case .unlock: await unlock()
+        case .signIn: await signInAgain()
         case .setHostClock(let step):
             state.withLock { $0.hadWrongClock = true }
             clock.step(step)
         case .setUpstreamClock(let seconds):
-            oracle.with { $0.mayRegress = true }
+            noteOddStamps()
             await cloud.setClock(seconds: seconds)
         case .setDigits(let digits):
-            oracle.with { $0.mayRegress = true }
+            noteOddStamps()
             await cloud.server.setStampDigits(digits)
         case .remember: await cloud.server.remember()
         case .rollBack:
@@ -71,7 +76,23 @@ extension Stage {
         case .restart: await restart()
         case .fillDisk: disk.fail([.write], at: 1, error: 28)
         case .freeDisk: disk.heal()
+        case .breakDisk(let times):
+            disk.fail([.write, .sync, .truncate], at: 1, times: times, error: 5)
         default: break
+        }
+    }
+
+    /// Lies in wait for the host, but not for ever.
+    private func ambush(_ phase: Phase) async {
+        guard let house, house.line.phase != phase else { return }
+        let latch = Latch()
+        house.line.wait(for: phase, latch)
+        await withTaskGroup(of: Void.self) { race in
+            race.addTask { await latch.wait() }
+            race.addTask { try? await self.time.sleep(for: .seconds(60)) }
+            await race.next()
+            latch.open()
+            race.cancelAll()
         }
     }
 
@@ -82,6 +103,13 @@ extension Stage {
             try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
             if disk.isCut || state.withLock(\.isDown) { await reviveIfDown() }
             if oracle.breach != nil { return }
+        }
+    }
+
+    private func noteOddStamps() {
+        oracle.with { knowledge in
+            knowledge.mayRegress = true
+            knowledge.hasOddStamps = true
         }
     }
 
@@ -96,9 +124,23 @@ extension Stage {
         house?.line.isCut = isCut
     }
 
-    func unlock() {
-        state.withLock { $0.isLocked = false }
-        if let house, house.keys.isLocked { house.unlock(cloud.ring) }
+    /// With the key that this host knows of.
+    func unlock() async {
+        let known = state.withLock { state in
+            state.isLocked = false
+            return state.keysKnown
+        }
+        guard let house, house.keys.isLocked else { return }
+        house.unlock(cloud.rings[known])
+        await reseal(house)
+    }
+
+    /// What is still under keys from before is brought under the present one.
+    func reseal(_ house: House) async {
+        let known = state.withLock(\.keysKnown)
+        for former in cloud.rings.prefix(known) {
+            _ = try? await house.resolver.address.ask { .reseal(from: former, $0) }
+        }
     }
 
     /// What is here is looked at from outside.
@@ -110,6 +152,11 @@ extension Stage {
         oracle.look(atBase: base)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
             oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")
+        }
+        if let ended = house.line.sessionEnded, time.elapsed - ended > .seconds(60),
+            !state.withLock(\.isSignedOut)
+        {
+            oracle.say("I19", "the session is over, and nobody is told")
         }
         let waiting = layers.pending.count { $0.change?.state != .inFlight }
         if waiting > script.limit + state.withLock(\.underWay) {
@@ -146,6 +193,15 @@ extension Stage {
                 try await changeElsewhere(place) { _ = try await $0.cloud.account.restore($1.id) }
             case .otherDelete(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
+            case .rotateKeys: try await elsewhere { try await self.cloud.rotateKeys() }
+            case .otherShare(let place):
+                try await changeElsewhere(place) { stage, item in
+                    guard !item.isShared else { return }
+                    try await stage.cloud.share(item.id)
+                    if let origin = item.origin {
+                        stage.oracle.with { $0.origins[origin]?.isShared = true }
+                    }
+                }
             case .otherFavour(let place):
                 try await changeElsewhere(place) { stage, item in
                     var edited = item
@@ -169,7 +225,7 @@ extension Stage {
             let items = try await self.cloud.look().values.sorted {
                 ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
             }
-            .filter { !$0.isBackup }
+            .filter { !$0.isBackup && !$0.isShared }
             guard !items.isEmpty else { return }
             try await body(self, items[place % items.count])
         }
@@ -179,9 +235,9 @@ extension Stage {
     func interlude(_ id: String) async {
         do {
             try await elsewhere {
-                guard let item = try await self.cloud.look()[id], let origin = item.origin else {
-                    return
-                }
+                guard let item = try await self.cloud.look()[id], let origin = item.origin,
+                    !item.isShared
+                else { return }
                 var edited = item
                 edited.values[.notes] = self.oracle.with {
                     $0.newWord(.notes, of: origin, isOwn: false)

@@ -32,6 +32,8 @@ public final class Stage: Sendable {
         var isCalm = false
         var isCut = false
         var isLocked = false
+        /// How often the account had got a new key when this host was signed in last.
+        var keysKnown = 0
         var isDrill = false
         var effects = 0
         /// The item that upstream refuses to change.
@@ -206,12 +208,12 @@ public final class Stage: Sendable {
             }
         }
         guard let house else { return }
-        let (isLocked, isCut, isDrill) = state.withLock { state in
+        let (isLocked, isCut, isDrill, keysKnown) = state.withLock { state in
             state.house = house
             state.isDown = false
             state.counts = [:]
             state.upSince = time.elapsed
-            return (state.isLocked, state.isCut, state.isDrill)
+            return (state.isLocked, state.isCut, state.isDrill, state.keysKnown)
         }
         house.line.isCut = isCut
         history.note("the host is up after a \(occasion)")
@@ -219,7 +221,8 @@ public final class Stage: Sendable {
         if isDrill { await drill(true, house) }
         if state.withLock(\.isSignedOut) { house.session.signOut() }
         if !isLocked {
-            house.unlock(cloud.ring)
+            house.unlock(cloud.rings[keysKnown])
+            await reseal(house)
             await look("restart")
         }
         if occasion == "start" { try? await house.scheduler.address.tell(.trigger(.signedIn)) }

@@ -20,8 +20,11 @@ struct WireCall: Sendable, CustomStringConvertible {
     /// How long the client waits for the answer.
     let limit: Duration
     let description: String
+    /// When it left.
+    let left: Duration
 
-    init(_ request: Client.Request, _ history: History) {
+    init(_ request: Client.Request, _ history: History, at now: Duration) {
+        left = now
         method = request.method
         path = request.path
         headers = request.headers
@@ -51,12 +54,7 @@ struct WireCall: Sendable, CustomStringConvertible {
         }
     }
 
-    var isWrite: Bool {
-        switch kind {
-        case .create, .backup, .push, .trash, .restore, .delete: true
-        case .token, .revision, .list, .compare, .other: false
-        }
-    }
+    var isWrite: Bool { kind.isWrite }
 
     /// What the request says that it is based on.
     var knownRevision: String? {
@@ -64,18 +62,29 @@ struct WireCall: Sendable, CustomStringConvertible {
     }
 }
 
-extension Mishap {
-    /// Whether it can happen to such a call.
-    func concerns(_ call: WireCall) -> Bool {
+extension WireCall.Kind {
+    var isWrite: Bool {
         switch self {
-        case .stale, .partial: call.kind == .list
+        case .create, .backup, .push, .trash, .restore, .delete: true
+        case .token, .revision, .list, .compare, .other: false
+        }
+    }
+}
+
+extension Mishap {
+    func concerns(_ call: WireCall) -> Bool { concerns(call.kind) }
+
+    /// Whether it can happen to such a call.
+    func concerns(_ kind: WireCall.Kind) -> Bool {
+        switch self {
+        case .stale, .partial: kind == .list
         // Nobody repeats what may make a second item.
-        case .twice: call.kind == .push || call.kind == .delete || call.kind == .trash
-        case .interlude: call.kind == .push || call.kind == .delete || call.kind == .compare
-        case .invalid, .conflict, .tooLarge, .serverErrorAfter, .commitLate: call.isWrite
-        case .forbidden: call.isWrite || call.kind == .compare
-        case .missing: call.isWrite || call.kind == .compare
-        case .unauthorised: call.kind != .token
+        case .twice: kind == .push || kind == .delete || kind == .trash
+        case .interlude: kind == .push || kind == .delete || kind == .compare
+        case .invalid, .conflict, .tooLarge, .serverErrorAfter, .commitLate: kind.isWrite
+        case .forbidden: kind.isWrite || kind == .compare
+        case .missing: kind.isWrite || kind == .compare
+        case .unauthorised: kind != .token
         default: true
         }
     }
@@ -85,7 +94,7 @@ extension Mishap {
 final class SyncCache: Sendable {
     private struct State {
         var answers: [NetworkAnswer] = []
-        var last: Int?
+        var thinned: [UInt8]?
     }
 
     private let state = Lock(State())
@@ -94,7 +103,6 @@ final class SyncCache: Sendable {
         state.withLock { state in
             state.answers.removeAll { $0.body == answer.body }
             state.answers.append(answer)
-            state.last = nil
             if state.answers.count > 6 { state.answers.removeFirst() }
         }
     }
@@ -102,11 +110,17 @@ final class SyncCache: Sendable {
     /// One that is out of date; never the same twice, for then it would be the truth.
     func old(_ dice: Dice) -> NetworkAnswer? {
         state.withLock { state in
-            let choices = state.answers.indices.dropLast().filter { $0 != state.last }
+            let choices = Array(state.answers.indices.dropLast())
             guard !choices.isEmpty else { return nil }
-            let choice = dice.pick(Array(choices))
-            state.last = choice
-            return state.answers[choice]
+            return state.answers.remove(at: dice.pick(choices))
+        }
+    }
+
+    /// Whether that is another part of the truth than the one that was told last.
+    func isNews(_ thinned: NetworkAnswer) -> Bool {
+        state.withLock { state in
+            defer { state.thinned = thinned.body }
+            return state.thinned != thinned.body
         }
     }
 }

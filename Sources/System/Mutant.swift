@@ -7,16 +7,17 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case staleRevision, noRevision, blindCreate, earlyCreate, blindBackup, skipsCompare
     case overwritesWithoutBackup, yieldsWithoutBackup, dropsWhatIsMissing, trustsOneRefusal
     case takesSilenceForSuccess, deletesMoved, forgetsTrash, datesOnly, pushesIntoTrash
+    case dropsOldestCopy, sendsOldKeys
     // What is kept here.
     case forgetsByName, forgetsInFlight, withdrawsAll, neverWithdraws, refusesUnanswered
     case noFlush, foldsOntoNewGround, foldDropsContent, dropsAlias, refreshForgetsPending
     case refreshOverwritesYounger, refreshRemovesYounger, ignoresLimit, rebaseForgets
-    case acceptsStaleCopy, ignoresMovedGround
+    case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce
     // When it is done.
     case believesOlder, believesEmpty, ignoresRetryAfter, spins, forgetsRetry, neverReleases
     case ignoresUnlock, advancesEarly, poisonStops, noLanes, ignoresDrill, losesNetworkReturn
     // What is told.
-    case countsTwice, logsNames
+    case countsTwice, logsNames, silentSignOut
 }
 
 #if MUTANTS

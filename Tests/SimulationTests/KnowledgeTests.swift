@@ -4,7 +4,7 @@ import Testing
 
 /// The oracle can say no: each of its words is heard at least once.
 @Suite struct KnowledgeTests {
-    private static let push = Knowledge.Author.host(.push, known: "a", 200)
+    private static let push = Knowledge.Author.host(.push, known: "a", left: .seconds(2))
 
     /// An edit of that item here, accepted.
     private static func edit(
@@ -63,7 +63,10 @@ import Testing
         let item = knowledge.scene()
         var other = PlainItem(id: "2", revision: "a")
         (other.origin, other.values) = (item.origin, item.values)
-        knowledge.observe(["1": item, "2": other], by: .host(.create, known: nil, 200))
+        knowledge.observe(
+            ["1": item, "2": other],
+            by: .host(.create, known: nil, left: .seconds(2))
+        )
         #expect(Self.breaches(knowledge) == ["I4"])
     }
 
@@ -89,7 +92,7 @@ import Testing
     @Test func `a value that was known here and never shown is not overwritten`() {
         var knowledge = Knowledge(profile: "bitwarden")
         let item = knowledge.scene()
-        knowledge.deliver(nil)
+        knowledge.deliver(nil, at: .seconds(1))
         var overwritten = item
         overwritten.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
         knowledge.observe([item.id: overwritten], by: Self.push)
@@ -127,8 +130,8 @@ import Testing
     @Test func `a deletion destroys nothing that was known and never shown`() {
         var knowledge = Knowledge(profile: "bitwarden")
         _ = knowledge.scene()
-        knowledge.deliver(nil)
-        knowledge.observe([:], by: .host(.delete, known: nil, 200))
+        knowledge.deliver(nil, at: .seconds(1))
+        knowledge.observe([:], by: .host(.delete, known: nil, left: .seconds(2)))
         #expect(Self.breaches(knowledge) == ["I15", "I15"])
     }
 }

@@ -29,7 +29,9 @@ import Testing
         #expect(seeds.count >= 5)
         for words in seeds {
             let replay = try #require(Replay(String(words[0])))
-            let performance = replay.play(Self.campaign(try #require(Int(words[1]))))
+            var campaign = Self.campaign(try #require(Int(words[1])))
+            campaign.hazards = try #require(Hazards(list: String(words[2])))
+            let performance = replay.play(campaign)
             #expect(performance.breach == nil, "seed \(replay.seed)")
         }
     }

@@ -67,7 +67,7 @@ package struct AccountUpstream: VaultUpstream {
         } catch {
             if let evidence = Evidence(error) { tell(evidence) }
             switch error.reason {
-            case .signedOut: await signedOut()
+            case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
             case .throttled: await keepStanding()
             default: break
             }

@@ -15,6 +15,7 @@ struct Offering {
     ///
     /// - Returns: How many changes are pending because of that.
     func make(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        if mutated(.forgetsAtOnce) { return 0 }
         let rows = try db.all(
             """
             SELECT cipher_id, is_gone, settled_ticks, key_fingerprint FROM brought_up
@@ -50,8 +51,12 @@ struct Offering {
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
             let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint)
         else { return false }
+        // Another stamp of the same second may be a later one whose digits were cut off.
         let isOurs = try OwnHistory.find(row.lane, at: lost.revision, db)
-            .map { since in now.map { $0.revision.moment >= since } ?? true }
+            .map { since in
+                guard let now else { return true }
+                return !now.mayBeCutOff(since: lost) && now.revision.moment >= since
+            }
         let ground = now.map { isOurs == true ? $0.footing : lost.footing }
         return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
     }
@@ -101,6 +106,13 @@ struct Offering {
         record.change.intent = completed
         record.change.version += 1
         return try PendingTable.replace(record, expecting: stored.summary.version, db)
+    }
+}
+
+extension BaseCipher {
+    fileprivate func mayBeCutOff(since other: BaseCipher) -> Bool {
+        let (mine, others) = (revision.moment.ticks, other.revision.moment.ticks)
+        return mine != others && mine / Moment.ticksPerSecond == others / Moment.ticksPerSecond
     }
 }
 

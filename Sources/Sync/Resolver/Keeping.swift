@@ -43,6 +43,9 @@ extension Errand {
             metrics.backedUp(reason, .reused)
             return
         }
+        if mutated(.dropsOldestCopy), let oldest = change.backup?.cipherID {
+            try? await desk.upstream.delete(oldest, desk.urgency)
+        }
         do throws(Halt) {
             let answer = try await post(note(of: cipher, source, at: moment))
             guard let base = BaseCipher(answer, of: desk.userID) else {

@@ -26,11 +26,19 @@ extension Command {
                 help: "breaks the program in one place; 'all' for each of them (mutant builds only)"
             ),
             Flag(name: "replay", value: "SEED", help: "plays one seed and prints what happens"),
+            Flag(
+                name: "deaths",
+                value: "N",
+                help: "every script of up to N deeds instead, with a death at each place of it"
+            ),
         ],
         run: { invocation, console throws(Failure) in
             let campaign = try Campaign(invocation)
             if let name = invocation.value("mutant") {
                 return try await hunt(name, campaign, console)
+            }
+            if let length = try invocation.number("deaths", 1...4) {
+                return try await die(length, from: Int(campaign.start), invocation, console)
             }
             if let replay = invocation.value("replay") {
                 guard let replay = Replay(replay) else {
@@ -54,11 +62,38 @@ extension Command {
             \(outcome.coverage.table)
             """
         )
+        let gaps = outcome.coverage.gaps
+        console.answer(
+            gaps.isEmpty
+                ? "Everything has met everything." : "Never met: \(gaps.joined(separator: ", "))."
+        )
         guard let first = outcome.failed.first else { return }
         console.answer("\nSeed \(first.script.seed) fails. Its history is shortened…\n")
         let short = Shrinking.shorten(first)
         console.answer(short.report(steps: campaign.steps))
         throw Failure(status: .failure, message: "Seed \(first.script.seed) breaks an invariant.")
+    }
+
+    /// Scripts are numbered, so that a run can go on where an earlier one was told to stop.
+    private static func die(
+        _ length: Int,
+        from start: Int,
+        _ invocation: Invocation,
+        _ console: Console
+    ) async throws(Failure) {
+        let exhaustion = Exhaustion(length: length)
+        let all = exhaustion.scripts
+        let count = try invocation.number("seeds", 1...1_000_000_000) ?? all.count
+        let scripts = Array(all.dropFirst(start - 1).prefix(count))
+        let outcome = await exhaustion.run(scripts) { outcome in
+            console.answer(
+                "scripts \(start) to \(start + outcome.scripts - 1) of \(all.count):"
+                    + " \(outcome.runs) runs, \(outcome.failed.count) failed"
+            )
+        }
+        guard let failed = outcome.failed.first else { return }
+        console.answer(failed.report(steps: failed.script.stepCount))
+        throw Failure(status: .failure, message: "A death breaks an invariant.")
     }
 
     #if MUTANTS

@@ -1,0 +1,52 @@
+/// What a host is about with a change, as far as its requests show it.
+enum Phase: String, CaseIterable, Hashable, Sendable {
+    case resting, reading, comparing, backingUp, pushing
+    /// Upstream has answered to what was written, and the disk does not know it yet.
+    case settling
+}
+
+extension WireCall {
+    var phase: Phase? {
+        switch kind {
+        case .list: .reading
+        case .compare: .comparing
+        case .backup: .backingUp
+        case .create, .push, .trash, .restore, .delete: .pushing
+        case .token, .revision, .other: nil
+        }
+    }
+}
+
+/// In which phases a host is, and who waits for one of them.
+struct Phases: Sendable {
+    private var underWay: [Phase: Int] = [:]
+    private var answered: Duration?
+    private var waiting: [(phase: Phase, latch: Latch)] = []
+
+    /// Where several changes are on their way, the rarest counts.
+    func phase(at now: Duration) -> Phase {
+        if answered == now { return .settling }
+        let order: [Phase] = [.backingUp, .comparing, .pushing, .reading]
+        return order.first { underWay[$0, default: 0] > 0 } ?? .resting
+    }
+
+    /// - Returns: Those who have waited for that.
+    mutating func begin(_ phase: Phase) -> [Latch] {
+        underWay[phase, default: 0] += 1
+        return take(phase)
+    }
+
+    mutating func end(_ phase: Phase, at now: Duration) -> [Latch] {
+        underWay[phase, default: 0] -= 1
+        guard phase == .pushing || phase == .backingUp else { return [] }
+        answered = now
+        return take(.settling)
+    }
+
+    mutating func wait(for phase: Phase, _ latch: Latch) { waiting.append((phase, latch)) }
+
+    private mutating func take(_ phase: Phase) -> [Latch] {
+        defer { waiting.removeAll { $0.phase == phase } }
+        return waiting.filter { $0.phase == phase }.map(\.latch)
+    }
+}
