@@ -120,6 +120,8 @@ public struct Standing: Hashable, Sendable {
 public struct Manner: Hashable, Sendable {
     /// For how long to wait for a turn when the server takes no more at the moment.
     public var patience = Duration.seconds(10)
+    /// The same while others of this host are before it and the server takes them all.
+    public var queueing: Duration?
     /// Somebody insists: it is tried although the server did not answer just now. Not before a time
     /// that the server itself set, though.
     public var isForced = false
@@ -170,7 +172,8 @@ extension Upstream {
             account: account,
             pace: call.pace,
             patience: manner.patience,
-            isForced: manner.isForced
+            isForced: manner.isForced,
+            queueing: manner.queueing
         )
         let passed: (value: Outcome<Success>, notBefore: Moment?)
         do throws(RequestBudget.Refusal) {

@@ -85,6 +85,35 @@ struct BudgetTests {
 
     // MARK: Throttling
 
+    @Test mutating func `who has time and waits for nothing but a place stays in line`() {
+        for _ in 0..<4 { _ = ask() }
+        let hasty = ask(patience: .seconds(3))
+        let patient = RequestBudget.Ask(
+            account: "b",
+            pace: .read,
+            patience: .seconds(3),
+            queueing: .seconds(120)
+        )
+        #expect(budget.ask(patient, ticket: 99, at: .zero).answer == .wait)
+        #expect(budget.ring(at: .seconds(3)).map(\.ticket) == [hasty.ticket])
+        #expect(budget.alarm(at: .seconds(3)) == .seconds(120))
+        #expect(end(1, at: .seconds(100)) == [.init(ticket: 99, refusal: nil)])
+    }
+
+    @Test mutating func `who stays in line for a place leaves when that is too long`() {
+        for _ in 0..<4 { _ = ask() }
+        let patient = RequestBudget.Ask(
+            account: "b",
+            pace: .read,
+            patience: .seconds(3),
+            queueing: .seconds(120)
+        )
+        #expect(budget.ask(patient, ticket: 99, at: .zero).answer == .wait)
+        #expect(budget.ring(at: .seconds(119)).isEmpty)
+        #expect(budget.ring(at: .seconds(120)).map(\.ticket) == [99])
+        #expect(budget.waitingCount == 0)
+    }
+
     @Test mutating func `T-43 nobody goes before the time that upstream set`() {
         let first = ask()
         _ = end(first.ticket, .throttled(RetryAfter(seconds: 60)), chance: 0)

@@ -111,6 +111,7 @@ struct FairLineTests {
         while let first = waiting.values.map(\.deadline).min(), first <= now {
             let overdue = line.overdue(at: now)
             let ticket = overdue?.ticket ?? 0
+            line.remove(ticket)
             #expect(waiting[ticket]?.deadline == first, "seed \(seed)")
             waiting[ticket] = nil
         }

@@ -13,7 +13,7 @@ struct FairLine<Waiting: Sendable>: Sendable {
     private struct Place {
         let key: Key
         let number: Int
-        let deadline: Duration
+        var deadline: Duration
     }
 
     private var lines: [Key: Line] = [:]
@@ -88,20 +88,24 @@ struct FairLine<Waiting: Sendable>: Sendable {
     /// When the next of them will not wait any longer.
     var firstDeadline: Duration? {
         mutating get {
-            while let first = deadlines.first, places[first.element] == nil {
+            while let first = deadlines.first, places[first.element]?.deadline != first.key {
                 deadlines.removeFirst()
             }
             return deadlines.first?.key
         }
     }
 
-    /// Takes out one who will not wait any longer.
+    /// One whose deadline has come. Whoever asks takes it out of the line, or sets another deadline.
     mutating func overdue(at now: Duration) -> (ticket: Int, waiting: Waiting)? {
-        guard let deadline = firstDeadline, deadline <= now, let first = deadlines.first else {
-            return nil
-        }
-        deadlines.removeFirst()
-        return remove(first.element).map { (first.element, $0) }
+        guard let deadline = firstDeadline, deadline <= now, let ticket = deadlines.first?.element,
+            let place = places[ticket]
+        else { return nil }
+        return lines[place.key]?.element(at: place.number)
+    }
+
+    mutating func postpone(_ ticket: Int, until deadline: Duration) {
+        places[ticket]?.deadline = deadline
+        deadlines.insert(ticket, at: deadline)
     }
 }
 
@@ -169,6 +173,11 @@ extension FairLine {
         mutating func append(_ element: (ticket: Int, waiting: Waiting)) -> Int {
             waiting.append(element)
             return cut + waiting.count - 1
+        }
+
+        func element(at place: Int) -> (ticket: Int, waiting: Waiting)? {
+            let index = place - cut
+            return waiting.indices.contains(index) ? waiting[index] : nil
         }
 
         /// Leaves a gap, because the others' places keep their numbers. Gaps at the front are cut off

@@ -16,6 +16,9 @@ struct RequestBudget: Sendable {
         /// Somebody insists: it is tried although upstream did not answer just now. When upstream
         /// asked to be left alone, that holds all the same.
         var isForced = false
+        /// The same where nothing but a place is missing. That says nothing of upstream, so whoever
+        /// has time had better stay in line.
+        var queueing: Duration? = nil
     }
 
     enum Answer: Hashable, Sendable {
@@ -55,6 +58,7 @@ struct RequestBudget: Sendable {
         let ask: Ask
         let since: Duration
         var giveUp: Duration { since + ask.patience }
+        var leave: Duration { since + (ask.queueing ?? ask.patience) }
     }
 
     private struct UnderWay: Sendable {
@@ -223,8 +227,13 @@ extension RequestBudget {
     private mutating func impatient(at now: Duration) -> [Turn] {
         var turns: [Turn] = []
         while let (ticket, waiting) = line.overdue(at: now) {
-            let until = now + wait(for: waiting.ask.pace, at: now)
-            turns.append(Turn(ticket: ticket, refusal: .throttled(until: until)))
+            let wait = wait(for: waiting.ask.pace, at: now)
+            if wait == .zero, waiting.leave > now {
+                line.postpone(ticket, until: waiting.leave)
+                continue
+            }
+            line.remove(ticket)
+            turns.append(Turn(ticket: ticket, refusal: .throttled(until: now + wait)))
         }
         return turns
     }
