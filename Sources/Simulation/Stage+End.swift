@@ -54,7 +54,8 @@ extension Stage {
         state.withLock { $0.isSignedOut || $0.keysKnown < latest }
     }
 
-    /// As the host takes up an account that it knows: its session first, then its keys.
+    /// As the host takes up an account that it knows: keys of yesterday go, the session comes back, and
+    /// then the new keys.
     func signInAgain() async {
         let latest = cloud.rings.count - 1
         guard let house, !house.line.isCut, house.session.isSignedOut || isToSignIn(latest) else {
@@ -70,6 +71,7 @@ extension Stage {
                 return state.keysKnown < latest
             }
             house.line.sessionEnded = nil
+            if hasOldKeys { house.lock() }
             house.session.signIn(tokens)
             if hasOldKeys {
                 try? await time.sleep(for: .milliseconds(5))

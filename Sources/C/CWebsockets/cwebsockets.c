@@ -222,8 +222,7 @@ static int on_event(
 }
 
 static const struct lws_protocols protocols[] = {
-    // Each connection has such a buffer for as long as it lasts; longer messages come in pieces.
-    {.name = "client", .callback = on_event, .rx_buffer_size = 2 * 1024},
+    {.name = "client", .callback = on_event, .rx_buffer_size = 16 * 1024},
     {0},
 };
 
