@@ -10,6 +10,14 @@ import Testing
         return 1_024 * (line.split { !$0.isNumber }.first.flatMap { Int($0) } ?? 0)
     }
 
+    @Test func `what the process has had of the processors grows with what it does`() {
+        let before = Processor.timeSpent
+        var sum: UInt64 = 0
+        while Processor.timeSpent - before < .milliseconds(20) { sum &+= 1 }
+        #expect(sum > 0)
+        #expect(Processor.timeSpent - before >= .milliseconds(20))
+    }
+
     /// Where a sanitizer has put its own allocator into place, nothing is known of what is idle.
     @Test(.enabled(if: Memory.idle > 0))
     func `what was let go of is given back, and only once`() throws {

@@ -62,14 +62,29 @@ public final class Heart: Service {
     }
 
     private func beat() async {
-        await withDiscardingTaskGroup { questions in
+        await withDiscardingTaskGroup { rounds in
             repeat {
-                for (number, ask) in circle.withLock({ $0.takeQuestions() }) {
-                    questions.addTask { await self.ask(number, ask) }
+                var questions = circle.withLock { $0.takeQuestions() }[...]
+                while !questions.isEmpty {
+                    let some = questions.prefix(Self.questionsAtOnce)
+                    questions = questions.dropFirst(some.count)
+                    rounds.addTask { await self.ask(some) }
                 }
                 show()
             } while (try? await surroundings.timekeeper.sleep(for: Self.interval)) != nil
-            questions.cancelAll()
+            rounds.cancelAll()
+        }
+    }
+
+    /// A group looks for a task that has ended among all it waits for: with one group for thousands of
+    /// accounts, asking would cost the square of them.
+    private static let questionsAtOnce = 64
+
+    private func ask(_ questions: ArraySlice<(number: Int, ask: Circle.Question)>) async {
+        await withDiscardingTaskGroup { group in
+            for (number, question) in questions {
+                group.addTask { await self.ask(number, question) }
+            }
         }
     }
 
