@@ -2,11 +2,6 @@ import CSystem
 
 /// What the process holds of the machine's memory.
 public enum Memory {
-    /// Lets go of the code that was needed so far; what is needed again comes back from the page cache.
-    ///
-    /// A start goes once through code that is never needed after it.
-    public static func letGoOfCode() { cs_let_go_of_code() }
-
     /// Bytes that were let go of and are kept for the next time, or were given back already.
     static var idle: Int { Int(clamping: cs_idle_memory()) }
 

@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import System
 
 /// Takes figures in pairs, ours and its ceiling in turn, and prints the medians.
 ///
@@ -111,6 +112,13 @@ func seconds(_ body: () async throws -> Void) async rethrows -> Double {
     let start = ContinuousClock.now
     try await body()
     return (ContinuousClock.now - start) / .seconds(1)
+}
+
+/// What the process has in memory now.
+func residentMegabytes() -> Double {
+    let text = (try? Files.read("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
+    let pages = text?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
+    return pages * 4 / 1_024
 }
 
 extension [Double] {

@@ -83,12 +83,6 @@ enum EmbeddedUpstreamBenchmarks {
     ) -> String {
         "\(Int(figure)) \(unit)  \(aim) \(isMet ? "met" : "MISSED")"
     }
-
-    private static func residentMegabytes() -> Double {
-        let text = (try? Files.read("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
-        let pages = text?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
-        return pages * 4 / 1_024
-    }
 }
 
 /// Somebody with an account at the server, reached without a socket.

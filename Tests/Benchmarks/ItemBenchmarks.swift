@@ -19,9 +19,9 @@ struct ItemBenchmarks {
         let count = bench.count(10_000, quick: 200)
         for hasOwnKey in [false, true] {
             let vault = try ItemBenchmarks(count: count, hasOwnKey: hasOwnKey)
-            let before = residentMegabytes()
+            let before = peakMegabytes()
             let items = try vault.items()
-            bench.note("growth with \(count) open items", "\(residentMegabytes() - before) MiB")
+            bench.note("growth with \(count) open items", "\(peakMegabytes() - before) MiB")
             withExtendedLifetime(items) {}
             let name = hasOwnKey ? "keys of their own" : "the account's key"
             try await bench.compare(
@@ -122,7 +122,7 @@ struct ItemBenchmarks {
 }
 
 /// The most that the process has had so far.
-private func residentMegabytes() -> Int {
+private func peakMegabytes() -> Int {
     var usage = rusage()
     getrusage(0, &usage)  // Of this process; the name is not to be had in Swift.
     return usage.ru_maxrss >> 10

@@ -79,12 +79,6 @@ enum MeshBenchmarks {
         )
         bench.note("  memory that the run took at most", "\(Int(memory.withLock { $0 })) MB")
     }
-
-    private static func residentMegabytes() -> Double {
-        let text = (try? Files.read("/proc/self/statm")).map { String(decoding: $0, as: UTF8.self) }
-        let pages = text?.split(separator: " ").dropFirst().first.flatMap { Double($0) } ?? 0
-        return pages * 4 / 1_024
-    }
 }
 
 /// A repository and a resolver on a real disk, and the embedded server behind a real socket.
@@ -114,7 +108,7 @@ private struct Bed: Sendable {
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let server = try await EmbeddedUpstream.start(.init(.vaultwarden))
         let (client, sockets) = (try Client(), try WebSocketClient())
-        let upstream = try upstream(at: server.url, client, sockets)
+        let upstream = try UpstreamBenchmarks.upstream(at: server.url, client, sockets)
         let resident = try await Resident("mesh@example.com", at: server)
         var options = Store.Options()
         options.limits.changes = .max
@@ -145,24 +139,6 @@ private struct Bed: Sendable {
         await sockets.close()
         await server.stop(within: .seconds(1))
         return answer
-    }
-
-    private static func upstream(
-        at url: String,
-        _ client: Client,
-        _ sockets: WebSocketClient
-    ) throws -> Upstream {
-        let time = SystemTimekeeper()
-        return Upstream(
-            try Bases(url),
-            identity: ClientIdentity(device: Device(type: 25, identifier: "bench", name: "bench")),
-            world: .init(
-                network: RealNetwork(client: client, sockets: sockets),
-                timekeeper: time,
-                chance: SystemChance()
-            ),
-            metrics: UpstreamMetrics(Registry(timekeeper: time))
-        )
     }
 
     private init(

@@ -29,17 +29,7 @@ enum UpstreamBenchmarks {
     ) async throws {
         let client = try Client()
         let sockets = try WebSocketClient()
-        let time = SystemTimekeeper()
-        let upstream = Upstream(
-            try Bases(url),
-            identity: ClientIdentity(device: Device(type: 25, identifier: "bench", name: "bench")),
-            world: .init(
-                network: RealNetwork(client: client, sockets: sockets),
-                timekeeper: time,
-                chance: SystemChance()
-            ),
-            metrics: UpstreamMetrics(Registry(timekeeper: time))
-        )
+        let upstream = try upstream(at: url, client, sockets)
         let tokens = Tokens(
             userID: SyncBody.id(0),
             access: "token",
@@ -50,6 +40,24 @@ enum UpstreamBenchmarks {
         try await body(UpstreamAccount(upstream, session), client)
         await client.close()
         await sockets.close()
+    }
+
+    static func upstream(
+        at url: String,
+        _ client: Client,
+        _ sockets: WebSocketClient
+    ) throws -> Upstream {
+        let time = SystemTimekeeper()
+        return Upstream(
+            try Bases(url),
+            identity: ClientIdentity(device: Device(type: 25, identifier: "bench", name: "bench")),
+            world: .init(
+                network: RealNetwork(client: client, sockets: sockets),
+                timekeeper: time,
+                chance: SystemChance()
+            ),
+            metrics: UpstreamMetrics(Registry(timekeeper: time))
+        )
     }
 
     private static func calls(

@@ -4,37 +4,8 @@ import Testing
 
 @testable import HTTP
 
-/// Lines and alarms, beside the simplest thing that does the same.
+/// Lines, beside the simplest thing that does the same.
 @Suite struct ClientLineTests {
-    @Test func `alarms ring in order, whatever was set anew and removed`() {
-        let seed: UInt64 = 20_261_121
-        let chance = SeededChance(seed: seed)
-        var (alarms, model) = (Alarms(), [UInt64: Duration]())
-        for round in 0..<20_000 {
-            let id = UInt64(chance.number(in: 0..<200))
-            switch chance.number(in: 0..<4) {
-            case 0, 1:
-                let moment = Duration.seconds(chance.number(in: 0..<1_000))
-                alarms.set(id, at: moment)
-                model[id] = moment
-            case 2:
-                let wasSet = alarms.remove(id)
-                #expect(wasSet == (model.removeValue(forKey: id) != nil), "seed \(seed), \(round)")
-            default:
-                let now = Duration.seconds(chance.number(in: 0..<1_000))
-                let due = model.values.min().map { $0 <= now } ?? false
-                let rung = alarms.ring(at: now)
-                #expect((rung != nil) == due, "seed \(seed), \(round)")
-                if let rung {
-                    #expect(model[rung] == model.values.min(), "seed \(seed), \(round)")
-                    model[rung] = nil
-                }
-            }
-            #expect(alarms.first == model.values.min(), "seed \(seed), \(round)")
-            #expect(alarms.count == model.count)
-        }
-    }
-
     @Test func `a line keeps its order, whoever leaves it`() {
         let seed: UInt64 = 20_261_121
         let chance = SeededChance(seed: seed)

@@ -35,11 +35,4 @@ import Testing
         #expect(try resident("RssAnon") < most - (15 << 20))
         withExtendedLifetime(lid) {}
     }
-
-    @Test func `code that was let go of is there again when it is needed`() throws {
-        let most = try resident("RssFile")
-        Memory.letGoOfCode()
-        #expect(try resident("RssFile") < most)
-        #expect((0..<100).map(String.init).joined().count == 190)
-    }
 }

@@ -2,7 +2,6 @@
 #include "csystem.h"
 
 #include <errno.h>
-#include <link.h>
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <malloc.h>
@@ -12,7 +11,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -29,23 +27,6 @@ void cs_name_thread(const char *name) {
 uint64_t cs_idle_memory(void) { return mallinfo2().fordblks; }
 
 void cs_give_memory_back(void) { malloc_trim(0); }
-
-// Only code that is as it is in its file: what was changed in memory would come back as it was.
-static int let_go_of_code(struct dl_phdr_info *info, size_t size, void *context) {
-    (void)size;
-    (void)context;
-    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    for (int i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD || (part->p_flags & (PF_X | PF_W)) != PF_X) continue;
-        uintptr_t start = (info->dlpi_addr + part->p_vaddr) & ~(page - 1);
-        uintptr_t end = info->dlpi_addr + part->p_vaddr + part->p_memsz;
-        madvise((void *)start, end - start, MADV_DONTNEED);
-    }
-    return 0;
-}
-
-void cs_let_go_of_code(void) { dl_iterate_phdr(let_go_of_code, NULL); }
 
 int cs_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 

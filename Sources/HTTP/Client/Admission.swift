@@ -1,3 +1,5 @@
+import System
+
 /// Who may go next.
 ///
 /// Only so many transfers are under way to one origin; the others wait here, in order. (curl would
@@ -35,13 +37,13 @@ struct Admission {
     private var origins: [String: Origin] = [:]
     /// Where those who wait stand.
     private var places: [ID: String] = [:]
-    private var deadlines = Alarms()
+    private var deadlines = Ranking<ID, Duration>()
 
     init(limit: Int) { self.limit = limit }
 
     var waitingCount: Int { places.count }
     /// When the first of those who wait must be sent away.
-    var alarm: Duration? { deadlines.first }
+    var alarm: Duration? { deadlines.first?.rank }
 
     /// - Returns: Whether the transfer may go at once. If not, it waits until its deadline.
     mutating func arrive(_ id: ID, at origin: String, deadline: Duration) -> Bool {
@@ -80,7 +82,7 @@ struct Admission {
 
     /// The next one whose deadline has passed while it waited. It waits no longer.
     mutating func expire(at now: Duration) -> ID? {
-        guard let id = deadlines.ring(at: now) else { return nil }
+        guard let id = deadlines.takeFirst(upTo: now) else { return nil }
         if let origin = places.removeValue(forKey: id) { origins[origin]?.line.remove(id) }
         return id
     }

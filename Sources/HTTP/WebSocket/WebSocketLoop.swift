@@ -12,7 +12,7 @@ final class WebSocketLoop {
     private let addressBook: AddressBook
     private var links: [UInt64: WebSocketLink] = [:]
     /// When the links are to be looked after; perhaps too early, never too late.
-    private var alarms = Alarms()
+    private var alarms = Ranking<UInt64, Duration>()
     private var context: OpaquePointer?
     private var isStopping = false
 
@@ -157,10 +157,10 @@ final class WebSocketLoop {
     /// Sees to deadlines, pings and silence, and sets the alarm for the next of them.
     private func tend() {
         let now = timekeeper.elapsed
-        while let id = alarms.ring(at: now) {
+        while let id = alarms.takeFirst(upTo: now) {
             links[id].map { tend($0, now) }
         }
-        guard let context, let next = alarms.first else { return }
+        guard let context, let next = alarms.first?.rank else { return }
         cw_alarm(context, max((next - now).microseconds, 1_000))
     }
 

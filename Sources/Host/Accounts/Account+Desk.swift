@@ -247,26 +247,17 @@ extension Account {
     func restore(_ id: String) async throws(DeskRefusal) -> Written<Void> {
         let item = try await existing(id)
         if item.cipher.isInTrash { return try await edit(.restore(id)).done }
-        guard item.cipher.archivedDate != nil else {
-            throw .notAllowed("Cipher is not in trash.")
-        }
+        guard item.cipher.archivedDate != nil else { throw .notInTrash }
         return try await edit(.unarchive(id)).done
     }
 
     func archive(_ id: String) async throws(DeskRefusal) -> Written<Void> {
         let item = try await existing(id)
-        guard record.isPremium else {
-            throw .notAllowed("Premium status is required to use this feature.")
-        }
-        guard !item.cipher.isInTrash else { throw .notAllowed(Self.trashedItem) }
-        guard item.cipher.archivedDate == nil else {
-            throw .notAllowed("Item is already archived.")
-        }
+        guard !item.cipher.isInTrash else { throw .trashedToArchive }
+        guard item.cipher.archivedDate == nil else { throw .archivedAlready }
+        guard record.isPremium else { throw .premium }
         return try await edit(.archive(id)).done
     }
-
-    private static let trashedItem =
-        "Item is in the trash, the item must be restored before archiving."
 
     private func existing(_ id: String) async throws(DeskRefusal) -> Item {
         guard let viewed = try await item(id) else { throw .notFound }

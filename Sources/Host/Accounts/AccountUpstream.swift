@@ -154,7 +154,7 @@ package struct AccountUpstream: VaultUpstream {
 extension Manner {
     mutating func take(_ urgency: Urgency) {
         switch urgency {
-        case .patient: queueing = .seconds(120)
+        case .patient: patienceInLine = .seconds(120)
         case .interactive:
             patience = .seconds(5)
             deadline = .seconds(15)

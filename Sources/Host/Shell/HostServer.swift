@@ -201,14 +201,11 @@ extension HostServer {
     /// In calm moments only: to look for what can be given back holds up everybody who is at work.
     private static func tidyUp(_ timekeeper: any Timekeeper) async {
         var tidying = Memory.Tidying(beyond: 4 << 20)
-        var isFresh = true
         var spent = Processor.timeSpent
         while (try? await timekeeper.sleep(for: .seconds(2))) != nil {
             let now = Processor.timeSpent
             if now - spent < .milliseconds(200) { tidying.tidy() }
             spent = now
-            if isFresh { Memory.letGoOfCode() }
-            isFresh = false
         }
     }
 

@@ -121,7 +121,7 @@ public struct Manner: Hashable, Sendable {
     /// For how long to wait for a turn when the server takes no more at the moment.
     public var patience = Duration.seconds(10)
     /// The same while others of this host are before it and the server takes them all.
-    public var queueing: Duration?
+    public var patienceInLine: Duration?
     /// Somebody insists: it is tried although the server did not answer just now. Not before a time
     /// that the server itself set, though.
     public var isForced = false
@@ -173,7 +173,7 @@ extension Upstream {
             pace: call.pace,
             patience: manner.patience,
             isForced: manner.isForced,
-            queueing: manner.queueing
+            patienceInLine: manner.patienceInLine
         )
         let passed: (value: Outcome<Success>, notBefore: Moment?)
         do throws(RequestBudget.Refusal) {

@@ -43,13 +43,17 @@ public struct ReceiptEnd: Hashable, Sendable {
 }
 
 enum ReceiptTable {
-    /// A receipt for the newest edit of a change; those of earlier edits are the caller's to end.
+    /// A receipt for the newest edit of a change.
+    ///
+    /// - Parameter isFolded: Whether the change may have receipts of earlier edits, which end here.
     static func issue(
         _ id: String,
         for change: PendingChange,
+        isFolded: Bool,
         at moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        if isFolded { try end(change.id, ReceiptEnd(.superseded, at: moment), db) }
         try db.execute(
             """
             INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks)

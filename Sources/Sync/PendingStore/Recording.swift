@@ -209,11 +209,13 @@ private struct Entry: Sendable {
         }
         try PendingTable.upsert(record, db)
         if let receiptID {
-            if before != nil {
-                let end = ReceiptEnd(.superseded, at: edit.moment)
-                try ReceiptTable.end(record.change.id, end, db)
-            }
-            try ReceiptTable.issue(receiptID, for: record.change, at: edit.moment, db)
+            try ReceiptTable.issue(
+                receiptID,
+                for: record.change,
+                isFolded: before != nil,
+                at: edit.moment,
+                db
+            )
         }
         return .recorded(
             Recorded(

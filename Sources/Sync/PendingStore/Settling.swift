@@ -112,8 +112,7 @@ extension Store {
             }
             let swap = try Self.swap(id, expecting: version, db, body)
             guard case .done(let change) = swap else { return .tried(swap, receiptID: nil) }
-            try ReceiptTable.end(id, ReceiptEnd(.superseded, at: moment), db)
-            try ReceiptTable.issue(receiptID, for: change, at: moment, db)
+            try ReceiptTable.issue(receiptID, for: change, isFolded: true, at: moment, db)
             return .tried(swap, receiptID: receiptID)
         }
         switch outcome {

@@ -126,7 +126,7 @@ extension Repository {
         let keys = try keys()
         let layers = try layers(of: Lane(userID: userID, cipherID: id))
         if layers.isDamaged { haveMended() }
-        return layers.viewed(id, keys)
+        return layers.viewed(keys)
     }
 
     /// As it is seen after an edit, which often says itself what that is.
@@ -152,7 +152,7 @@ extension Repository {
         for base in layers.base {
             let id = base.lane.cipherID
             let change = pending.removeValue(forKey: id)
-            if let item = Layers(base.lane, base: base, pending: change).viewed(id, keys) {
+            if let item = Layers(base.lane, base: base, pending: change).viewed(keys) {
                 items.append(item)
             }
         }
@@ -160,7 +160,7 @@ extension Repository {
             let id = change.summary.lane.cipherID
             guard pending[id] != nil else { continue }
             let layers = Layers(change.summary.lane, base: nil, pending: change)
-            if let item = layers.viewed(id, keys) {
+            if let item = layers.viewed(keys) {
                 items.append(item)
             }
         }

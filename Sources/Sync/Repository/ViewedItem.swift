@@ -133,8 +133,8 @@ package struct Layers: Sendable {
     }
 
     /// An item whose copy is damaged is shown as one that cannot be read, and not as one that is gone.
-    func viewed(_ id: String, _ keys: KeyRing) -> ViewedItem? {
-        let stand = isDamaged && pending == nil ? Cipher(unreadable: id) : nil
+    func viewed(_ keys: KeyRing) -> ViewedItem? {
+        let stand = isDamaged && pending == nil ? Cipher(unreadable: lane.cipherID) : nil
         return (cipher ?? stand).map { ViewedItem(Item($0, keys: keys), mark) }
     }
 }

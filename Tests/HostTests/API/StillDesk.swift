@@ -233,11 +233,17 @@ final class StillDesk: AccountDesk {
     }
 
     func restore(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        try stamp(id, .other, ["deletedDate": nil, "archivedDate": nil])
+        guard let cipher = viewed(id)?.item.cipher else { throw .notFound }
+        guard cipher.isInTrash || cipher.archivedDate != nil else { throw .notInTrash }
+        return try stamp(id, .other, ["deletedDate": nil, "archivedDate": nil])
     }
 
     func archive(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        try stamp(id, .other, ["archivedDate": clock.moment().text])
+        guard let cipher = viewed(id)?.item.cipher else { throw .notFound }
+        guard !cipher.isInTrash else { throw .trashedToArchive }
+        guard cipher.archivedDate == nil else { throw .archivedAlready }
+        guard try await outline.isPremium else { throw .premium }
+        return try stamp(id, .other, ["archivedDate": clock.moment().text])
     }
 
     func delete(_ id: String) async throws(DeskRefusal) -> Written<Void> {

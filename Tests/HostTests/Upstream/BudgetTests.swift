@@ -14,6 +14,7 @@ struct BudgetTests {
         _ pace: Pace = .read,
         patience: Duration = .seconds(10),
         isForced: Bool = false,
+        inLine: Duration? = nil,
         at now: Duration = .zero
     ) -> (ticket: Int, answer: RequestBudget.Answer) {
         ticket += 1
@@ -21,7 +22,8 @@ struct BudgetTests {
             account: account,
             pace: pace,
             patience: patience,
-            isForced: isForced
+            isForced: isForced,
+            patienceInLine: inLine
         )
         return (ticket, budget.ask(ask, ticket: ticket, at: now).answer)
     }
@@ -88,29 +90,17 @@ struct BudgetTests {
     @Test mutating func `who has time and waits for nothing but a place stays in line`() {
         for _ in 0..<4 { _ = ask() }
         let hasty = ask(patience: .seconds(3))
-        let patient = RequestBudget.Ask(
-            account: "b",
-            pace: .read,
-            patience: .seconds(3),
-            queueing: .seconds(120)
-        )
-        #expect(budget.ask(patient, ticket: 99, at: .zero).answer == .wait)
+        let patient = ask("b", patience: .seconds(3), inLine: .seconds(120)).ticket
         #expect(budget.ring(at: .seconds(3)).map(\.ticket) == [hasty.ticket])
         #expect(budget.alarm(at: .seconds(3)) == .seconds(120))
-        #expect(end(1, at: .seconds(100)) == [.init(ticket: 99, refusal: nil)])
+        #expect(end(1, at: .seconds(100)) == [.init(ticket: patient, refusal: nil)])
     }
 
     @Test mutating func `who stays in line for a place leaves when that is too long`() {
         for _ in 0..<4 { _ = ask() }
-        let patient = RequestBudget.Ask(
-            account: "b",
-            pace: .read,
-            patience: .seconds(3),
-            queueing: .seconds(120)
-        )
-        #expect(budget.ask(patient, ticket: 99, at: .zero).answer == .wait)
+        let patient = ask("b", patience: .seconds(3), inLine: .seconds(120)).ticket
         #expect(budget.ring(at: .seconds(119)).isEmpty)
-        #expect(budget.ring(at: .seconds(120)).map(\.ticket) == [99])
+        #expect(budget.ring(at: .seconds(120)).map(\.ticket) == [patient])
         #expect(budget.waitingCount == 0)
     }
 

@@ -42,9 +42,6 @@ uint64_t cs_idle_memory(void);
 /// Gives memory back that was let go of and is kept for the next time.
 void cs_give_memory_back(void);
 
-/// Lets go of the pages of all code that is mapped; what is needed again is there again.
-void cs_let_go_of_code(void);
-
 /// Who sits at the other end of a Unix socket: 0, or -1 with errno.
 int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid);
 

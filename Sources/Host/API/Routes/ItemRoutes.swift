@@ -64,24 +64,14 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            let item = try await desk.knownItem(call.id)
-            guard item.cipher.isInTrash || item.cipher.archivedDate != nil else {
-                throw DeskRefusal.notAllowed("Cipher is not in trash.")
-            }
-            return .done.with(try await desk.restore(call.id.lowercased()).place)
+            .done.with(try await desk.restore(call.id.lowercased()).place)
         },
         .vault(
             .post,
             "/archive/item/{id}",
             Description("Puts an item into the archive.", answer: .nothing, isEdit: true)
         ) { call, desk in
-            let item = try await desk.knownItem(call.id)
-            guard !item.cipher.isInTrash else { throw DeskRefusal.trashedToArchive }
-            guard item.cipher.archivedDate == nil else {
-                throw DeskRefusal.notAllowed("Item is already archived.")
-            }
-            guard try await desk.outline.isPremium else { throw DeskRefusal.premium }
-            return .done.with(try await desk.archive(call.id.lowercased()).place)
+            .done.with(try await desk.archive(call.id.lowercased()).place)
         },
     ]
 }
@@ -130,6 +120,8 @@ extension DeskRefusal {
     static let inTrash = DeskRefusal.notAllowed(
         "You may not edit a deleted item. Use the restore command first."
     )
+    static let notInTrash = DeskRefusal.notAllowed("Cipher is not in trash.")
+    static let archivedAlready = DeskRefusal.notAllowed("Item is already archived.")
     static let trashedToArchive = DeskRefusal.notAllowed(
         "Item is in the trash, the item must be restored before archiving."
     )

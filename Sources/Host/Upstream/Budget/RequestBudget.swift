@@ -18,7 +18,7 @@ struct RequestBudget: Sendable {
         var isForced = false
         /// The same where nothing but a place is missing. That says nothing of upstream, so whoever
         /// has time had better stay in line.
-        var queueing: Duration? = nil
+        var patienceInLine: Duration? = nil
     }
 
     enum Answer: Hashable, Sendable {
@@ -58,7 +58,7 @@ struct RequestBudget: Sendable {
         let ask: Ask
         let since: Duration
         var giveUp: Duration { since + ask.patience }
-        var leave: Duration { since + (ask.queueing ?? ask.patience) }
+        var leave: Duration { since + (ask.patienceInLine ?? ask.patience) }
     }
 
     private struct UnderWay: Sendable {

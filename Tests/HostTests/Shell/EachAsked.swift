@@ -1,0 +1,28 @@
+import Sync
+import Vault
+
+@testable import Host
+
+extension Household {
+    /// Each asked by itself.
+    var summary: HouseholdSummary {
+        get async {
+            var summary = HouseholdSummary()
+            var upstreams: [String: NetworkState] = [:]
+            var synced: [Moment?] = []
+            for desk in desks {
+                guard let standing = try? await desk.standing else { continue }
+                summary.accounts[standing.status, default: 0] += 1
+                summary.note(standing.pending, of: standing.status, standing.network)
+                summary.longestBackoff = max(summary.longestBackoff, standing.backoff ?? .zero)
+                let retries = [summary.nextRetry, standing.nextRetry].compactMap(\.self)
+                summary.nextRetry = retries.min()
+                synced.append(standing.lastSync)
+                upstreams[standing.server] = standing.network
+            }
+            summary.lastSync = synced.contains(nil) ? nil : synced.compactMap(\.self).min()
+            for state in upstreams.values { summary.networks[state, default: 0] += 1 }
+            return summary
+        }
+    }
+}
