@@ -13,28 +13,29 @@ extension Account: AccountDesk {
 
     func standing(_ pending: AccountStanding.Pending) -> AccountStanding {
         let record = record
-        let sync = scheduler.standing
-        let plan = scheduler.plan
+        let syncing = syncing
         var standing = AccountStanding(
             id: id,
             email: record.email,
             server: record.server,
             status: presentStatus,
             isDefault: record.isDefault,
-            lastSync: sync.lastSync,
-            lastReport: sync.lastReport,
+            lastSync: syncing.lastSync,
+            lastReport: syncing.lastReport,
             network: link.monitor.standing.state,
             pending: pending,
             isPremium: record.isPremium
         )
-        standing.nextRetry = plan.retry
-        standing.backoff = plan.delay
+        let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
+        let backoff = syncing.outlook.backoff(at: now, elapsed)
+        standing.nextRetry = backoff?.retry
+        standing.backoff = backoff?.longest
         return standing
     }
 
     /// What the roll has of the account.
     var entry: Roll.Entry {
-        Roll.Entry(status: presentStatus, server: link.number, outlook: scheduler.outlook)
+        Roll.Entry(status: presentStatus, server: link.number, outlook: syncing.outlook)
     }
 
     var outline: AccountOutline {
@@ -45,7 +46,7 @@ extension Account: AccountDesk {
                 email: record.email,
                 server: record.server,
                 status: try await status,
-                lastSync: scheduler.standing.lastSync,
+                lastSync: syncing.lastSync,
                 isPremium: record.isPremium
             )
         }
@@ -125,7 +126,7 @@ extension Account: AccountDesk {
     func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport {
         if isSignedOut { throw .noAccount }
         do throws(Undelivered) {
-            return try await scheduler.address.ask { .sync(isFull: isForced, $0) }
+            return try await staff.scheduler.address.ask { .sync(isFull: isForced, $0) }
         } catch {
             throw .busy
         }
@@ -196,7 +197,7 @@ extension Account: AccountDesk {
     ) async throws(DeskRefusal) -> Value {
         let answer: Result<Value, Repository.Refusal>
         do throws(Undelivered) {
-            answer = try await repository.address.ask(message)
+            answer = try await staff.repository.address.ask(message)
         } catch {
             throw .busy
         }
@@ -293,7 +294,7 @@ extension Written {
 // MARK: - The queue
 
 extension Account {
-    var heldUntil: Moment? { scheduler.plan.heldUntil }
+    var heldUntil: Moment? { syncing.heldUntil(at: office.surroundings.now) }
 
     func pending() async throws(DeskRefusal) -> [StoredChange] {
         try office.read { reader throws(StoreError) in try reader.changes(of: id) }
@@ -307,7 +308,7 @@ extension Account {
     func retry(_ changeID: String) async throws(DeskRefusal) -> StoredChange? {
         guard try await ask({ .makeReady(changeID: changeID, $0) }) else { throw .notFound }
         do throws(Undelivered) {
-            _ = try await scheduler.address.ask { .retry(changeID: changeID, $0) }
+            _ = try await staff.scheduler.address.ask { .retry(changeID: changeID, $0) }
         } catch {
             throw .busy
         }

@@ -9,7 +9,8 @@ import Sync
 import System
 import Vault
 
-/// One account of the host: its services, its keys, and what is remembered of it.
+/// One account of the host: its keys, what is remembered of it, and its services, which are brought up
+/// when they are needed and rest when nobody has needed them for a while.
 final class Account: Sendable {
     let id: String
     let office: Office
@@ -17,21 +18,25 @@ final class Account: Sendable {
     let session: Session
     let keyholder = Keyholder()
     let switches: SwitchBoard
-    let repository: Repository
-    let resolver: Resolver
-    let scheduler: SyncScheduler
     let upstream: AccountUpstream
-    private let hub: HubListener
-    private let backupFiles: BackupFiles
-    private let services: ServiceGroup
-    /// For as long as the account is here, what goes through its channels is shown.
-    private let watches: [ChannelMetrics.Watch]
+    private let notebook: Notebook
     private let memory: Lock<Memory>
+    private let duty = Lock(Duty())
 
     /// What changes about an account.
     private struct Memory {
         var record: AccountRecord
         var keyCase: KeyCase?
+    }
+
+    private struct Duty {
+        var staff: Staff?
+        /// What the services left behind when they went to rest.
+        var syncing = Syncing()
+        var lastCall = Duration.zero
+        /// The services that ran last, as long as they may not have ended.
+        var former: Course?
+        var isGone = false
     }
 
     var record: AccountRecord { memory.withLock { $0.record } }
@@ -41,73 +46,19 @@ final class Account: Sendable {
         self.office = office
         self.link = link
         let notebook = Notebook()
+        self.notebook = notebook
         session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
-        let asking = UpstreamAccount(link.upstream, session)
-        upstream = AccountUpstream(asking, link) {
+        upstream = AccountUpstream(UpstreamAccount(link.upstream, session), link) {
             await notebook.account?.learn($0)
         } signedOut: {
             await notebook.account?.noteSignOut()
         }
         switches = office.switchBoard()
-        let backupFiles = BackupFiles(of: id, office) { (file) async throws(DeskRefusal) in
-            try await notebook.account?.copyFile(file)
-        }
-        self.backupFiles = backupFiles
-        var surroundings = office.surroundings
-        surroundings.announce = { event in
-            office.announce(event)
-            if case .sync = event { backupFiles.wake() }
-        }
-        let lanes = Lanes()
-        resolver = Resolver(
-            userID: id,
-            store: office.store.address,
-            reader: office.store.reader,
-            upstream: upstream,
-            keys: keyholder,
-            lanes: lanes,
-            surroundings: surroundings
-        )
-        scheduler = SyncScheduler(
-            userID: id,
-            store: office.store.address,
-            reader: office.store.reader,
-            resolver: resolver.address,
-            upstream: upstream,
-            keys: keyholder,
-            switches: switches,
-            monitor: link.monitor,
-            policy: office.policy,
-            surroundings: surroundings
-        )
-        repository = Repository(
-            userID: id,
-            neighbours: Repository.Neighbours(
-                store: office.store.address,
-                reader: office.store.reader,
-                resolver: resolver.address,
-                scheduler: scheduler.address,
-                monitor: link.monitor
-            ),
-            keys: keyholder,
-            lanes: lanes,
-            switches: switches,
-            clockOffset: { [upstream] in upstream.clockOffset },
-            surroundings: surroundings
-        )
-        hub = HubListener(Hub(asking), scheduler.address, link, office.surroundings.timekeeper)
-        services = ServiceGroup(
-            [resolver, scheduler, repository, hub, backupFiles],
-            patience: .seconds(1),
-            time: office.surroundings.timekeeper
-        )
-        watches = [
-            office.channels.watch(repository.address), office.channels.watch(resolver.address),
-            office.channels.watch(scheduler.address),
-        ]
         memory = Lock(Memory(record: record))
         notebook.account = self
         if record.isSignedOut { session.signOut() }
+        let syncing = Syncing(makeStaff(after: nil).scheduler)
+        duty.withLock { $0.syncing = syncing }
     }
 
     /// Where what is heard of the account is written down, once it is there.
@@ -125,22 +76,76 @@ final class Account: Sendable {
     }
 }
 
-extension Account: Service {
-    func run() async throws {
-        let heart = office.heart
-        let pulses = [
-            heart.join(.repository, repository.address) { .pulse($0) },
-            heart.join(.resolver, resolver.address) { .pulse($0) },
-            heart.join(.syncScheduler, scheduler.address) { .pulse($0) },
-        ]
-        link.join(hub)
-        defer {
-            link.leave(hub)
-            for pulse in pulses { heart.leave(pulse) }
+// MARK: - On duty and at rest
+
+extension Account {
+    /// Its services, which run from now on if they did not.
+    var staff: Staff {
+        let now = office.surroundings.timekeeper.elapsed
+        return duty.withLock { duty in
+            duty.lastCall = now
+            if let staff = duty.staff { return staff }
+            let staff = makeStaff(after: duty.former)
+            duty.staff = staff
+            // Whoever still has an account that was taken away hears that nothing is done for it.
+            if duty.isGone { staff.dismiss() } else { office.roster.takeUp(self, staff) }
+            return staff
         }
-        try await services.run()
     }
-    func close() { services.close() }
+
+    private func makeStaff(after former: Course?) -> Staff {
+        let notebook = notebook
+        return Staff(of: id, upstream, keyholder, switches, link, office, after: former) {
+            (file) async throws(DeskRefusal) in
+            try await notebook.account?.copyFile(file)
+        }
+    }
+
+    /// How syncing stands. Nobody is woken for that.
+    var syncing: Syncing {
+        duty.withLock { duty in duty.staff.map { Syncing($0.scheduler) } ?? duty.syncing }
+    }
+
+    /// Puts the services to rest until the next sync is due, if the vault is closed and nobody has
+    /// called them for a while.
+    func rest() {
+        guard keyholder.isLocked else { return }
+        let now = office.surroundings.timekeeper.elapsed
+        let staff: Staff? = duty.withLock { duty in
+            guard let staff = duty.staff, now - duty.lastCall >= Self.quiet,
+                staff.scheduler.isIdle
+            else { return nil }
+            duty.syncing = Syncing(staff.scheduler)
+            (duty.staff, duty.former) = (nil, staff.course)
+            office.roster.rest(id, until: due(duty.syncing))
+            return staff
+        }
+        staff?.close()
+    }
+
+    /// As an account that nobody needs yet.
+    func takePlace() {
+        duty.withLock { office.roster.rest(id, until: due($0.syncing)) }
+    }
+
+    private func due(_ syncing: Syncing) -> Duration {
+        let surroundings = office.surroundings
+        let wait = syncing.next?.since(surroundings.now) ?? office.policy.interval
+        return surroundings.timekeeper.elapsed + wait
+    }
+
+    /// Longer than anything takes that was asked of them.
+    static let quiet = Duration.seconds(120)
+
+    /// The account is not here any more.
+    func close() {
+        let staff = duty.withLock { duty in
+            duty.isGone = true
+            office.roster.remove(id)
+            return duty.staff
+        }
+        staff?.close()
+    }
 }
 
 // MARK: - What is remembered
@@ -264,7 +269,7 @@ extension Account {
             throw .notAllowed("The account's keys cannot be opened. \(error)")
         }
         office.announce(.account(userID: id))
-        try? scheduler.address.tryTell(.trigger(.unlocked))
+        try? staff.scheduler.address.tryTell(.trigger(.unlocked))
     }
 
     /// Brings what is pending under the present key; what cannot be stays as it is, set aside.
@@ -277,8 +282,8 @@ extension Account {
                     entropy: office.surroundings.entropy,
                     in: office.workshop
                 )
-                let count = try await resolver.address.ask { .reseal(from: ring, $0) }.get()
-                if count > 0 { try? scheduler.address.tryTell(.trigger(.queued)) }
+                let count = try await staff.resolver.address.ask { .reseal(from: ring, $0) }.get()
+                if count > 0 { try? staff.scheduler.address.tryTell(.trigger(.queued)) }
             } catch {
                 office.surroundings.log.error(
                     "What is pending could not be brought under the account's new key.",

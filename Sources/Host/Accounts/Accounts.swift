@@ -33,10 +33,6 @@ public final class Accounts: Service {
     let board: EventBoard
     private let metrics: UpstreamMetrics
     private let state = Lock(State())
-    /// What is to run. All that is in the store comes before anything runs, so there is room for more
-    /// than there can be.
-    private let arrivals = Mailbox<any Service>(name: "accounts", capacity: 1 << 24)
-
     struct State {
         var residents = Residents()
         var links: [String: ServerLink] = [:]
@@ -111,7 +107,7 @@ public final class Accounts: Service {
         let account = Account(record, tokens: tokens, link: link, office: office)
         state.withLock { $0.residents.add(account, number: record.number) }
         office.roll.note(record.id)
-        start(account)
+        account.takePlace()
         return account
     }
 
@@ -129,7 +125,7 @@ public final class Accounts: Service {
             return (link, true)
         }
         if isNew {
-            start(link)
+            office.roster.start(link)
             if drill.isDrill { try? link.monitor.address.tryTell(.drill(true)) }
         }
         return link
@@ -148,22 +144,27 @@ public final class Accounts: Service {
         )
     }
 
-    private func start(_ service: any Service) {
-        do throws(Undelivered) {
-            try arrivals.address.tryTell(service)
-        } catch {
-            service.close()
-        }
-    }
-
     public func run() async {
         await withDiscardingTaskGroup { services in
-            for await service in arrivals {
-                services.addTask { await self.run(service) }
+            await withTaskGroup(of: Void.self) { duty in
+                duty.addTask { await self.changeShifts() }
+                for await service in office.roster.arrivals {
+                    services.addTask { await self.run(service) }
+                }
+                duty.cancelAll()
             }
             for account in everybody { account.close() }
             for link in links { link.close() }
         }
+    }
+
+    /// Wakes whoever is due, and lets those rest whom nobody needs.
+    private func changeShifts() async {
+        let (roster, timekeeper) = (office.roster, office.surroundings.timekeeper)
+        repeat {
+            for id in roster.takeDue(at: timekeeper.elapsed) { _ = account(id)?.staff }
+            for account in roster.onDuty { account.rest() }
+        } while (try? await timekeeper.sleep(for: Roster.period)) != nil
     }
 
     private func run(_ service: any Service) async {
@@ -174,7 +175,7 @@ public final class Accounts: Service {
         }
     }
 
-    public func close() { arrivals.close() }
+    public func close() { office.roster.arrivals.close() }
 
     // MARK: Who is there
 
@@ -240,6 +241,7 @@ extension Accounts: Household {
         forget(account)
         let moved = try bringUp(record, tokens: tokens)
         moved.takeKeys(from: account)
+        _ = moved.staff
     }
 
     public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {

@@ -77,7 +77,7 @@ extension Accounts {
         try await account.change { $0.take(admitted, key) }
         try await account.open(try admitted.key())
         await account.reseal(from: admitted.formerKeys)
-        try? account.scheduler.address.tryTell(.trigger(.signedIn))
+        try? account.staff.scheduler.address.tryTell(.trigger(.signedIn))
         _ = try? await account.sync(isForced: false)
         return account
     }

@@ -22,6 +22,7 @@ struct Office: Sendable {
 
     /// How all accounts stand.
     let roll = Roll()
+    let roster = Roster()
 
     func announce(_ event: MeshEvent) {
         switch event {

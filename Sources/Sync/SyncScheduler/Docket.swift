@@ -40,6 +40,8 @@ struct Docket: Sendable {
         agenda = Agenda(interval: interval)
         vigil = Vigil(at: now)
     }
+
+    var isIdle: Bool { underWay == nil && syncAskers.isEmpty && retries.isEmpty }
 }
 
 // MARK: - What is wanted

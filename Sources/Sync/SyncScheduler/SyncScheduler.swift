@@ -26,6 +26,9 @@ public final class SyncScheduler: Service {
         }
     }
 
+    /// Whether nothing is under way, and nobody waits for anything.
+    public var isIdle: Bool { state.withLock { $0.docket.isIdle } }
+
     let userID: String
     let store: Address<PendingStore.Message>
     let reader: StoreReader

@@ -1,0 +1,126 @@
+import Bitwarden
+import Messaging
+import Metrics
+import Sync
+import System
+import Vault
+
+/// The services of one account, as long as they are on duty.
+final class Staff: Service {
+    let resolver: Resolver
+    let scheduler: SyncScheduler
+    let repository: Repository
+    let course = Course()
+    private let office: Office
+    private let link: ServerLink
+    private let hub: HubListener
+    private let services: ServiceGroup
+    private let former: Course?
+    /// For as long as they are there, what goes through their channels is shown.
+    private let watches: [ChannelMetrics.Watch]
+
+    /// - Parameter former: Those before them, who have to have ended first.
+    init(
+        of id: String,
+        _ upstream: AccountUpstream,
+        _ keys: Keyholder,
+        _ switches: SwitchBoard,
+        _ link: ServerLink,
+        _ office: Office,
+        after former: Course?,
+        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+    ) {
+        (self.office, self.link, self.former) = (office, link, former)
+        let backupFiles = BackupFiles(of: id, office, copying: copy)
+        var surroundings = office.surroundings
+        surroundings.announce = { event in
+            office.announce(event)
+            if case .sync = event { backupFiles.wake() }
+        }
+        let lanes = Lanes()
+        resolver = Resolver(
+            userID: id,
+            store: office.store.address,
+            reader: office.store.reader,
+            upstream: upstream,
+            keys: keys,
+            lanes: lanes,
+            surroundings: surroundings
+        )
+        scheduler = SyncScheduler(
+            userID: id,
+            store: office.store.address,
+            reader: office.store.reader,
+            resolver: resolver.address,
+            upstream: upstream,
+            keys: keys,
+            switches: switches,
+            monitor: link.monitor,
+            policy: office.policy,
+            surroundings: surroundings
+        )
+        repository = Repository(
+            userID: id,
+            neighbours: Repository.Neighbours(
+                store: office.store.address,
+                reader: office.store.reader,
+                resolver: resolver.address,
+                scheduler: scheduler.address,
+                monitor: link.monitor
+            ),
+            keys: keys,
+            lanes: lanes,
+            switches: switches,
+            clockOffset: { upstream.clockOffset },
+            surroundings: surroundings
+        )
+        hub = HubListener(
+            Hub(upstream.account),
+            scheduler.address,
+            link,
+            office.surroundings.timekeeper
+        )
+        services = ServiceGroup(
+            [resolver, scheduler, repository, hub, backupFiles],
+            patience: .seconds(1),
+            time: office.surroundings.timekeeper
+        )
+        watches = [
+            office.channels.watch(repository.address), office.channels.watch(resolver.address),
+            office.channels.watch(scheduler.address),
+        ]
+    }
+
+    func run() async throws {
+        await former?.ended()
+        var failure: (any Error)?
+        await course.run {
+            do { try await serve() } catch { failure = error }
+        }
+        if let failure { throw failure }
+    }
+
+    private func serve() async throws {
+        let heart = office.heart
+        let pulses = [
+            heart.join(.repository, repository.address) { .pulse($0) },
+            heart.join(.resolver, resolver.address) { .pulse($0) },
+            heart.join(.syncScheduler, scheduler.address) { .pulse($0) },
+        ]
+        link.join(hub)
+        defer {
+            link.leave(hub)
+            for pulse in pulses { heart.leave(pulse) }
+        }
+        try await services.run()
+    }
+
+    func close() { services.close() }
+
+    /// They are not to begin at all: whoever asks them hears so.
+    func dismiss() {
+        repository.close()
+        scheduler.close()
+        resolver.close()
+    }
+}

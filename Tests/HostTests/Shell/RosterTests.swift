@@ -1,0 +1,138 @@
+import Crypto
+import Metrics
+import Sync
+import System
+import TestSupport
+import Testing
+
+@testable import Host
+
+/// Who is on duty, and who rests.
+struct RosterTests {
+    @Test func `those who rest are woken when they are due, and not all at once`() {
+        let roster = Roster()
+        for number in 1...300 { roster.rest("\(number)", until: .seconds(number)) }
+        roster.rest("12", until: .seconds(900))
+        roster.remove("13")
+        #expect(roster.takeDue(at: .milliseconds(500)) == [])
+        let first: [String] = (1...14).filter { $0 < 12 || $0 > 13 }.map { "\($0)" }
+        #expect(roster.takeDue(at: .seconds(14)) == first)
+        #expect(roster.takeDue(at: .seconds(800)).count == 256)
+        #expect(roster.takeDue(at: .seconds(800)).count == 30)
+        #expect(roster.restingCount == 1)
+        #expect(roster.takeDue(at: .seconds(900)) == ["12"])
+    }
+
+    @Test func `services rest when nobody needs them, and are there when somebody does`()
+        async throws
+    {
+        let timekeeper = VirtualTimekeeper()
+        try await withHost(of: 3, timekeeper) { accounts in
+            let roster = accounts.office.roster
+            #expect(roster.restingCount == 3 && roster.onDuty.isEmpty)
+            let account = try #require(accounts.everybody.first)
+            for _ in 1...2 {
+                #expect(await isAtWork(account))
+                #expect(roster.onDuty.contains { $0 === account })
+                await pass(timekeeper) { !roster.onDuty.contains { $0 === account } }
+                #expect(!roster.onDuty.contains { $0 === account })
+            }
+        }
+    }
+
+    @Test func `an open vault has its services for as long as it is open`() async throws {
+        let timekeeper = VirtualTimekeeper()
+        try await withHost(of: 1, timekeeper) { accounts in
+            let account = try #require(accounts.everybody.first)
+            try await account.open(SymmetricKey(from: SystemEntropy()))
+            let end = timekeeper.elapsed + Account.quiet + Account.quiet
+            await pass(timekeeper) { timekeeper.elapsed > end }
+            #expect(accounts.office.roster.onDuty.contains { $0 === account })
+            account.lockKeys()
+            await pass(timekeeper) { accounts.office.roster.restingCount == 1 }
+            #expect(accounts.office.roster.restingCount == 1)
+        }
+    }
+
+    @Test func `whoever kept an account that was taken away is told so`() async throws {
+        try await withHost(of: 2, SystemTimekeeper()) { accounts in
+            let account = try #require(accounts.everybody.first)
+            accounts.forget(account)
+            #expect(await !isAtWork(account))
+            #expect(accounts.office.roster.restingCount == 1)
+        }
+    }
+
+    @Test func `all accounts are at work when they are needed, however many there are`()
+        async throws
+    {
+        try await withHost(of: 1_100, SystemTimekeeper()) { accounts in
+            var idle = 0
+            for account in accounts.everybody where await !isAtWork(account) { idle += 1 }
+            #expect(idle == 0)
+            let summary = await accounts.summary
+            #expect(summary.accounts.values.reduce(0, +) == 1_100)
+        }
+    }
+
+    /// Until it has come to that, for a day at most.
+    private func pass(_ timekeeper: VirtualTimekeeper, until hasCome: () -> Bool) async {
+        while !hasCome(), timekeeper.elapsed < .seconds(86_400) {
+            if !timekeeper.advance() { await Task.yield() }
+        }
+    }
+
+    /// Whoever is at work finds no such change; whoever is not is busy.
+    private func isAtWork(_ account: Account) async -> Bool {
+        do throws(DeskRefusal) {
+            try await account.discard("none")
+        } catch {
+            if case .notFound = error { return true }
+        }
+        return false
+    }
+
+    private func withHost(
+        of count: Int,
+        _ timekeeper: any Timekeeper,
+        _ story: @escaping @Sendable (Accounts) async throws -> Void
+    ) async throws {
+        let scratch = try Scratch()
+        let settings = try HostSettings(
+            flags: ["state": [scratch.file("state")]],
+            environment: [:],
+            isTerminal: false
+        )
+        let directory = try StateDirectory(settings.state)
+        let (store, _) = try await Store.open(
+            in: directory,
+            time: SystemTimekeeper(),
+            chance: SystemChance()
+        )
+        for number in 1...count {
+            let id = "00000000-0000-4000-8000-\(100_000_000_000 + number)"
+            let record = AccountRecord(
+                id: id,
+                email: "\(number)@example.test",
+                server: "http://127.0.0.1:9",
+                number: number
+            )
+            try await store.put(record.stored)
+        }
+        try await store.close()
+        let interior = try await Wiring.interior(
+            settings,
+            in: directory,
+            .quiet(timekeeper),
+            try .real(settings)
+        )
+        let accounts = try #require(interior.household as? Accounts)
+        try await withThrowingDiscardingTaskGroup { group in
+            group.addTask { await interior.run() }
+            let result = await Result { try await story(accounts) }
+            await interior.close()
+            group.cancelAll()
+            try result.get()
+        }
+    }
+}
