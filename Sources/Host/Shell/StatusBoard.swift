@@ -2,14 +2,18 @@ import HTTP
 import JSON
 import System
 
-/// Shows how the host stands to everybody who looks, and asks for it once for all of them.
+/// Shows how the host stands to everybody who looks, and asks for it once for all of them; the more
+/// there is to ask for, the less often.
 actor StatusBoard {
     private let household: any Household
     private nonisolated let readiness: Readiness
     private nonisolated let timekeeper: any Timekeeper
-    private var latest: (text: String, moment: Duration)?
+    private var latest: (text: String, until: Duration)?
+    private var isLooking = false
 
     private static let period = Duration.seconds(1)
+    /// A look lasts so many times as long as it took.
+    private static let share = 20
     /// Looks without news after which a line is sent that clients skip.
     private static let patience = 15
 
@@ -40,11 +44,14 @@ actor StatusBoard {
     }
 
     private func text() async -> String {
-        let now = timekeeper.elapsed
-        if let latest, now - latest.moment < Self.period / 2 { return latest.text }
+        let began = timekeeper.elapsed
+        if let latest, isLooking || began < latest.until { return latest.text }
+        isLooking = true
+        defer { isLooking = false }
         let snapshot = await StatusSnapshot(of: household)
         let text = String(decoding: JSON.Raw(snapshot).bytes, as: UTF8.self)
-        latest = (text, now)
+        let took = timekeeper.elapsed - began
+        latest = (text, began + max(Self.period / 2, took * Self.share))
         return text
     }
 }

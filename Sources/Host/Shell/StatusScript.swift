@@ -75,7 +75,9 @@ extension StatusPage {
             network.isDrill ? " (a drill)" : "");
           byID("list").replaceChildren(...status.accounts.map(card));
           if (!status.accounts.length) byID("list").append(make("p", "No account has signed in yet."));
-          const total = status.accounts.reduce((sum, account) => sum + account.pending.total, 0);
+          if (status.others) byID("list").append(make("p", "And " + status.others
+            + (status.others === 1 ? " more account" : " more accounts") + " of which there is less to tell."));
+          const total = status.pending;
           byID("line").textContent = total
             ? total + (total === 1 ? " change waits" : " changes wait") + " for the server."
             : "Nothing waits.";

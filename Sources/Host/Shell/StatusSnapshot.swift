@@ -6,6 +6,7 @@ import Vault
 /// id, and no words of upstream's, which could hold any of these.
 struct StatusSnapshot: Sendable {
     struct Account: Sendable {
+        let number: Int
         var standing: AccountStanding
         /// When the first of those that back off is tried again.
         var nextAttempt: Moment?
@@ -14,22 +15,58 @@ struct StatusSnapshot: Sendable {
     }
 
     var network: NetworkStanding
+    /// Those that want to be looked at most, in their order.
     var accounts: [Account] = []
+    /// How many there are besides.
+    var others = 0
+    /// Changes that wait, of all accounts.
+    var pending = 0
 
     /// So many changes of an account are looked at one by one; of more, only the counts are shown.
-    private static let most = 1_000
+    private static let mostChanges = 1_000
+    private static let mostAccounts = 100
 
     init(of household: any Household) async {
         network = household.network
-        for desk in household.desks {
+        var all: [(desk: any AccountDesk, account: Account)] = []
+        for (number, desk) in zip(1..., household.desks) {
             guard let standing = try? await desk.standing else { continue }
-            var account = Account(standing: standing)
-            if standing.pending.needsDetails, standing.pending.total <= Self.most {
-                account.note((try? await desk.pending()) ?? [])
-            }
-            account.recent = (try? await desk.resolutions(since: nil, limit: 5)) ?? []
-            accounts.append(account)
+            all.append((desk, Account(number: number, standing: standing)))
+            pending += standing.pending.total
         }
+        let shown = all.count <= Self.mostAccounts ? all : Self.mostTelling(all)
+        others = all.count - shown.count
+        for (desk, account) in shown { accounts.append(await Self.filled(account, from: desk)) }
+    }
+
+    private static func mostTelling<Desk>(
+        _ all: [(desk: Desk, account: Account)]
+    ) -> [(desk: Desk, account: Account)] {
+        let telling = all.sorted { $0.account.rank > $1.account.rank }
+        return telling.prefix(mostAccounts).sorted { $0.account.number < $1.account.number }
+    }
+
+    private static func filled(_ bare: Account, from desk: any AccountDesk) async -> Account {
+        var account = bare
+        let pending = account.standing.pending
+        if pending.needsDetails, pending.total <= mostChanges {
+            account.note((try? await desk.pending()) ?? [])
+        }
+        account.recent = (try? await desk.resolutions(since: nil, limit: 5)) ?? []
+        return account
+    }
+}
+
+extension StatusSnapshot.Account {
+    fileprivate var rank: (Int, Int) { (urgency, -number) }
+
+    /// The more, the sooner somebody should look at it.
+    private var urgency: Int {
+        let pending = standing.pending
+        if pending.quarantined > 0 { return 4 }
+        if standing.status == .signedOut { return 3 }
+        if pending.backingOff > 0 { return 2 }
+        return pending.total > 0 ? 1 : 0
     }
 }
 
@@ -71,16 +108,16 @@ extension StatusSnapshot: JSON.Writable {
                 $0.add("isDrill", network.isDrill)
             }
             json.array("accounts") { list in
-                for (number, account) in zip(1..., accounts) {
-                    list.object { account.write(to: &$0, number) }
-                }
+                for account in accounts { list.object { account.write(to: &$0) } }
             }
+            json.add("others", others)
+            json.add("pending", pending)
         }
     }
 }
 
 extension StatusSnapshot.Account {
-    fileprivate func write(to json: inout JSON.ObjectWriter, _ number: Int) {
+    fileprivate func write(to json: inout JSON.ObjectWriter) {
         json.add("name", "Account \(number)")
         json.add("status", standing.status.rawValue)
         json.add("network", standing.network.rawValue)

@@ -78,6 +78,27 @@ struct OpsTests {
         await venue.close()
     }
 
+    @Test func `of very many accounts the page shows those that want to be looked at`() async throws
+    {
+        var stuck = AccountStanding.Pending()
+        (stuck.total, stuck.quarantined) = (3, 3)
+        var waiting = AccountStanding.Pending()
+        (waiting.total, waiting.ready) = (2, 2)
+        let household = ShellHousehold(
+            (1...1_000).map { number in
+                let pending = number == 900 ? stuck : number == 700 ? waiting : .init()
+                return .sample(
+                    "a-\(number)",
+                    number == 800 ? .signedOut : .locked,
+                    pending: pending
+                )
+            }
+        )
+        let snapshot = await StatusSnapshot(of: household)
+        #expect(snapshot.accounts.map(\.number) == Array(1...97) + [700, 800, 900])
+        #expect(snapshot.others == 900 && snapshot.pending == 5)
+    }
+
     @Test func `the page hears of a change while it is open`() async throws {
         let venue = try await ShellVenue()
         let wire = try ShellWire(venue.ops)
