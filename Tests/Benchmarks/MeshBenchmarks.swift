@@ -45,8 +45,8 @@ enum MeshBenchmarks {
         )
     }
 
-    /// As many lanes as a run has.
-    private static let lanes = 4
+    /// As many lanes as a run has at most.
+    private static let lanes = 16
 
     private static func runOfMany(_ bench: Bench) async throws {
         let count = bench.count(10_000, quick: 40)

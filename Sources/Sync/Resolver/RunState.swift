@@ -29,14 +29,20 @@ final class RunState: Sendable {
 
     var report: RunReport { state.withLock(\.report) }
 
+    var hasMore: Bool { state.withLock { hasMore($0) } }
+
     /// The next change to try, while there is time and nothing has ended the run.
-    func next() -> Candidate? {
+    func next(unlessSettled enough: Int) -> Candidate? {
         guard !isTimeUp() else { return nil }
         return state.withLock { state in
-            guard state.report.stop == nil, state.next < candidates.count else { return nil }
+            guard hasMore(state), state.report.settled < enough else { return nil }
             defer { state.next += 1 }
             return candidates[state.next]
         }
+    }
+
+    private func hasMore(_ state: State) -> Bool {
+        state.report.stop == nil && state.next < candidates.count
     }
 
     func settled() {

@@ -37,7 +37,17 @@ extension Resolver {
 
     /// With more to compare, one list is cheaper than reading each of them.
     private static let readOneByOne = 2
-    private static let lanesAtOnce = 4
+
+    /// How many changes a run tries side by side: few until upstream is seen to take them, so that little
+    /// is tried in vain, and then as many as help.
+    private enum Breadth: CaseIterable {
+        case narrow
+        case wide
+
+        var lanes: Int { self == .narrow ? 4 : 16 }
+        /// With so many settled, it is over.
+        var enough: Int { self == .narrow ? 8 : .max }
+    }
 
     func desk(_ keys: KeyRing, _ urgency: Urgency) -> Desk {
         Desk(
@@ -73,18 +83,24 @@ extension Resolver {
         _ desk: Desk,
         _ reach: Run.Reach
     ) async throws(StoreError) {
-        let failure = await withTaskGroup(of: StoreError?.self) { lanes in
-            for _ in 0..<Self.lanesAtOnce {
-                lanes.addTask { await self.workLane(state, desk, reach) }
+        for breadth in Breadth.allCases where state.hasMore {
+            let failure = await withTaskGroup(of: StoreError?.self) { lanes in
+                for _ in 0..<breadth.lanes {
+                    lanes.addTask { await self.workLane(state, desk, reach, breadth) }
+                }
+                return await lanes.reduce(nil) { $0 ?? $1 }
             }
-            return await lanes.reduce(nil) { $0 ?? $1 }
+            if let failure { throw failure }
         }
-        if let failure { throw failure }
     }
 
-    private func workLane(_ state: RunState, _ desk: Desk, _ reach: Run.Reach) async -> StoreError?
-    {
-        while let next = state.next() {
+    private func workLane(
+        _ state: RunState,
+        _ desk: Desk,
+        _ reach: Run.Reach,
+        _ breadth: Breadth
+    ) async -> StoreError? {
+        while let next = state.next(unlessSettled: breadth.enough) {
             do throws(StoreError) {
                 try await bring(next.id, in: next.cipherID, state, desk, reach)
             } catch {
