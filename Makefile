@@ -114,11 +114,12 @@ interop-venv:
 		&& .build/interop/venv/bin/pip -q install cryptography; }
 
 .PHONY: figures
-figures: setup bench-tools interop-venv ## The host beside nginx and a bare fsync: requests, start, memory, offline edits.
+figures: setup bench-tools interop-venv ## The host beside nginx, rbw and a bare fsync: requests, start, memory, offline edits.
 	@echo "== Building the host in release"
 	swift build $(RELEASE) --product holdfast
 	rm -rf .build/figures
-	$(WITH_TOOLS) .build/interop/venv/bin/python Tests/Interop/host_figures.py .build/release/holdfast .build/figures
+	$(WITH_TOOLS) .build/interop/venv/bin/python Tests/Interop/host_figures.py .build/release/holdfast .build/figures \
+		.build/interop/sid
 
 .PHONY: page
 page: setup ## The status page in a real browser (Debian's chromium has to be there); pictures in .build/page.

@@ -1,7 +1,8 @@
-"""What the host can do beside what others can, in one run: host_figures.py HOLDFAST SCRATCH
+"""What the host can do beside what others can, in one run: host_figures.py HOLDFAST SCRATCH [CHROOT]
 
 Needs nginx and wrk in PATH, and the Python package `cryptography`. nginx answers the same bytes from a
-file; a bare fsync is what any promise to keep something costs at least.
+file; a bare fsync is what any promise to keep something costs at least; rbw, where it is in CHROOT, lists
+the same vault.
 """
 import http.client
 import json
@@ -14,9 +15,11 @@ import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
 
-from house import PASSWORD, House, item
+from house import EMAIL, PASSWORD, House, item
+from rbw import Rbw
 
 ITEMS = 1000
+LARGE = 10_000
 
 
 def wrk(url):
@@ -75,14 +78,55 @@ def edits_beside_fsync(house):
     print(f"an edit taken offline: {quantiles(edits)} ms p50 / p99; a bare fsync of a page: {quantiles(flushes)} ms")
 
 
-def main(holdfast, scratch):
-    scratch = pathlib.Path(scratch).resolve()
-    scratch.mkdir(parents=True)
+def fill(house, count):
+    house.sign_in()
+    with ThreadPoolExecutor(8) as makers:
+        list(makers.map(lambda number: house.ask("POST", "/object/item", item(number)), range(count)))
+
+
+def median(body, rounds=5):
+    """In milliseconds."""
+    times = []
+    for _ in range(rounds):
+        began = time.perf_counter()
+        body()
+        times.append((time.perf_counter() - began) * 1000)
+    return statistics.median(times)
+
+
+def lists_beside_rbw(holdfast, scratch, chroot):
+    """What each of them needs from the command's start until it has printed a large vault: all of it, and
+    of rbw the names."""
+    scratch.mkdir()
     house = House(holdfast, scratch)
     try:
-        house.sign_in()
-        with ThreadPoolExecutor(8) as makers:
-            list(makers.map(lambda number: house.ask("POST", "/object/item", item(number)), range(ITEMS)))
+        fill(house, LARGE)
+        rbw = Rbw(chroot, house.server, EMAIL, PASSWORD)
+        rbw.sign_in()
+        command = [holdfast, "list", "items", "--state", scratch / "state"]
+        listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+        counts = [text.count(word) for text, word in ((listed, '"object":"item"'), (rbw("list"), "\n"))]
+        assert min(counts) >= LARGE, counts
+        theirs = median(lambda: rbw("list"))
+        ours = median(lambda: subprocess.run(command, capture_output=True, check=True))
+        whole = median(lambda: house.ask("GET", "/list/object/items"))
+        print(f"{LARGE} items: listed by the command in {ours:.0f} ms, over HTTP in {whole:.0f} ms; "
+              f"`rbw list` {theirs:.0f} ms   ratio {theirs / ours:.2f}")
+        rbw.close()
+    finally:
+        house.close()
+
+
+def main(holdfast, scratch, chroot=None):
+    scratch = pathlib.Path(scratch).resolve()
+    scratch.mkdir(parents=True)
+    if chroot and os.path.exists(f"{chroot}/usr/bin/rbw"):
+        lists_beside_rbw(holdfast, scratch / "large", chroot)
+    else:
+        print("SKIPPED: rbw is not here (`make interop` fetches it)")
+    house = House(holdfast, scratch)
+    try:
+        fill(house, ITEMS)
         starts = []
         for _ in range(5):
             house.stop(house.host)
