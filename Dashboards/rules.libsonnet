@@ -501,6 +501,8 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
   proofs(file, step, alerts):: {
     rule_files: [file],
     evaluation_interval: step,
+    // Otherwise it is by chance whether an alert sees the figures of its own moment.
+    group_eval_order: ['holdfast.figures', 'holdfast.alerts'],
     tests: std.flattenArrays([
       local labels = { [name]: alert.labels[name] for name in std.objectFields(alert.labels) if alert.labels[name] != null };
       local host = if std.objectHas(alert.labels, 'instance') then {} else { instance: 'host' };
