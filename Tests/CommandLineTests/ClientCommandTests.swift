@@ -209,6 +209,45 @@ struct ClientCommandTests {
         await host.close()
     }
 
+    @Test func `whoever may not sign out is told the flag, not what programs add`() async throws {
+        let host = try ScriptedHost { _ in
+            .refusal(400, "1 change would be lost. Add ?discardPending=true to erase it too.")
+        }
+        let outcome = await run(["logout", "--account", "7", "--socket", host.socket])
+        #expect(outcome.status == .failure)
+        #expect(outcome.said.complaint.contains("Add --discard-pending to erase"))
+        await host.close()
+    }
+
+    @Test func `why a change waits is in the list of what waits`() async throws {
+        let host = try ScriptedHost { _ in
+            .envelope(
+                #"{"object":"list","data":[{"id":"7","changeType":"update","state":"backingOff","#
+                    + #""lastError":{"kind":"serverError","message":"upstream is ill"}},"#
+                    + #"{"id":"8","changeType":"create","state":"ready","lastError":null}]}"#
+            )
+        }
+        let lines = await run(["pending", "--socket", host.socket], isForPeople: true)
+            .said.answer.split(separator: "\n")
+        #expect(lines.count == 3)
+        #expect(lines[0].hasSuffix("LAST ERROR"))
+        #expect(lines[1].hasSuffix("7   serverError: upstream is ill"))
+        #expect(lines[2].hasSuffix("8"))
+        await host.close()
+    }
+
+    @Test(arguments: [("deferred", "Not all is synced. Soon."), ("completed", "Done. Soon.")])
+    func `a sync that left something does not call itself complete`(
+        _ outcome: String,
+        _ sentence: String
+    ) async throws {
+        let host = try ScriptedHost { _ in
+            .envelope(#"{"title":"Done.","outcome":"\#(outcome)","reason":"Soon."}"#)
+        }
+        #expect(await run(["sync", "--socket", host.socket]).said.answer == sentence)
+        await host.close()
+    }
+
     @Test func `a value is printed as it is, unless JSON is asked for`() async throws {
         let host = try ScriptedHost { _ in .envelope(#"{"object":"string","data":"pa\"ss"}"#) }
         let words = ["get", "password", "Mail", "--socket", host.socket]

@@ -16,12 +16,16 @@ extension Command {
             try invocation.allow(0)
             let line = try HostLine(invocation)
             let id = try await line.accountID(invocation)
-            let answer = try await line.askHost(
-                .delete,
-                "/accounts/\(id.escapedForURL)",
-                invocation.isOn("discard-pending") ? [("discardPending", "true")] : []
-            )
-            Showing(invocation, console).outcome(answer.json) { "Signed out." }
+            do throws(Failure) {
+                let answer = try await line.askHost(
+                    .delete,
+                    "/accounts/\(id.escapedForURL)",
+                    invocation.isOn("discard-pending") ? [("discardPending", "true")] : []
+                )
+                Showing(invocation, console).outcome(answer.json) { "Signed out." }
+            } catch {
+                throw error.sayingFlags
+            }
         }
     )
 
@@ -61,7 +65,8 @@ extension Command {
                 try await line.ask(.post, "/sync", query, body: emptyBody)
             }
             let reason = answer.data?.shown("reason") ?? ""
-            let title = answer.title ?? "Synced."
+            let isDeferred = answer.data?["outcome"]?.string == "deferred"
+            let title = isDeferred ? "Not all is synced." : answer.title ?? "Synced."
             Showing(invocation, console).words(
                 reason.isEmpty ? title : "\(title) \(reason)",
                 answer.json
@@ -130,6 +135,14 @@ extension HostLine {
             )
         }
         return account.shown("id")
+    }
+}
+
+extension Failure {
+    /// The host says what to add to its address; here that is a flag.
+    fileprivate var sayingFlags: Failure {
+        let message = message.replacing("?discardPending=true", with: "--discard-pending")
+        return Failure(status: status, message: message)
     }
 }
 

@@ -81,12 +81,12 @@ extension Invocation {
 extension Table {
     fileprivate init(pending changes: [JSON.Value]) {
         self.init(
-            headings: ["CHANGE", "STATE", "SINCE", "ATTEMPTS", "NEXT", "ID"],
+            headings: ["CHANGE", "STATE", "SINCE", "ATTEMPTS", "NEXT", "ID", "LAST ERROR"],
             rows: changes.map { change in
                 [
                     change.shown("changeType"), change.shown("state"),
                     change.shown("createdDate"), change.shown("attempts"),
-                    change.shown("nextAttemptDate"), change.shown("id"),
+                    change.shown("nextAttemptDate"), change.shown("id"), change.lastError ?? "",
                 ]
             }
         )
@@ -101,8 +101,14 @@ extension FieldList {
             ("Next attempt", "nextAttemptDate"), ("Id", "id"),
         ]
         fields = names.map { ($0.0, change?.shown($0.1) ?? "") }.filter { !$0.1.isEmpty }
-        if let error = change?["lastError"], !error.isNull {
-            fields.append(("Last error", "\(error.shown("kind")): \(error.shown("message"))"))
-        }
+        if let error = change?.lastError { fields.append(("Last error", error)) }
+    }
+}
+
+extension JSON.Value {
+    /// Why a change was not accepted when it was last tried.
+    fileprivate var lastError: String? {
+        guard let error = self["lastError"], !error.isNull else { return nil }
+        return "\(error.shown("kind")): \(error.shown("message"))"
     }
 }
