@@ -40,9 +40,8 @@ extension SyncScheduler {
 
     /// Tries one change, whatever it waits for.
     func retry(_ changeID: String) async throws(Finding) -> Leftovers {
-        guard canResolve else {
-            let reason = keys.isLocked ? "The vault is locked." : "Resolution is switched off."
-            throw Finding(outcome: .deferred, reason: reason, ending: .untouched)
+        if let obstacle {
+            throw Finding(outcome: .deferred, reason: obstacle, ending: .untouched)
         }
         switch try await ask(Resolver.Run(.only(changeID), .insistent)) {
         case .failure(let error):

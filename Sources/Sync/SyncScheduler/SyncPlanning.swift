@@ -26,7 +26,13 @@ extension SyncScheduler {
     }
 
     /// Whether what is pending can be brought upstream at all.
-    var canResolve: Bool { !keys.isLocked && switches.now.resolution }
+    var canResolve: Bool { obstacle == nil }
+
+    /// What keeps all that is pending here, whatever upstream says.
+    var obstacle: String? {
+        if keys.isLocked { return "The vault is locked." }
+        return switches.now.resolution ? nil : "Resolution is switched off."
+    }
 
     /// When the next change may be tried on its own account. What waits for keys waits for no time.
     func nextDue() -> Moment? {

@@ -71,7 +71,9 @@ extension SyncScheduler {
         state.withLock { $0.memory.lastSync = surroundings.now }
         return Finding(
             outcome: .completed,
-            reason: left.live > 0 ? Self.stillPending(left.live) : nil,
+            reason: left.live > 0
+                ? [Self.stillPending(left.live), obstacle].compactMap(\.self).joined(separator: " ")
+                : nil,
             ending: ending(leaving: left.live, settled: 0),
             hasMoved: left.hasMoved,
             live: left.live
