@@ -442,6 +442,17 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       ],
     ),
     alert(
+      'DiskHangs',
+      'critical',
+      10,
+      age('holdfast_store_flush_started_timestamp_seconds') + ' > 30',
+      minutes(1),
+      'The disk of {{ $labels.instance }} has been at a single commit for more than half a minute; edits wait.',
+      'See what the kernel says of the disk. Reads go on, and edits too as soon as the disk answers; none that was answered is lost.',
+      [series('holdfast_store_flush_started_timestamp_seconds', '0x3 240x20')],
+      [series('holdfast_store_flush_started_timestamp_seconds', '0+60x30')],
+    ),
+    alert(
       'DiskWillFill',
       'warning',
       420,

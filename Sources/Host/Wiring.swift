@@ -59,7 +59,7 @@ public enum Wiring {
         let chance = SystemChance()
         var options = Store.Options()
         options.limits.changes = settings.maxPending
-        options.measure(by: StoreMetrics(registry), timekeeper)
+        options.measure(by: StoreMetrics(registry), timekeeper, log)
         registry.registerDisk(of: directory)
         let (opened, condition) = try await Store.open(
             in: directory,

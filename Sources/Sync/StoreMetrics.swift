@@ -1,3 +1,4 @@
+public import Logging
 public import Metrics
 internal import SQLite
 public import System
@@ -12,6 +13,7 @@ public final class StoreMetrics: Sendable {
     private let errors: Labelled<Work, Counter>
     private let seconds: Histogram<Duration>
     private let rows: Histogram<Int>
+    let underWay: Gauge
 
     public init(_ registry: Registry) {
         errors = registry.register(
@@ -40,15 +42,35 @@ public final class StoreMetrics: Sendable {
                 bounds: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_024, 4_096, 16_384]
             )
         )
+        underWay = registry.register(
+            .gauge(
+                "holdfast_store_flush_started_timestamp_seconds",
+                "When the commit or checkpoint that is under way began; 0 if none is."
+            )
+        )
     }
 }
 
 extension Store.Options {
-    public mutating func measure(by metrics: StoreMetrics, _ timekeeper: any Timekeeper) {
+    /// - Parameter log: Is told what the disk did not take.
+    public mutating func measure(
+        by metrics: StoreMetrics,
+        _ timekeeper: any Timekeeper,
+        _ log: Logger? = nil
+    ) {
         database.observer = Observer(
             timekeeper: timekeeper,
-            committed: { metrics.note($0) },
-            checkpointed: { metrics.note($0) }
+            committed: { report in
+                metrics.note(report)
+                guard let error = report.error else { return }
+                log?.error("The disk did not take a commit.", because: error)
+            },
+            checkpointed: { report in
+                metrics.note(report)
+                guard let error = report.error else { return }
+                log?.error("The disk did not take a checkpoint.", because: error)
+            },
+            began: { metrics.underWay.set(timekeeper.now) }
         )
     }
 }
@@ -57,10 +79,12 @@ extension StoreMetrics {
     fileprivate func note(_ report: CommitReport) {
         seconds.observe(report.duration)
         rows.observe(report.rows)
+        underWay.set(0)
         if report.error != nil { errors[.commit].increment() }
     }
 
     fileprivate func note(_ report: CheckpointReport) {
+        underWay.set(0)
         if report.error != nil { errors[.checkpoint].increment() }
     }
 }

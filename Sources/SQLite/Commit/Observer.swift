@@ -1,19 +1,23 @@
 public import System
 
-/// Hears what each commit and each checkpoint took. Called on the writer's thread, so it is quick.
+/// Hears when each commit and each checkpoint begins, and what it took. Called on the writer's thread,
+/// so it is quick.
 public struct Observer: Sendable {
     let timekeeper: any Timekeeper
     let committed: @Sendable (CommitReport) -> Void
     let checkpointed: @Sendable (CheckpointReport) -> Void
+    let began: @Sendable () -> Void
 
     public init(
         timekeeper: any Timekeeper,
         committed: @escaping @Sendable (CommitReport) -> Void,
-        checkpointed: @escaping @Sendable (CheckpointReport) -> Void = { _ in }
+        checkpointed: @escaping @Sendable (CheckpointReport) -> Void = { _ in },
+        began: @escaping @Sendable () -> Void = {}
     ) {
         self.timekeeper = timekeeper
         self.committed = committed
         self.checkpointed = checkpointed
+        self.began = began
     }
 }
 

@@ -180,7 +180,7 @@ extension Writer {
     }
 
     private func conclude(_ group: CommitGroup, on session: Session) {
-        let started = observer?.timekeeper.elapsed
+        let started = observer?.start()
         let error = commit(on: session)
         self.group = nil
         group.conclude(error.map { .failed($0) } ?? .kept)
@@ -234,7 +234,7 @@ extension Writer {
     }
 
     private func moveLog(of session: Session, _ move: Session.LogMove) {
-        let started = observer?.timekeeper.elapsed
+        let started = observer?.start()
         let error = session.moveLog(move, patience: patience)
         bound.logWasMoved()
         guard let observer, let started else { return }
@@ -260,6 +260,11 @@ extension Writer {
 }
 
 extension Observer {
+    fileprivate func start() -> Duration {
+        began()
+        return timekeeper.elapsed
+    }
+
     fileprivate func report(
         _ group: CommitGroup,
         _ session: Session,

@@ -1,4 +1,6 @@
+import FoundationEssentials
 import Glibc
+import Logging
 import Metrics
 import SQLite
 import System
@@ -20,14 +22,16 @@ import Vault
         }
     }
 
-    @Test func `a commit that the disk does not take is counted, and those that it takes are not`()
+    @Test func `a commit that the disk does not take is counted and logged, and no other is`()
         async throws
     {
         let (disk, time) = (FaultyDisk(seed: 3), SystemTimekeeper())
         let registry = Registry(timekeeper: time)
         var options = Store.Options()
         options.database.vfs = disk.vfs
-        options.measure(by: StoreMetrics(registry), time)
+        let lines = Lines()
+        let log = Logger(Logbook(sink: lines, timekeeper: time))
+        options.measure(by: StoreMetrics(registry), time, log)
         let store = try await Store.open(
             "holdfast.db",
             nil,
@@ -45,7 +49,34 @@ import Vault
         try await store.set("a", to: "d")
         let after = await figures(registry)
         #expect(after[errors] == 1)
+        #expect(lines.count("The disk did not take a commit.") == 1)
         #expect(after["holdfast_store_errors_total{work=\"checkpoint\"}"] == 0)
+        try await store.close()
+    }
+
+    @Test func `since when the disk is at work is known while it is, also of one that hangs`()
+        async throws
+    {
+        let registry = Registry(timekeeper: SystemTimekeeper())
+        let metrics = StoreMetrics(registry)
+        let time = Glances { metrics.underWay.value }
+        var options = Store.Options()
+        let disk = FaultyDisk(seed: 4)
+        options.database.vfs = disk.vfs
+        options.measure(by: metrics, time)
+        let store = try await Store.open(
+            "holdfast.db",
+            nil,
+            options,
+            time: time,
+            chance: SeededChance(seed: 4)
+        )
+        time.seen.withLock { $0 = [] }
+        try await store.set("a", to: "b")
+        let seen = time.seen.withLock { $0 }
+        #expect(seen.first.map { abs($0 - time.now.timeIntervalSince1970) < 60 } == true)
+        #expect(metrics.underWay.value == 0)
+        #expect(disk.size(of: "holdfast.db-wal") ?? 0 > 0)
         try await store.close()
     }
 
@@ -84,5 +115,24 @@ import Vault
         #expect(queues["user-1"]?.counts == ["ready": 2])
         #expect(try shelf.store.reader.tally().map(\.count).reduce(0, +) == 3)
         try await shelf.store.close()
+    }
+}
+
+/// Looks at something whenever it is asked for the time.
+private final class Glances: Timekeeper {
+    let seen = Lock<[Double]>([])
+    let look: @Sendable () -> Double
+    private let time = SystemTimekeeper()
+
+    init(_ look: @escaping @Sendable () -> Double) { self.look = look }
+
+    var now: Date { time.now }
+    var elapsed: Duration {
+        seen.withLock { $0.append(look()) }
+        return time.elapsed
+    }
+
+    func sleep(for duration: Duration) async throws(CancellationError) {
+        try await time.sleep(for: duration)
     }
 }
