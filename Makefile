@@ -137,6 +137,13 @@ outage: setup tools ## A real Prometheus watches a real host through an outage, 
 	rm -rf .build/outage
 	$(WITH_TOOLS) python3 Tests/Outage/outage.py .build/release/holdfast .build/outage Docs/outage.svg
 
+.PHONY: runbook
+runbook: setup tools $(TOOLS)/sysstat $(TOOLS)/smartmontools interop-venv ## Tries each page of the runbook: its alert fires, its commands work, the alert clears.
+	@echo "== Building the host in release"
+	swift build $(RELEASE) --product holdfast
+	rm -rf .build/runbook
+	$(WITH_TOOLS) .build/interop/venv/bin/python Tests/Outage/runbook.py .build/release/holdfast .build/runbook
+
 .PHONY: deb
 deb: TEST_PACKAGES += dpkg-dev
 deb: build ## A Debian package of the host, in .build/deb.

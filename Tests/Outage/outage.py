@@ -12,13 +12,11 @@ import signal
 import subprocess
 import sys
 import time
-import urllib.parse
-import urllib.request
 
 import boards
 import picture
+from watch import Prometheus, jsonnet, wait
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 PACE = 60
 AWAY = int(os.environ.get("AWAY", 60))
 # Far more than 600 edits need; a pause that outlives the outage takes longer.
@@ -30,71 +28,22 @@ class House:
 
     def __init__(self, holdfast, scratch):
         self.scratch = scratch
-        self.running = []
         ready = scratch / "ready"
-        ready.unlink(missing_ok=True)
-        self.host = self.start(
-            holdfast, "serve", "--state", scratch / "state", "--listen", "127.0.0.1:0", "--ops-listen",
-            "127.0.0.1:0", "--ready-file", ready, "--log-level", "notice", log="host.log",
-        )
-        addresses = json.loads(self.arrival(ready))
+        words = [holdfast, "serve", "--state", scratch / "state", "--listen", "127.0.0.1:0", "--ops-listen",
+                 "127.0.0.1:0", "--ready-file", ready, "--log-level", "notice"]
+        self.host = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=open(scratch / "host.log", "w"))
+        wait(ready.exists, "The host does not start.")
+        addresses = json.loads(ready.read_text())
         self.api, self.ops = (f"http://{addresses[name]}" for name in ("api", "ops"))
         self.token = (scratch / "state" / "admin.token").read_text().strip()
-        self.port = 19090
-        self.configure(addresses["ops"])
-        self.start(
-            "prometheus", f"--config.file={scratch}/prometheus.yml", f"--storage.tsdb.path={scratch}/tsdb",
-            f"--web.listen-address=127.0.0.1:{self.port}", "--log.level=warn", log="prometheus.log",
-        )
-        self.wait(lambda: self.ask("query", query="up == 1"), "Prometheus does not see the host.")
-
-    def start(self, *words, log):
-        process = subprocess.Popen([str(word) for word in words], stdout=subprocess.DEVNULL,
-                                   stderr=open(self.scratch / log, "w"))
-        self.running.append(process)
-        return process
-
-    def configure(self, ops):
-        rules = jsonnet(f"(import 'rules.libsonnet')(pace={PACE}).rules")
-        (self.scratch / "rules.yml").write_text(json.dumps(rules))
-        (self.scratch / "prometheus.yml").write_text(json.dumps({
-            "global": {"scrape_interval": "1s", "evaluation_interval": "1s"},
-            "rule_files": ["rules.yml"],
-            "scrape_configs": [{"job_name": "holdfast", "static_configs": [{"targets": [ops]}]}],
-        }))
-
-    def arrival(self, path):
-        self.wait(path.exists, f"There is no {path}.")
-        return path.read_text()
-
-    @staticmethod
-    def wait(condition, complaint, seconds=30):
-        for _ in range(seconds * 10):
-            try:
-                if condition():
-                    return
-            except OSError:
-                pass
-            time.sleep(0.1)
-        raise SystemExit(complaint)
-
-    def ask(self, what, **parameters):
-        address = f"http://127.0.0.1:{self.port}/api/v1/{what}?{urllib.parse.urlencode(parameters)}"
-        with urllib.request.urlopen(address) as answer:
-            return json.load(answer)["data"]["result"]
-
-    def over(self, query, start, end, step=1):
-        return self.ask("query_range", query=query, start=start, end=end, step=step)
+        self.prometheus = Prometheus(scratch, PACE)
+        self.prometheus.watch(addresses["ops"], addresses["ops"])
+        self.ask, self.over = self.prometheus.ask, self.prometheus.over
 
     def close(self):
-        for process in reversed(self.running):
-            process.terminate()
-            process.wait(20)
-
-
-def jsonnet(expression):
-    words = ["jsonnet", "-J", ROOT / "Dashboards", "-e", expression]
-    return json.loads(subprocess.run(words, check=True, capture_output=True).stdout)
+        self.prometheus.close()
+        self.host.terminate()
+        self.host.wait(20)
 
 
 def numbers(series):
