@@ -172,6 +172,12 @@ public struct Person: Sendable {
         return Snapshot(edited.cipher, keys: ring)
     }
 
+    /// What was begun before is over.
+    public func signInAgain() {
+        let session = upstream.account.session
+        session.signIn(session.tokens)
+    }
+
     // MARK: What there is
 
     public var changes: [PendingChange] {

@@ -20,6 +20,8 @@ public struct WorldUpstream: VaultUpstream {
         }
     }
 
+    public var ofThisSession: any VaultUpstream { WorldUpstream(account: account.ofThisSession) }
+
     public var clockOffset: Int64? { account.upstream.clockOffset }
 
     public func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {

@@ -20,7 +20,7 @@ extension Evidence {
 /// The upstream as the mesh asks for it: each call in the manner that its urgency wants, and each end
 /// of one told to the network's monitor.
 package struct AccountUpstream: VaultUpstream {
-    let account: UpstreamAccount
+    var account: UpstreamAccount
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself.
     let learn: @Sendable (SyncAnswer) async -> Void
@@ -55,6 +55,12 @@ package struct AccountUpstream: VaultUpstream {
     }
 
     package var clockOffset: Int64? { account.upstream.clockOffset }
+
+    package var ofThisSession: any VaultUpstream {
+        var other = self
+        other.account = account.ofThisSession
+        return other
+    }
 
     func ask<Value: Sendable>(
         _ urgency: Urgency,

@@ -10,6 +10,8 @@ public struct UpstreamAccount: Sendable {
     public let upstream: Upstream
     public let session: Session
     public var manner = Manner()
+    /// The only sign-in whose tokens are used; nil if any will do.
+    private var signIn: Int?
 
     public init(_ upstream: Upstream, _ session: Session) {
         self.upstream = upstream
@@ -20,6 +22,13 @@ public struct UpstreamAccount: Sendable {
     public func asking(_ change: (inout Manner) -> Void) -> UpstreamAccount {
         var other = self
         change(&other.manner)
+        return other
+    }
+
+    /// The same until the user signs in anew; then it is cancelled.
+    public var ofThisSession: UpstreamAccount {
+        var other = self
+        other.signIn = session.signIn
         return other
     }
 
@@ -56,7 +65,7 @@ public struct UpstreamAccount: Sendable {
         for call: Call
     ) async throws(Setback) -> String {
         do throws(Setback) {
-            return try await session.token(need)
+            return try await session.token(need, of: signIn)
         } catch {
             throw Setback(error.reason, operation: call.operation.words)
         }

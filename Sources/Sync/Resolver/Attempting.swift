@@ -11,10 +11,9 @@ extension Resolver {
     /// of it is resolved as a run would.
     func attempt(_ recorded: Recorded) async throws(StoreError) -> Attempted {
         let change = recorded.change
-        guard let keys = keys.keys else {
+        guard let desk = desk(.interactive) else {
             return .unanswered(.locked, version: change.version)
         }
-        let desk = desk(keys, .interactive)
         var errand = Errand(change, desk, isQueued: recorded.before != nil)
         do throws(Halt) {
             if recorded.before == nil, try !errand.isInTrash {

@@ -9,8 +9,7 @@ extension Resolver {
     ///
     /// With a locked vault nothing is tried: what would have to be compared cannot be read.
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
-        guard let keys = keys.keys else { return RunReport() }
-        let desk = desk(keys, run.urgency)
+        guard let desk = desk(run.urgency) else { return RunReport() }
         let due = try reader.changes(of: userID) { stored in
             isDue(stored, run.reach) ? Candidate(stored) : nil
         }
@@ -49,8 +48,12 @@ extension Resolver {
         var enough: Int { self == .narrow ? 8 : .max }
     }
 
-    func desk(_ keys: KeyRing, _ urgency: Urgency) -> Desk {
-        Desk(
+    /// Nil while the vault is locked.
+    func desk(_ urgency: Urgency) -> Desk? {
+        // Before the keys, so that these are never older than what it is sent with.
+        let upstream = upstream.ofThisSession
+        guard let keys = keys.keys else { return nil }
+        return Desk(
             userID: userID,
             ledger: Ledger(store: store, timekeeper: surroundings.timekeeper),
             reader: reader,

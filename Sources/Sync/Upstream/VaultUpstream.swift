@@ -36,6 +36,14 @@ public protocol VaultUpstream: Sendable {
     func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched
     /// The switches that upstream has set for its clients.
     func switches(_ urgency: Urgency) async throws(Setback) -> Switches
+
+    /// The same until somebody signs in anew: what was prepared with the keys of one session is not
+    /// sent with another, because the account may have got a new key in between. It is cancelled.
+    var ofThisSession: any VaultUpstream { get }
+}
+
+extension VaultUpstream {
+    public var ofThisSession: any VaultUpstream { self }
 }
 
 /// How much somebody wants an answer.

@@ -83,6 +83,34 @@ final class SessionTests: Sendable {
         #expect(try await session.token() == "fresh")
     }
 
+    @Test func `I17 what was begun before a sign-in gets no token from after it`() async throws {
+        let session = session(secondsLeft: 3_600) { _ in .refused }
+        let before = session.signIn
+        #expect(try await session.token(of: before) == "old")
+        session.signIn(tokens("fresh", secondsLeft: 3_600))
+        await #expect(throws: Setback(.cancelled, operation: "token")) {
+            try await session.token(of: before)
+        }
+        #expect(try await session.token(of: session.signIn) == "fresh")
+    }
+
+    @Test(arguments: [true, false])
+    func `what becomes of tokens from before a sign-in says nothing of those that came with it`(
+        _ isRefused: Bool
+    ) async throws {
+        let gate = Gate()
+        let session = session(secondsLeft: 0) { _ in
+            await gate.pass()
+            return isRefused ? .refused : .renewed(self.tokens("renewed", secondsLeft: 3_600))
+        }
+        async let token = session.token()
+        await gate.arrivals(1)
+        session.signIn(tokens("fresh", secondsLeft: 3_600))
+        gate.open()
+        #expect(try await token == "fresh")
+        #expect(!session.isSignedOut && kept.withLock(\.self).isEmpty)
+    }
+
     @Test(arguments: [
         Setback.Reason.unreachable(.tried("x")), .unavailable(status: 500),
         .throttled(until: Moment(ticks: 0)), .foreign(.page(status: 403)), .malformed("x"),

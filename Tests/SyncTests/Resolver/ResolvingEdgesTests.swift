@@ -293,4 +293,23 @@ import Vault
             #expect(items.first?.cipher.isInTrash == true)
         }
     }
+
+    @Test func `I17 what was begun with the keys of one session is not sent with another`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let desk = try #require(ada.resolver.desk(.patient))
+            ada.keys.lock()
+            #expect(ada.resolver.desk(.patient) == nil)
+            ada.signInAgain()
+            ada.keys.unlock(ada.ring)
+            await #expect(throws: Setback(.cancelled, operation: "trash cipher")) {
+                try await desk.upstream.trash(id, .patient)
+            }
+            #expect(world.wire.requests.isEmpty)
+            let next = try #require(ada.resolver.desk(.patient))
+            try await next.upstream.trash(id, .patient)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
 }

@@ -33,6 +33,8 @@ public final class Session: Sendable {
 
     public var tokens: Tokens { state.withLock { $0.tokens } }
     public var isSignedOut: Bool { state.withLock(\.isSignedOut) }
+    /// The number of the latest sign-in.
+    var signIn: Int { state.withLock(\.signIn) }
 
     /// The user has signed in again. The tokens must be the same account's.
     public func signIn(_ tokens: Tokens) {
@@ -43,13 +45,18 @@ public final class Session: Sendable {
     /// Nothing more is asked in this account's name.
     public func signOut() { state.withLock { $0.signOut() } }
 
-    func token(_ need: SessionState.Need = .fresh) async throws(Setback) -> String {
+    /// - Parameter signIn: The only sign-in whose tokens will do; nil for any.
+    func token(
+        _ need: SessionState.Need = .fresh,
+        of signIn: Int? = nil
+    ) async throws(Setback) -> String {
         while true {
             if Task.isCancelled { throw Setback(.cancelled, operation: Operation.token.words) }
             let now = Moment(timekeeper.now)
             let hearing: SessionState.Hearing
-            switch state.withLock({ $0.step(need, at: now) }) {
+            switch state.withLock({ $0.step(need, of: signIn, at: now) }) {
             case .use(let token): return token
+            case .outlived: throw Setback(.cancelled, operation: Operation.token.words)
             case .signedOut: throw Setback(.signedOut, operation: Operation.token.words)
             case .wait: hearing = await wait()
             case .renew(let tokens): hearing = await renew(tokens, for: need)
@@ -89,10 +96,12 @@ public final class Session: Sendable {
             outcome = .failed(error)
         }
         // Kept before anybody uses it: the old one may be worth nothing from now on.
-        if case .renewed(let tokens) = outcome { await keep(tokens) }
+        if case .renewed(let fresh) = outcome, self.tokens.access == tokens.access {
+            await keep(fresh)
+        }
         let now = Moment(timekeeper.now)
         let (waiters, hearing) = state.withLock {
-            $0.end(outcome, need: need, operation: Operation.token.words, at: now)
+            $0.end(outcome, of: tokens, need: need, operation: Operation.token.words, at: now)
         }
         for waiter in waiters { waiter.resume(returning: hearing) }
         return hearing

@@ -27,6 +27,8 @@ struct SessionState: Sendable {
         case wait
         case renew(Tokens)
         case signedOut
+        /// The user has signed in anew since.
+        case outlived
     }
 
     enum Renewal: Sendable {
@@ -39,6 +41,8 @@ struct SessionState: Sendable {
 
     private(set) var tokens: Tokens
     private(set) var isSignedOut = false
+    /// How often the user has signed in anew.
+    private(set) var signIn = 0
     private var isRenewing = false
     private var waiting: [Int: Waiter] = [:]
     /// Who was cancelled before having begun to wait.
@@ -48,7 +52,9 @@ struct SessionState: Sendable {
         self.tokens = tokens
     }
 
-    mutating func step(_ need: Need, at now: Moment) -> Step {
+    /// - Parameter signIn: The only sign-in whose tokens will do; nil for any.
+    mutating func step(_ need: Need, of signIn: Int? = nil, at now: Moment) -> Step {
+        if let signIn, signIn != self.signIn { return .outlived }
         if isSignedOut { return .signedOut }
         switch need {
         case .fresh where tokens.isFresh(at: now): return .use(tokens.access)
@@ -80,16 +86,21 @@ struct SessionState: Sendable {
         cancelled.remove(ticket)
     }
 
+    /// What becomes of tokens from before a sign-in says nothing of those that came with it.
+    ///
     /// - Returns: Who waited, and what they and the one who renewed are to hear.
     mutating func end(
         _ renewal: Renewal,
+        of renewed: Tokens,
         need: Need,
         operation: String,
         at now: Moment
     ) -> (waiters: [Waiter], hearing: Hearing) {
         isRenewing = false
         defer { waiting = [:] }
-        return (Array(waiting.values), hearing(of: renewal, need, operation, now))
+        let isOutlived = renewed.access != tokens.access
+        let hearing = isOutlived ? .again : hearing(of: renewal, need, operation, now)
+        return (Array(waiting.values), hearing)
     }
 
     private mutating func hearing(
@@ -114,6 +125,7 @@ struct SessionState: Sendable {
     }
 
     mutating func signIn(_ tokens: Tokens) {
+        signIn += 1
         self.tokens = tokens
         isSignedOut = false
     }
