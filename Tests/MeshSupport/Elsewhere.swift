@@ -61,6 +61,17 @@ public struct Elsewhere: Sendable {
         return id
     }
 
+    /// A login that has no key of its own, as old clients make them.
+    public func addWithoutKey(name: String, password: String) async throws -> String {
+        world.time.pass(.seconds(10))
+        let (name, password) = (try ring.user.seal(name), try ring.user.seal(password))
+        let json = #"{"type":1,"name":"\#(name)","login":{"password":"\#(password)"}}"#
+        guard let id = try await account.create(Array(json.utf8)).id else {
+            throw Unexpected("created without an id")
+        }
+        return id
+    }
+
     public func edit(_ id: String, _ json: String) async throws {
         world.time.pass(.seconds(10))
         let item = try await item(id)

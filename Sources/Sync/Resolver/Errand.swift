@@ -130,7 +130,8 @@ struct Errand {
         let snapshot = try change.intent.snapshot.map { snapshot throws(Halt) in
             try Self.cipher(snapshot.json)
         }
-        let found = list.find(snapshot, fingerprints: sent)
+        let base = change.baseCopy.flatMap { try? Cipher($0) }
+        let found = list.find(snapshot, madeOf: base, fingerprints: sent)
         if found == nil, !list.isBelieved { throw .doubt(.unconfirmed) }
         return found
     }

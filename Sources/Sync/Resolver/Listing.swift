@@ -105,18 +105,21 @@ extension Listing.Content {
     }
 
     /// The cipher that was made of something that we sent: with the same item key, or, where that has
-    /// none, with the same sealed content.
+    /// none, with the same sealed content, or else with a part of it.
     ///
     /// Whoever gives the account another key wraps the item's key anew, and leaves what is sealed with
-    /// that as it is. Nobody seals anything twice alike.
-    func find(_ sent: Cipher?, fingerprints: [[UInt8]]) -> Cipher? {
-        let id: String?
-        if let sent, let key = sent.key {
-            id =
-                keys.id(for: key, in: ciphers, by: { [$0.key] })
-                ?? sent.seals.lazy.compactMap {
-                    seals.id(for: $0, in: ciphers, by: { $0.seals })
-                }.first
+    /// that as it is; whoever edits an item leaves the rest of it as it is. Nobody seals anything twice
+    /// alike.
+    ///
+    /// - Parameter base: What the change was made of; what was sent has most of it from there.
+    func find(
+        _ sent: Cipher?,
+        madeOf base: Cipher? = nil,
+        fingerprints: [[UInt8]]
+    ) -> Cipher? {
+        var id: String?
+        if let key = sent?.key {
+            id = keys.id(for: key, in: ciphers, by: { [$0.key] })
         } else {
             let wanted = fingerprints + [sent?.fingerprint].compactMap { $0 }
             id =
@@ -124,6 +127,11 @@ extension Listing.Content {
                     contents.id(for: $0, in: ciphers, by: { [$0.fingerprint] })
                 }.first
         }
+        id =
+            id
+            ?? [sent, base].lazy.compactMap(\.self).flatMap(\.seals).compactMap {
+                seals.id(for: $0, in: ciphers, by: { $0.seals })
+            }.first
         return id.flatMap { ciphers[$0] }.flatMap { try? Cipher($0.json) }
     }
 }
@@ -157,7 +165,8 @@ private final class Index<Mark: Hashable & Sendable>: Sendable {
                             mark.map { ($0, id) }
                         }
                     },
-                    uniquingKeysWith: { first, _ in first }
+                    // A dictionary has no order, and the same is to be found each time.
+                    uniquingKeysWith: { min($0, $1) }
                 )
             }
             return ids?[mark]

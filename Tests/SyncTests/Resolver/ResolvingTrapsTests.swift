@@ -112,6 +112,52 @@ import Vault
         }
     }
 
+    @Test func `G-RES1 a lost re-creation without a key of its own is found though it was edited`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
+            try await ada.refresh()
+            try await ada.edit(id, #"{"notes":"mine"}"#)
+            try await ada.elsewhere.delete(id)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let again = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(again, Rows.password("theirs"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.key == nil && items.first?.notes == "mine")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `G-RES1 a lost re-creation is found although both sides have edited it since`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
+            try await ada.refresh()
+            try await ada.edit(id, #"{"notes":"mine"}"#)
+            try await ada.elsewhere.delete(id)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let again = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(again, Rows.password("theirs"))
+            try await ada.edit(id, #"{"name":"post","notes":"newest"}"#)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 2, "One of them is a copy of what gave way.")
+            #expect(Set(items.map { $0.login?.password }) == ["theirs", "old"])
+            #expect(Set(items.map(\.notes)) == ["mine", "newest"])
+        }
+    }
+
     @Test func `T-48 a create that is carried out late is not repeated`() async throws {
         try await World.open { world in
             let ada = try await world.person()
