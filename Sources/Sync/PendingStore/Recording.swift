@@ -159,8 +159,9 @@ private struct Entry: Sendable {
             if base?.isDamaged == true { return .made(.unreadable) }
             folding = begin(lane, base?.footing)
         }
-        let needsRoom = stored == nil && folding.change != nil && standing.waits
-        if needsRoom, let limit = try limits.reached(by: lane.userID, db) {
+        if stored == nil, folding.change != nil,
+            let limit = try limits.reached(by: lane.userID, isSent: !standing.waits, db)
+        {
             return .full(limit: limit)
         }
         return .made(try keep(folding, stored, db))
@@ -231,12 +232,19 @@ private struct Entry: Sendable {
 extension Store.Limits {
     /// The limit that leaves no room for another record of the account.
     ///
-    /// - Parameter uncounted: So many of its records have their place already.
+    /// What is sent at once needs a place only if upstream may have it and nobody says so; then nobody
+    /// can be told that nothing has happened. So as many again may be there as may wait, and no more.
+    ///
+    /// - Parameters:
+    ///   - uncounted: So many of its records have their place already.
+    ///   - isSent: Whether it is sent at once.
     func reached(
         by userID: String,
         besides uncounted: Int = 0,
+        isSent: Bool = false,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int? {
+        let share = isSent ? 2 : 1
         let (count, size) =
             try db.first(
                 """
@@ -246,8 +254,8 @@ extension Store.Limits {
                 .text(userID)
             ) { (row) throws(DatabaseError) in (try row.int(0), try row.int(1)) } ?? (0, 0)
         if mutated(.ignoresLimit) { return nil }
-        if count - uncounted >= changes { return changes }
-        return size >= bytes ? bytes : nil
+        if (count - uncounted) / share >= changes { return changes }
+        return size / share >= bytes ? bytes : nil
     }
 }
 

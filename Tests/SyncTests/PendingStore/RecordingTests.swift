@@ -255,6 +255,23 @@ import Vault
         await #expect(throws: StoreError.queueFull(limit: 10)) { try await small.add("b") }
     }
 
+    @Test func `what is sent at once has no end of places either`() async throws {
+        var limits = Store.Limits()
+        limits.changes = 2
+        let shelf = try await Shelf(limits: limits)
+        let standing = Standing.inFlight(Attempt(.create, at: Shelf.moment(1)))
+        for id in ["a", "b"] { try await shelf.add(id) }
+        for id in ["c", "d"] {
+            _ = try await shelf.record(.add(Shelf.snapshot(id)), id, as: standing).made
+        }
+        await #expect(throws: StoreError.queueFull(limit: 2)) {
+            try await shelf.record(.add(Shelf.snapshot("e")), "e", as: standing)
+        }
+        let more = Edit.Wish.update(Shelf.snapshot("more"), changesPassword: false)
+        _ = try await shelf.record(more, "d", as: standing).made
+        #expect(try shelf.changes().count == 4)
+    }
+
     @Test func `the tally is what counting would say, after any history`() async throws {
         let shelf = try await Shelf()
         let chance = SeededChance(seed: Self.seed)
