@@ -46,6 +46,21 @@ struct BeliefTests {
         #expect(look(picture([:]), footing([:])) == .believed, "An empty vault stays empty.")
     }
 
+    @Test func `I13 who shows what was deleted from here is at an earlier point in time`() {
+        let here = SyncFooting(
+            userID: "me",
+            ciphers: vault(3),
+            deleted: ["c3"],
+            accountRevision: 5
+        )
+        #expect(look(picture(vault(3)), here) == .believed)
+        guard case .doubted(let doubt) = look(picture(vault(4)), here) else {
+            Issue.record("It was believed.")
+            return
+        }
+        #expect(doubt.kind == .regression)
+    }
+
     @Test func `T-46 what is no sync of this account replaces nothing`() {
         let here = footing(vault(3))
         #expect(look(picture(vault(3), object: nil), here) == .refused(.notASync))

@@ -30,6 +30,18 @@ extension StoreReader {
         )
     }
 
+    /// What was deleted for good from here, and is remembered.
+    func deleted(of userID: String) throws(StoreError) -> Set<String> {
+        try read { (db) throws(DatabaseError) in
+            Set(
+                try db.all(
+                    "SELECT cipher_id FROM brought_up WHERE user_id = ? AND is_gone = 1",
+                    .text(userID)
+                ) { (row) throws(DatabaseError) in try row.text(0) }
+            )
+        }
+    }
+
     /// Whether everything was taken over at some time, and is here still.
     func hasBase(of userID: String) throws(StoreError) -> Bool {
         try read { (db) throws(DatabaseError) in

@@ -129,6 +129,7 @@ extension SyncScheduler {
                 footing: SyncFooting(
                     userID: userID,
                     ciphers: try reader.stamps(of: userID),
+                    deleted: try reader.deleted(of: userID),
                     accountRevision: memory.accountRevision,
                     doubt: memory.doubt
                 )

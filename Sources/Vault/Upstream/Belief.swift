@@ -39,6 +39,8 @@ public struct SyncFooting: Sendable {
     public let userID: String
     /// The stamps of what upstream last said, by cipher.
     public let ciphers: [String: Moment?]
+    /// What this host has deleted upstream for good. Whoever shows it is at an earlier point in time.
+    public let deleted: Set<String>
     public let accountRevision: Int64?
     /// What kept the last answer from being believed, if anything did.
     public let doubt: SyncDoubt?
@@ -46,11 +48,13 @@ public struct SyncFooting: Sendable {
     public init(
         userID: String,
         ciphers: [String: Moment?],
+        deleted: Set<String> = [],
         accountRevision: Int64?,
         doubt: SyncDoubt? = nil
     ) {
         self.userID = userID
         self.ciphers = ciphers
+        self.deleted = deleted
         self.accountRevision = accountRevision
         self.doubt = doubt
     }
@@ -160,7 +164,8 @@ public enum Belief: Hashable, Sendable {
             guard let before, let now = ciphers[id] ?? nil else { return false }
             return now.ticks < before.ticks - Moment.ticksPerMillisecond
         }
-        return isOlder ? .regression : nil
+        let isBackFromTheDead = footing.deleted.contains { ciphers[$0] != nil }
+        return isOlder || isBackFromTheDead ? .regression : nil
     }
 
     private static func isShrink(gone: Int, of count: Int) -> Bool {
