@@ -26,6 +26,7 @@ extension FailureNote {
     static let keyChanged = FailureNote(
         kind: "key_changed",
         message: "The account's key was changed since the edit; the content is under the old one."
+            + " Unlock the vault with the master password."
     )
     static let unconfirmed = FailureNote(
         kind: "unconfirmed",
