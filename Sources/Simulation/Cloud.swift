@@ -27,6 +27,8 @@ final class Cloud: Sendable {
     private let other: Lock<UpstreamAccount>
     private let readings = Lock<[String: (bytes: [UInt8], item: PlainItem)]>([:])
     private let shift = Lock(Int64(0))
+    /// How many keys the account had had when the snapshot was made.
+    private let remembered = Lock(0)
     private let time: VirtualTimekeeper
 
     static let email = "ada@example.com"
@@ -265,8 +267,14 @@ final class Cloud: Sendable {
         try await signInElsewhere()
     }
 
-    /// Its sessions are those of that time, too.
+    func remember() async {
+        await server.remember()
+        remembered.withLock { $0 = rings.count }
+    }
+
+    /// Its sessions are those of that time, too. Nobody goes back to a key that the account had before.
     func rollBack() async throws {
+        guard remembered.withLock(\.self) == rings.count else { return }
         await server.rollBack()
         try await signInElsewhere()
     }

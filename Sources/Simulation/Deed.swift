@@ -33,6 +33,8 @@ enum Deed: Hashable, Sendable {
     case cut, mend
     case drill(Bool)
     case strike(Mishap, times: Int)
+    /// Once, to the next call of that kind.
+    case strikeAt(Mishap, WireCall.Kind)
     case setHostClock(Duration)
     case setUpstreamClock(Int)
     case setDigits(Int)
@@ -63,6 +65,31 @@ struct Step: Hashable, Sendable {
     let turns: Int
     /// It does not happen before the host is in that phase, or a minute has passed.
     var awaits: Phase?
+    /// So long somebody has the item open before they write.
+    var lingers: Duration?
+}
+
+extension Deed {
+    /// In place of an item's number: the one that was made last.
+    static let newest = Int.max
+}
+
+extension [PlainItem] {
+    /// - Parameter place: Among those in the order in which they were made, and on from the first
+    ///   again after the last.
+    func pick(_ place: Int) -> PlainItem? {
+        if isEmpty { return nil }
+        if place == Deed.newest { return self.max { $0.number < $1.number } }
+        let items = sorted {
+            ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
+        }
+        return items[place % items.count]
+    }
+}
+
+extension PlainItem {
+    /// Who was made later has the greater one.
+    fileprivate var number: Int { origin.flatMap { Int($0.dropFirst(2)) } ?? 0 }
 }
 
 extension Deed: CustomStringConvertible {
@@ -95,6 +122,7 @@ extension Deed: CustomStringConvertible {
         case .mend: "the network comes back"
         case .drill(let isOn): "a drill \(isOn ? "begins" : "ends")"
         case .strike(let fault, let times): "\(fault) is to happen \(times) times"
+        case .strikeAt(let fault, let kind): "\(fault) is to happen to a \(kind)"
         case .setHostClock(let step): "this host's clock is set by \(step.shown)"
         case .setUpstreamClock(let seconds): "upstream's clock is \(seconds) s off"
         case .setDigits(let digits): "upstream's stamps have \(digits) digits"
@@ -135,7 +163,7 @@ extension Deed {
         case .fillDisk: .diskFull
         case .breakDisk: .diskError
         case .create, .edit, .trash, .restore, .delete, .favour, .archive, .sync, .retry, .discard,
-            .saveCopy, .signIn, .wait, .strike, .remember, .freeDisk:
+            .saveCopy, .signIn, .wait, .strike, .strikeAt, .remember, .freeDisk:
             nil
         }
     }
@@ -148,5 +176,19 @@ extension Duration {
         let (whole, rest) = (milliseconds.magnitude / 1_000, milliseconds.magnitude % 1_000)
         let fraction = String(rest + 1_000).dropFirst()
         return "\(milliseconds < 0 ? "-" : "")\(whole).\(fraction) s"
+    }
+}
+
+extension Step {
+    /// Another deed under the same number.
+    mutating func play(_ other: Step) {
+        var step = Step(
+            number: number,
+            deed: other.deed,
+            isAside: other.isAside,
+            turns: other.turns
+        )
+        (step.awaits, step.lingers) = (other.awaits, other.lingers)
+        self = step
     }
 }

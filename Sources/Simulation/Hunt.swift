@@ -16,11 +16,30 @@
         public static func run(_ mutant: Mutant, _ campaign: Campaign) async -> Hunt {
             Mutant.choose(mutant)
             defer { Mutant.choose(nil) }
-            var hunt = Hunt(mutant: mutant)
-            let outcome = await campaign.run { _ in }
-            hunt.seeds = outcome.seeds
-            hunt.performance = outcome.failed.first
+            var (hunt, rest) = (Hunt(mutant: mutant), campaign)
+            while rest.seeds > 0 {
+                let outcome = await rest.run { _ in }
+                guard let failed = outcome.failed.first else {
+                    hunt.seeds += outcome.seeds
+                    return hunt
+                }
+                let seed = failed.script.seed
+                hunt.seeds += Int(seed - rest.start) + 1
+                if hunt.isToBlame(for: failed) {
+                    hunt.performance = failed
+                    return hunt
+                }
+                rest.seeds -= Int(seed - rest.start) + 1
+                rest.start = seed + 1
+            }
             return hunt
+        }
+
+        /// Whether the same goes well in a program that nobody has broken.
+        private func isToBlame(for failed: Performance) -> Bool {
+            Mutant.choose(nil)
+            defer { Mutant.choose(mutant) }
+            return Stage.play(failed.script).breach == nil
         }
 
         private init(mutant: Mutant) { self.mutant = mutant }

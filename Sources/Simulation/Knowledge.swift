@@ -38,6 +38,8 @@ struct Knowledge: Sendable {
         var isSeen = false
         /// When an answer with it in it reached this host for the first time.
         var delivered: Duration?
+        /// Its item was not in the trash when it was edited.
+        var isLive = false
         /// It was upstream, and this host was told so; upstream has forgotten it, which this host is to
         /// find out.
         var isForgotten = false
@@ -51,6 +53,8 @@ struct Knowledge: Sendable {
         /// A person at this host has deleted it for good, or may have.
         var isDeletedHere = false
         var isDeletedElsewhere = false
+        /// A person at this host has wanted it in the trash.
+        var isTrashedHere = false
         var isDiscarded = false
         /// It was changed, and stamped with an earlier time than before.
         var hasOddStamp = false
@@ -92,6 +96,12 @@ struct Knowledge: Sendable {
     /// When a page of a ban was last shown.
     var lastBan: Duration?
     var races = 0
+    /// By the id under which it was shown here: which item that is.
+    var shown: [String: String] = [:]
+    /// Another device has given the account a new key.
+    var hasRotated = false
+    /// How often something was sent of which nobody knows what became of it, since nothing was waiting.
+    var doubts = 0
     private var count = 0
 
     init(profile: String) { self.profile = profile }
@@ -133,6 +143,13 @@ extension Knowledge {
         for text in texts { words[text]?.fate = fate }
     }
 
+    /// A person wants none of it any more.
+    mutating func discard(_ origin: String, withWords: Bool) {
+        origins[origin]?.isDiscarded = true
+        guard withWords else { return }
+        for (text, word) in words where word.origin == origin { words[text]?.isExcused = true }
+    }
+
     /// The person has this before them, and edits it.
     mutating func see(_ item: PlainItem) {
         for word in item.words { words[word]?.isSeen = true }
@@ -143,8 +160,8 @@ extension Knowledge {
     }
 
     /// An answer with the item, or with all of them, has arrived.
-    mutating func deliver(_ id: String?, at now: Duration) {
-        let items = id.map { [upstream[$0]].compactMap(\.self) } ?? Array(upstream.values)
+    mutating func deliver(_ id: String?, of there: [String: PlainItem], at now: Duration) {
+        let items = id.map { [there[$0]].compactMap(\.self) } ?? Array(there.values)
         for word in items.flatMap(\.words) where words[word]?.delivered == nil {
             words[word]?.delivered = now
         }
@@ -164,6 +181,7 @@ extension Knowledge {
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
             check(item, by: author)
+            if let older = before[id] { checkTrash(item, over: older, by: author) }
             guard let origin = item.origin else { continue }
             if author == .other || author == .rollBack { origins[origin]?.touches += 1 }
             if author == .other, let older = before[id], item.isStampedBefore(older) {
@@ -213,7 +231,8 @@ extension Knowledge {
             return
         }
         if word.isOwn {
-            if !hasSuccessor(word) {
+            // Its writer was told that it was refused: what was delivered twice was answered twice.
+            if word.fate != .rejected, !hasSuccessor(word) {
                 breach("I5", "\(text) was upstream and was overwritten by nothing newer")
             }
             return
@@ -288,6 +307,22 @@ extension Knowledge {
         for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
     }
 
+    /// Whoever edits something that others put into the trash wants it back; what is written into the
+    /// trash is gone with it.
+    private mutating func checkTrash(
+        _ item: PlainItem,
+        over older: PlainItem,
+        by author: Author
+    ) {
+        guard case .host(.push, let known, _) = author, known == older.revision, older.isTrashed,
+            item.isTrashed, let origin = item.origin, origins[origin]?.isTrashedHere == false
+        else { return }
+        let there = Set(older.words)
+        for word in item.words where !there.contains(word) && words[word]?.isLive == true {
+            breach("I1", "\(word) was written into the trash, into which others had put its item")
+        }
+    }
+
     /// What does not belong where it is.
     func flaws(of item: PlainItem) -> [String] {
         guard let origin = item.origin, origins[origin] != nil else {
@@ -352,20 +387,42 @@ extension Knowledge {
 
 extension Knowledge {
     /// What was accepted is shown, or it has been upstream.
-    mutating func look(at shown: [PlainItem], _ occasion: String) {
+    ///
+    /// - Parameter isWhole: Whether nothing is here under a key that this host does not have.
+    mutating func look(at shown: [PlainItem], _ occasion: String, isWhole: Bool = true) {
         for item in shown {
             for flaw in flaws(of: item) { breach("I2", "here: \(flaw)") }
         }
+        guard isWhole else { return }
         let visible = Set(shown.flatMap(\.words))
+        let known = wordsKnownUpstream
         for word in words.values.sorted(by: { $0.place < $1.place }) where mustBeKept(word) {
             let isShared = origins[word.origin]?.isShared == true
-            if !visible.contains(word.text), !word.hasLanded, !isShared {
+            let mustBeShown = !word.hasLanded || (word.fate == .saved && known.contains(word.text))
+            if !visible.contains(word.text), mustBeShown, !isShared {
                 breach(
                     occasion == "restart" ? "I8" : "I6",
                     "\(word.text) (\(word.fate)) was accepted and is not shown after a \(occasion)"
                 )
             }
         }
+    }
+
+    /// What upstream holds, as far as whoever was told that it does must know of it: nobody says
+    /// anything else, and nobody reads anything else.
+    private var wordsKnownUpstream: Set<String> {
+        if hasLied || mayRegress || hasRotated { return [] }
+        let items = upstream.values.filter { !$0.isBackup && !$0.isShared }
+        return Set(items.flatMap(\.values.values))
+    }
+
+    /// What is shown and accepted, and was taken away by nobody, is there for who edits it.
+    mutating func miss(_ name: String) {
+        guard let origin = origins[name], !hasLied, !mayRegress, !origin.isDeletedHere,
+            !origin.isDeletedElsewhere, !origin.isDiscarded, !origin.isShared,
+            !origin.isOwn || origin.fate == .saved || origin.fate == .queued
+        else { return }
+        breach("I6", "\(name) was shown, and is not there for who edits it")
     }
 
     private func mustBeKept(_ word: Word) -> Bool {

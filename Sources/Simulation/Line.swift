@@ -13,10 +13,21 @@ final class Line: Network {
         var isCut = false
         /// The process at this end is no more.
         var isDead = false
-        var orders: [(mishap: Mishap, left: Int)] = []
+        var orders: [Order] = []
         var phases = Phases()
         /// Since when it is known at this end that the session is over.
         var sessionEnded: Duration?
+    }
+
+    private struct Order {
+        let mishap: Mishap
+        /// Nil for all that it can happen to.
+        let kind: WireCall.Kind?
+        var left: Int
+
+        func concerns(_ call: WireCall) -> Bool {
+            mishap.concerns(call) && (kind == nil || kind == call.kind)
+        }
     }
 
     private let stage: Ends
@@ -58,8 +69,9 @@ final class Line: Network {
 
     func die() { state.withLock { $0.isDead = true } }
 
-    func order(_ mishap: Mishap, times: Int) {
-        state.withLock { $0.orders.append((mishap, times)) }
+    func order(_ mishap: Mishap, on kind: WireCall.Kind? = nil, times: Int) {
+        let order = Order(mishap: mishap, kind: kind, left: times)
+        state.withLock { $0.orders.append(order) }
     }
 
     func calm() { state.withLock { $0.orders = [] } }
@@ -107,12 +119,32 @@ final class Line: Network {
         let phase = call.phase
         if let phase { begin(phase) }
         defer { if let phase { end(phase) } }
-        let answer = try await carry(call, mishap)
+        let answer = try await carryOut(call, mishap)
         if isDead { throw Self.lost }
         if stage.passEffect() { throw Self.lost }
         stage.history.note("\(call) is answered \(answer.status)")
-        if call.kind == .token, answer.status == 400 { sessionEnded = stage.time.elapsed }
+        // What is cut off in the middle may mean anything.
+        if call.kind == .token, answer.status == 400, mishap != .truncated {
+            sessionEnded = stage.time.elapsed
+        }
         return answer
+    }
+
+    /// Of what nobody answers, nobody knows whether it was done.
+    private func carryOut(
+        _ call: WireCall,
+        _ mishap: Mishap?
+    ) async throws(NetworkFailure) -> NetworkAnswer {
+        do throws(NetworkFailure) {
+            let answer = try await carry(call, mishap)
+            if call.isWrite, mishap != nil || answer.status >= 500 {
+                stage.oracle.with { $0.doubts += 1 }
+            }
+            return answer
+        } catch {
+            if call.isWrite { stage.oracle.with { $0.doubts += 1 } }
+            throw error
+        }
     }
 
     func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
@@ -134,7 +166,7 @@ final class Line: Network {
 
     private func mishap(for call: WireCall) -> Mishap? {
         let ordered = state.withLock { state -> Mishap? in
-            guard let index = state.orders.firstIndex(where: { $0.mishap.concerns(call) }) else {
+            guard let index = state.orders.firstIndex(where: { $0.concerns(call) }) else {
                 return nil
             }
             state.orders[index].left -= 1
@@ -180,7 +212,7 @@ final class Line: Network {
             try await delay(call)
             return try await deliver(call)
         case .delayAnswer:
-            let answer = try await commit(call)
+            let answer = try await commit(call).answer
             try await delay(call)
             return answer
         case .twice:
@@ -193,7 +225,7 @@ final class Line: Network {
             await stage.interlude(call.cipherID ?? "")
             return try await deliver(call)
         case .truncated:
-            var answer = try await commit(call)
+            var answer = try await commit(call).answer
             answer.body.removeLast(answer.body.count / 2)
             answer.headers["Content-Length"] = nil
             return answer
@@ -201,7 +233,7 @@ final class Line: Network {
             _ = try await commit(call)
             return stage.cache.old(stage.dice) ?? Self.json(503, "busy")
         case .partial:
-            let answer = try await commit(call)
+            let answer = try await commit(call).answer
             let thinned = Self.thinned(answer, stage.dice)
             return stage.cache.isNews(thinned) ? thinned : answer
         case nil: return try await deliver(call)
@@ -221,17 +253,20 @@ final class Line: Network {
 
     /// The server does it and the answer arrives.
     private func deliver(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
-        let answer = try await commit(call)
+        let (answer, there) = try await commit(call)
         try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
         if (200...299).contains(answer.status), !isDead {
             if call.kind == .list { stage.cache.keep(answer) }
-            stage.oracle.delivered(call, answer, at: stage.time.elapsed)
+            stage.oracle.delivered(call, answer, of: there, at: stage.time.elapsed)
         }
         return answer
     }
 
-    private func commit(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
-        let outcome = await stage.cloud.turns.hold("") { () async -> NetworkAnswer? in
+    private typealias Outcome = (answer: NetworkAnswer, there: [String: PlainItem])
+
+    /// - Returns: The server's answer, and what was there when it gave that.
+    private func commit(_ call: WireCall) async throws(NetworkFailure) -> Outcome {
+        let outcome = await stage.cloud.turns.hold("") { () async -> Outcome? in
             let answer = try? await stage.cloud.carryOut(
                 call.method,
                 call.path,
@@ -242,11 +277,12 @@ final class Line: Network {
             var headers = answer.headers
             headers["Date"] = stage.cloud.date
             await look(after: call, answer)
-            return NetworkAnswer(
+            let told = NetworkAnswer(
                 status: answer.status.rawValue,
                 headers: headers,
                 body: answer.body
             )
+            return (told, stage.oracle.with(\.upstream))
         }
         guard let outcome else { throw Self.lost }
         return outcome

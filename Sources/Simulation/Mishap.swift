@@ -36,9 +36,22 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case rotation, organisation
     /// The others do not wait for their turn, but for the host to be in the midst of something.
     case ambush
+    /// Some of the steps lead to a state that seldom comes about by chance.
+    case scene
 
     /// Those that happen at one moment.
-    static var strikes: [Hazard] { allCases.filter { $0 != .ambush } }
+    static var strikes: [Hazard] { allCases.filter { $0 != .ambush && $0 != .scene } }
+}
+
+extension Hazard {
+    /// In how many of a hundred seeds it is to be reckoned with.
+    fileprivate var chance: Int {
+        switch self {
+        case .otherDevice: 90
+        case .scene: 75
+        default: 50
+        }
+    }
 }
 
 /// What a seed has to reckon with.
@@ -54,7 +67,12 @@ public struct Hazards: Hashable, Sendable {
     /// What there was when the first seeds of the corpus failed: with more, they mean other worlds.
     public static let first = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.diskError, .rotation, .organisation, .ambush])
+        hazards: second.hazards.subtracting([.diskError, .rotation, .organisation, .ambush])
+    )
+    /// What there was for those that failed after them.
+    public static let second = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.scene])
     )
 
     /// What a list may name.
@@ -74,6 +92,7 @@ public struct Hazards: Hashable, Sendable {
         case "all": self = .all
         case "none": self = .none
         case "first": self = .first
+        case "second": self = .second
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {
@@ -93,7 +112,7 @@ public struct Hazards: Hashable, Sendable {
         // A set has another order in each process.
         let faults = Mishap.allCases.filter { self.faults.contains($0) && dice.happens(35) }
         let hazards = Hazard.allCases.filter {
-            self.hazards.contains($0) && dice.happens($0 == .otherDevice ? 90 : 50)
+            self.hazards.contains($0) && dice.happens($0.chance)
         }
         return Hazards(faults: Set(faults), hazards: Set(hazards))
     }

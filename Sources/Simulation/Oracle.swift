@@ -79,23 +79,46 @@ final class Oracle: Sendable {
         }
     }
 
-    /// What upstream said has reached this host.
-    func delivered(_ call: WireCall, _ answer: NetworkAnswer, at now: Duration) {
+    /// What upstream said has reached this host; others may have changed it since.
+    func delivered(
+        _ call: WireCall,
+        _ answer: NetworkAnswer,
+        of items: [String: PlainItem],
+        at now: Duration
+    ) {
         switch call.kind {
-        case .list: with { $0.deliver(nil, at: now) }
-        case .compare, .push, .restore: with { [id = call.cipherID] in $0.deliver(id, at: now) }
+        case .list: with { $0.deliver(nil, of: items, at: now) }
+        case .compare, .push, .restore:
+            with { [id = call.cipherID] in $0.deliver(id, of: items, at: now) }
         case .create, .backup:
             let id = (try? JSON.Document(answer.body))?.root["id"]?.string
-            with { $0.deliver(id ?? "", at: now) }
+            with { $0.deliver(id ?? "", of: items, at: now) }
         case .token, .revision, .trash, .delete, .other: break
         }
     }
 
-    func look(at shown: [PlainItem], _ occasion: String) {
-        watch { $0.look(at: shown, occasion) }
+    func look(at shown: [PlainItem], _ occasion: String, isWhole: Bool) {
+        watch { $0.look(at: shown, occasion, isWhole: isWhole) }
     }
 
     func look(atBase base: [String: Int64]) { watch { $0.look(atBase: base) } }
+
+    /// The newest item upstream is here, too.
+    func lookForNews(_ shown: [PlainItem]) {
+        watch { knowledge in
+            guard !knowledge.hasLied, let news = Array(knowledge.upstream.values).pick(Deed.newest)
+            else { return }
+            if !shown.contains(where: { $0.origin == news.origin }) {
+                knowledge.breach(
+                    "I11",
+                    "\(news.origin ?? "") is not here, because another item is refused upstream"
+                )
+            }
+        }
+    }
+
+    /// Something that was shown was not there for whoever edited it.
+    func missed(_ origin: String) { watch { $0.miss(origin) } }
 
     func judge(shown: [PlainItem]) { watch { $0.judge(shown: shown) } }
 }

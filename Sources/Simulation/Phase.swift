@@ -3,6 +3,15 @@ enum Phase: String, CaseIterable, Hashable, Sendable {
     case resting, reading, comparing, backingUp, pushing
     /// Upstream has answered to what was written, and the disk does not know it yet.
     case settling
+    /// The same of a list.
+    case taking
+}
+
+extension Phase {
+    /// Those that are lain in wait for.
+    static func ambushed(_ withLists: Bool) -> [Phase] {
+        allCases.filter { $0 != .resting && (withLists || $0 != .taking) }
+    }
 }
 
 extension WireCall {
@@ -20,12 +29,12 @@ extension WireCall {
 /// In which phases a host is, and who waits for one of them.
 struct Phases: Sendable {
     private var underWay: [Phase: Int] = [:]
-    private var answered: Duration?
+    private var answered: (phase: Phase, moment: Duration)?
     private var waiting: [(phase: Phase, latch: Latch)] = []
 
     /// Where several changes are on their way, the rarest counts.
     func phase(at now: Duration) -> Phase {
-        if answered == now { return .settling }
+        if let answered, answered.moment == now { return answered.phase }
         let order: [Phase] = [.backingUp, .comparing, .pushing, .reading]
         return order.first { underWay[$0, default: 0] > 0 } ?? .resting
     }
@@ -38,9 +47,10 @@ struct Phases: Sendable {
 
     mutating func end(_ phase: Phase, at now: Duration) -> [Latch] {
         underWay[phase, default: 0] -= 1
-        guard phase == .pushing || phase == .backingUp else { return [] }
-        answered = now
-        return take(.settling)
+        guard phase != .comparing else { return [] }
+        let next: Phase = phase == .reading ? .taking : .settling
+        answered = (next, now)
+        return take(next)
     }
 
     mutating func wait(for phase: Phase, _ latch: Latch) { waiting.append((phase, latch)) }

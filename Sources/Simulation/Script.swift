@@ -58,11 +58,24 @@ public struct Script: Sendable {
                 turns: dice.happens(50) ? dice.number(in: 0..<120) : 0
             )
             if swarm.hazards.contains(.ambush), step.deed.hazard != nil, ambushes.happens(40) {
-                step.awaits = ambushes.pick([
-                    .reading, .comparing, .backingUp, .pushing, .settling,
-                ])
+                step.awaits = ambushes.pick(Phase.ambushed(swarm.hazards.contains(.scene)))
             }
             return step
+        }
+        if swarm.hazards.contains(.scene) { play(Dice(seed: seed ^ 0x5CE_7E), of: deeds.items) }
+    }
+
+    /// Puts scenes in the place of some of the steps.
+    private mutating func play(_ dice: Dice, of items: Int) {
+        let count = dice.pick([1, 1, 2, 3])
+        let space = steps.count / count
+        for place in 0..<count {
+            let scene = dice.pick(Scene.allCases).steps(dice, of: items)
+            guard scene.count <= space else { continue }
+            let rest = space - scene.count
+            // What comes after it often hides what it has led to.
+            let start = place * space + (dice.happens(40) ? rest : dice.number(in: 0..<rest + 1))
+            for (offset, step) in scene.enumerated() { steps[start + offset].play(step) }
         }
     }
 
@@ -171,7 +184,7 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice, .ambush: .otherCreate
+        case .otherDevice, .ambush, .scene: .otherCreate
         case .diskError:
             dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
         case .rotation: dice.happens(40) ? .rotateKeys : .signIn
@@ -189,7 +202,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
-        case .ambush: 0
+        case .ambush, .scene: 0
         }
     }
 }

@@ -14,6 +14,7 @@ extension Stage {
         // One item that upstream refuses for ever is in nobody's way.
         guard await becomesQuiet("I11") else { return }
         if state.withLock(\.poisoned) != nil {
+            guard await staysLive() else { return }
             state.withLock { $0.poisoned = nil }
             guard await becomesQuiet("I3") else { return }
         }
@@ -27,9 +28,27 @@ extension Stage {
             await pass(.seconds(400))
         }
         if oracle.with(\.hasLied) { await askAgain() }
-        // What upstream has forgotten is offered to it again.
-        guard await becomesQuiet("I3"), oracle.breach == nil else { return }
+        // What upstream has forgotten is offered to it again, maybe under a key from before.
+        guard await becomesQuiet("I3"), await retryEverything(), oracle.breach == nil else {
+            return
+        }
         await judge()
+    }
+
+    /// What others do elsewhere arrives, whatever upstream makes of one item.
+    private func staysLive() async -> Bool {
+        do {
+            try await addElsewhere()
+        } catch {
+            oracle.say("simulator", "another device could not: \(error)")
+        }
+        await pass(max(quietUntil - time.elapsed, .zero))
+        await pass(.seconds(script.interval * 11 / 10 + 400))
+        guard oracle.breach == nil, let house, !state.withLock(\.isSignedOut) else {
+            return oracle.breach == nil
+        }
+        if let known = await shown(house) { oracle.lookForNews(known) }
+        return oracle.breach == nil
     }
 
     private func calm() async {
@@ -141,6 +160,8 @@ extension Stage {
             guard let house else { return false }
             let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
             if changes.isEmpty { return true }
+            // Whoever unlocks once more has everything brought under the present key that is not yet.
+            await reseal(house)
             await takeOwn(Step(number: -1, deed: .retry, isAside: false, turns: 0))
             guard await becomesQuiet("I3") else { return false }
         }
@@ -190,7 +211,10 @@ extension Stage {
 
     private func judgeSecrets(_ house: House) {
         let words = oracle.with { Array($0.words.keys) }
+        let beginnings = ["h~", "o~"].map { Array($0.utf8) }
         for file in [House.file, House.file + "-wal"] {
+            // To look for one after the other takes longer than all that went before.
+            guard beginnings.contains(where: { disk.contains($0, in: file) }) else { continue }
             for word in words.sorted() where disk.contains(Array(word.utf8), in: file) {
                 oracle.say("I16", "\(word) lies on the disk as it was written")
                 return

@@ -9,11 +9,11 @@ import Vault
 /// change in it.
 extension Stage {
     func takeOwn(_ step: Step) async {
-        guard step.isAside else { return await act(step.deed) }
+        guard step.isAside else { return await act(step) }
         state.withLock { $0.underWay += 1 }
         do {
             try await background.address.tell {
-                await self.act(step.deed)
+                await self.act(step)
                 self.state.withLock { $0.underWay -= 1 }
             }
         } catch {
@@ -21,9 +21,26 @@ extension Stage {
         }
     }
 
-    private func act(_ deed: Deed) async {
+    /// Whoever waits for so long gets no answer any more.
+    private static let patience = Duration.seconds(6 * 3_600)
+
+    private func act(_ step: Step) async {
+        let hasActed = Latch()
+        await withTaskGroup(of: Void.self) { race in
+            race.addTask {
+                await self.perform(step)
+                hasActed.open()
+            }
+            race.addTask { try? await self.time.sleep(for: Self.patience) }
+            await race.next()
+            if !hasActed.isOpen { oracle.say("I3", "who \(step.deed) waits for hours") }
+            race.cancelAll()
+        }
+    }
+
+    private func perform(_ step: Step) async {
         guard let house, !house.line.isDead else { return }
-        switch deed {
+        switch step.deed {
         case .create: await create(house)
         case .sync:
             let report = try? await house.scheduler.address.ask { .sync(isFull: true, $0) }
@@ -31,7 +48,7 @@ extension Stage {
         case .retry: await retry(house)
         case .discard(let place): await discard(place, house)
         case .saveCopy(let place): await saveCopy(place, house)
-        default: await change(deed, house)
+        default: await change(step, house)
         }
     }
 
@@ -47,7 +64,7 @@ extension Stage {
         }
         let origin = item.origin ?? ""
         guard let body = try? ItemBody(Array(item.body(isEdit: false).utf8)) else { return }
-        let fate = await edit(.add(body), "adding \(origin)", house)
+        let fate = await edit(.add(body), "adding \(origin)", nil, house)
         oracle.with { knowledge in
             knowledge.conclude(words, fate)
             knowledge.origins[origin]?.fate = fate
@@ -56,19 +73,18 @@ extension Stage {
     }
 
     /// Reads what is shown, and edits it unless somebody is at it already.
-    private func change(_ deed: Deed, _ house: House) async {
-        let items = (await shown(house) ?? []).sorted {
-            ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
-        }
-        .filter { !$0.isBackup }
-        guard !items.isEmpty, let place = deed.place else { return }
-        let item = items[place % items.count]
-        guard let origin = item.origin else { return }
+    private func change(_ step: Step, _ house: House) async {
+        let deed = step.deed
+        let items = (await shown(house) ?? []).filter { !$0.isBackup }
+        guard let place = deed.place, let item = items.pick(place), let origin = item.origin
+        else { return }
         guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
         defer { state.withLock { _ = $0.busy.remove(origin) } }
         oracle.with { $0.see(item) }
         // Somebody has it open for a while.
-        if case .edit = deed, dice.happens(20) {
+        if let lingers = step.lingers {
+            try? await time.sleep(for: lingers)
+        } else if case .edit = deed, dice.happens(20) {
             try? await time.sleep(for: dice.duration(.milliseconds(5), .seconds(5)))
         }
         guard !house.line.isDead else { return }
@@ -77,12 +93,17 @@ extension Stage {
         case .delete: await delete(item, origin, house)
         case .trash: await trash(item, origin, house)
         case .restore where item.isTrashed:
-            _ = await edit(.restore(item.id), "restoring \(origin)", house)
+            _ = await edit(.restore(item.id), "restoring \(origin)", origin, house)
         case .favour:
-            _ = await edit(.favour(item.id, !item.isFavourite), "favouring \(origin)", house)
+            _ = await edit(
+                .favour(item.id, !item.isFavourite),
+                "favouring \(origin)",
+                origin,
+                house
+            )
         case .archive(_, let isOn) where !item.isTrashed:
             let wish: Repository.Wish = isOn ? .archive(item.id) : .unarchive(item.id)
-            _ = await edit(wish, "archiving \(origin)", house)
+            _ = await edit(wish, "archiving \(origin)", origin, house)
         default: break
         }
     }
@@ -100,10 +121,14 @@ extension Stage {
         _ house: House
     ) async {
         var edited = item
-        let word = oracle.with { $0.newWord(field, of: origin, isOwn: true) }
+        let word = oracle.with { knowledge in
+            let word = knowledge.newWord(field, of: origin, isOwn: true)
+            knowledge.words[word]?.isLive = !item.isTrashed
+            return word
+        }
         edited.values[field] = word
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
-        let fate = await edit(.update(item.id, body), "writing \(word)", house)
+        let fate = await edit(.update(item.id, body), "writing \(word)", origin, house)
         oracle.with { $0.conclude([word], fate) }
         withdrawDeletion(of: origin, if: fate)
         await look("edit", if: fate)
@@ -111,7 +136,8 @@ extension Stage {
 
     /// What upstream has never seen is gone when it is trashed.
     private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
-        let fate = await edit(.trash(item.id), "trashing \(origin)", house)
+        oracle.with { $0.origins[origin]?.isTrashedHere = true }
+        let fate = await edit(.trash(item.id), "trashing \(origin)", origin, house)
         withdrawDeletion(of: origin, if: fate)
         guard fate == .saved || fate == .unknown else { return }
         oracle.with { knowledge in
@@ -128,7 +154,7 @@ extension Stage {
             knowledge.origins[origin]?.deletion = .begun
             return was
         }
-        let fate = await edit(.delete(item.id), "deleting \(origin)", house)
+        let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)
         oracle.with { knowledge in
             knowledge.origins[origin]?.deletion = fate
             // What was told to be missing may be so because this was carried out twice.
@@ -141,6 +167,7 @@ extension Stage {
     private func edit(
         _ wish: Repository.Wish,
         _ what: String,
+        _ origin: String?,
         _ house: House
     ) async -> Knowledge.Word.Fate {
         do {
@@ -160,6 +187,7 @@ extension Stage {
             state.withLock { $0.counts[.rejected, default: 0] += 1 }
             if case .closing = refusal { return .unknown }
             if case .store = refusal { return .unknown }
+            if case .notFound = refusal, let origin { oracle.missed(origin) }
             return .rejected
         }
     }
@@ -195,42 +223,49 @@ extension Stage {
     private func excuse(_ change: StoredChange, _ house: House) async {
         guard let item = await shown(house)?.first(where: { $0.id == change.summary.lane.cipherID })
         else {
-            // What is deleted is not shown. The deletion is discarded, and nothing else.
-            let id = change.summary.lane.cipherID
+            // What is deleted is not shown, and nothing is while the vault is locked.
+            let summary = change.summary
             oracle.with { knowledge in
-                for (name, origin) in knowledge.origins where origin.id == id {
-                    knowledge.origins[name]?.isDiscarded = true
-                }
+                guard let origin = knowledge.shown[summary.lane.cipherID] else { return }
+                knowledge.discard(origin, withWords: summary.type != .hardDelete)
             }
             return
         }
         guard let origin = item.origin else { return }
-        oracle.with { knowledge in
-            knowledge.origins[origin]?.isDiscarded = true
-            for (text, word) in knowledge.words where word.origin == origin {
-                knowledge.words[text]?.isExcused = true
-            }
-        }
+        oracle.with { $0.discard(origin, withWords: true) }
     }
 
     // MARK: What is shown
 
     func shown(_ house: House) async -> [PlainItem]? {
+        await everything(house)?.filter { isReadable($0) }
+    }
+
+    /// What belongs to an organisation is under a key that nobody here has, and so is everything
+    /// between a new key and the next sync, and what could not be brought under the new key yet.
+    private func isReadable(_ item: PlainItem) -> Bool {
+        !item.isShared && (item.origin != nil || cloud.rings.count == 1)
+    }
+
+    private func everything(_ house: House) async -> [PlainItem]? {
         guard !house.keys.isLocked else { return nil }
         let list = try? await house.repository.address.ask { .list($0) }.get()
-        // What belongs to an organisation is under a key that nobody here has, and so is everything
-        // between a new key and the next sync.
-        let mayBeSealed = cloud.rings.count > 1
-        return list?.compactMap { viewed in
+        let items = list?.compactMap { viewed -> PlainItem? in
             guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
             return PlainItem(shown: json.root)
         }
-        .filter { !$0.isShared && ($0.origin != nil || !mayBeSealed) }
+        oracle.with { knowledge in
+            for item in items ?? [] where item.origin != nil {
+                knowledge.shown[item.id] = item.origin
+            }
+        }
+        return items
     }
 
     func look(_ occasion: String) async {
-        guard let house, let items = await shown(house), !house.line.isDead else { return }
-        oracle.look(at: items, occasion)
+        guard let house, let items = await everything(house), !house.line.isDead else { return }
+        let isWhole = items.allSatisfy { $0.isShared || $0.origin != nil }
+        oracle.look(at: items.filter { isReadable($0) }, occasion, isWhole: isWhole)
     }
 
     private func look(_ occasion: String, if fate: Knowledge.Word.Fate) async {

@@ -8,8 +8,8 @@ import Vault
 
 extension Stage {
     func take(_ step: Step) async {
-        for _ in 0..<step.turns { await Task.yield() }
         if let phase = step.awaits { await ambush(phase) }
+        for _ in 0..<step.turns { await Task.yield() }
         await reviveIfDown()
         history.note("[\(step.number)] \(step.deed)\(step.isAside ? ", aside" : "")")
         if let hazard = step.deed.hazard, let house { coverage.note(hazard, house.line.phase) }
@@ -26,6 +26,7 @@ extension Stage {
         }
         await reviveIfDown()
         inspect()
+        if script.hazards.hazards.contains(.scene), case .wait = step.deed { await look("while") }
     }
 
     private func takeWorld(_ deed: Deed) async {
@@ -37,6 +38,7 @@ extension Stage {
             state.withLock { $0.isDrill = isOn }
             if let house { await drill(isOn, house) }
         case .strike(let mishap, let times): house?.line.order(mishap, times: times)
+        case .strikeAt(let mishap, let kind): house?.line.order(mishap, on: kind, times: 1)
         case .lock:
             state.withLock { $0.isLocked = true }
             house?.lock()
@@ -51,13 +53,13 @@ extension Stage {
         case .setDigits(let digits):
             noteOddStamps()
             await cloud.server.setStampDigits(digits)
-        case .remember: await cloud.server.remember()
+        case .remember: await cloud.remember()
         case .rollBack:
             oracle.with { $0.mayRegress = true }
             try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
         case .poison(let place):
-            let ids = oracle.with { $0.upstream.keys.sorted() }
-            state.withLock { $0.poisoned = ids.isEmpty ? nil : ids[place % ids.count] }
+            let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
+            state.withLock { $0.poisoned = items.pick(place)?.id }
         case .endSession: try? await elsewhere { try await self.cloud.endSessions() }
         default: break
         }
@@ -87,6 +89,7 @@ extension Stage {
         guard let house, house.line.phase != phase else { return }
         let latch = Latch()
         house.line.wait(for: phase, latch)
+        if script.hazards.hazards.contains(.scene), dice.happens(70) { await provoke(phase, house) }
         await withTaskGroup(of: Void.self) { race in
             race.addTask { await latch.wait() }
             race.addTask { try? await self.time.sleep(for: .seconds(60)) }
@@ -94,6 +97,27 @@ extension Stage {
             latch.open()
             race.cancelAll()
         }
+    }
+
+    /// Sees to it that the host comes into that phase soon.
+    private func provoke(_ phase: Phase, _ house: House) async {
+        let place = dice.number(in: 0..<6)
+        switch phase {
+        case .resting: break
+        case .reading, .taking: await takeOwnAside(.sync)
+        case .pushing, .settling: await takeOwnAside(.edit(place, .notes))
+        case .comparing, .backingUp:
+            guard !state.withLock(\.isDrill) else { return }
+            await drill(true, house)
+            await takeOwn(Step(number: -1, deed: .edit(place, .notes), isAside: false, turns: 0))
+            await takeElsewhere(.otherEdit(place, .username))
+            await drill(false, house)
+            await takeOwnAside(.sync)
+        }
+    }
+
+    private func takeOwnAside(_ deed: Deed) async {
+        await takeOwn(Step(number: -1, deed: deed, isAside: true, turns: 0))
     }
 
     /// Time passes; a process that dies meanwhile comes up again.
@@ -139,7 +163,10 @@ extension Stage {
     func reseal(_ house: House) async {
         let known = state.withLock(\.keysKnown)
         for former in cloud.rings.prefix(known) {
-            _ = try? await house.resolver.address.ask { .reseal(from: former, $0) }
+            let count = try? await house.resolver.address.ask { .reseal(from: former, $0) }.get()
+            if let count, count > 0 {
+                try? house.scheduler.address.tryTell(.trigger(.queued))
+            }
         }
     }
 
@@ -159,8 +186,11 @@ extension Stage {
             oracle.say("I19", "the session is over, and nobody is told")
         }
         let waiting = layers.pending.count { $0.change?.state != .inFlight }
-        if waiting > script.limit + state.withLock(\.underWay) {
-            oracle.say("I20", "\(waiting) changes wait, and \(script.limit) may")
+        if layers.pending.isEmpty { oracle.with { $0.doubts = 0 } }
+        // What upstream may have taken nobody can be refused any more, but there is an end to that too.
+        let mayWait = min(script.limit + oracle.with(\.doubts), 2 * script.limit)
+        if waiting > mayWait + state.withLock(\.underWay) {
+            oracle.say("I20", "\(waiting) changes wait, and \(mayWait) may")
         }
     }
 }
@@ -193,7 +223,9 @@ extension Stage {
                 try await changeElsewhere(place) { _ = try await $0.cloud.account.restore($1.id) }
             case .otherDelete(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
-            case .rotateKeys: try await elsewhere { try await self.cloud.rotateKeys() }
+            case .rotateKeys:
+                oracle.with { $0.hasRotated = true }
+                try await elsewhere { try await self.cloud.rotateKeys() }
             case .otherShare(let place):
                 try await changeElsewhere(place) { stage, item in
                     guard !item.isShared else { return }
@@ -222,12 +254,9 @@ extension Stage {
         // Devices that act within a second of each other are not told apart by any stamp.
         try? await time.sleep(for: .milliseconds(dice.pick([5, 400, 1_500, 3_000])))
         try await elsewhere {
-            let items = try await self.cloud.look().values.sorted {
-                ($0.origin ?? "", $0.stamp ?? "", $0.id) < ($1.origin ?? "", $1.stamp ?? "", $1.id)
-            }
-            .filter { !$0.isBackup && !$0.isShared }
-            guard !items.isEmpty else { return }
-            try await body(self, items[place % items.count])
+            let items = try await self.cloud.look().values.filter { !$0.isBackup && !$0.isShared }
+            guard let item = items.pick(place) else { return }
+            try await body(self, item)
         }
     }
 

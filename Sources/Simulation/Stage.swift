@@ -353,6 +353,8 @@ public final class Stage: Sendable {
 
     private func bringDown() async {
         guard let house else { return }
+        // It knows the stage, so it would keep all of this in memory for ever.
+        defer { state.withLock { $0.house = nil } }
         house.line.die()
         house.close()
         await house.isOver.wait()

@@ -92,7 +92,7 @@ import Testing
     @Test func `a value that was known here and never shown is not overwritten`() {
         var knowledge = Knowledge(profile: "bitwarden")
         let item = knowledge.scene()
-        knowledge.deliver(nil, at: .seconds(1))
+        knowledge.deliver(nil, of: knowledge.upstream, at: .seconds(1))
         var overwritten = item
         overwritten.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
         knowledge.observe([item.id: overwritten], by: Self.push)
@@ -127,10 +127,69 @@ import Testing
         #expect(Self.breaches(knowledge) == ["I13", "I14"])
     }
 
+    @Test func `what others write while an answer is on its way was not known here`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let told = knowledge.upstream
+        var theirs = item
+        theirs.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: false)
+        knowledge.observe([item.id: theirs], by: .other)
+        knowledge.see(item)
+        knowledge.deliver(nil, of: told, at: .seconds(1))
+        knowledge.observe([:], by: .host(.delete, known: nil, left: .seconds(2)))
+        #expect(Self.breaches(knowledge).isEmpty)
+    }
+
+    @Test func `what was saved and is upstream is shown`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (edited, word) = Self.edit(item, &knowledge)
+        knowledge.conclude([word], .saved)
+        knowledge.observe([item.id: edited], by: Self.push)
+        knowledge.look(at: [item], "while", isWhole: false)
+        #expect(Self.breaches(knowledge).isEmpty)
+        knowledge.look(at: [item], "while")
+        #expect(Self.breaches(knowledge) == ["I6"])
+    }
+
+    @Test func `what was shown is there for who edits it, unless others have deleted it`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        knowledge.miss(item.origin ?? "")
+        #expect(Self.breaches(knowledge) == ["I6"])
+        knowledge.observe([:], by: .other)
+        knowledge.miss(item.origin ?? "")
+        #expect(Self.breaches(knowledge) == ["I6"])
+    }
+
+    @Test func `what is written into the trash, where others have put it, is noticed`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (written, word) = Self.edit(item, &knowledge)
+        var edited = written
+        knowledge.words[word]?.isLive = true
+        var trashed = item
+        trashed.isTrashed = true
+        knowledge.observe([item.id: trashed], by: .other)
+        edited.isTrashed = true
+        knowledge.observe([item.id: edited], by: Self.push)
+        #expect(Self.breaches(knowledge) == ["I1"])
+    }
+
+    @Test func `a refused edit gives way to anything`() {
+        var knowledge = Knowledge(profile: "bitwarden")
+        let item = knowledge.scene()
+        let (edited, word) = Self.edit(item, &knowledge)
+        knowledge.observe([item.id: edited], by: Self.push)
+        knowledge.conclude([word], .rejected)
+        knowledge.observe([item.id: item], by: .host(.push, known: "b", left: .seconds(3)))
+        #expect(Self.breaches(knowledge).isEmpty)
+    }
+
     @Test func `a deletion destroys nothing that was known and never shown`() {
         var knowledge = Knowledge(profile: "bitwarden")
         _ = knowledge.scene()
-        knowledge.deliver(nil, at: .seconds(1))
+        knowledge.deliver(nil, of: knowledge.upstream, at: .seconds(1))
         knowledge.observe([:], by: .host(.delete, known: nil, left: .seconds(2)))
         #expect(Self.breaches(knowledge) == ["I15", "I15"])
     }

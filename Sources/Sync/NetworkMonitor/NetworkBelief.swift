@@ -35,7 +35,7 @@ struct NetworkBelief: Hashable, Sendable {
     mutating func hear(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
         turn { belief in
             // What is heard in a drill was under way when it began.
-            guard !belief.isDrill else { return }
+            guard !belief.isDrill || mutated(.ignoresDrill) else { return }
             switch evidence {
             case .answered: belief.heard = .online
             case .troubled: belief.heard = .degraded

@@ -1,0 +1,172 @@
+/// A few steps that lead to a state which seldom comes about by chance. What else happens in a script
+/// goes on around them.
+enum Scene: CaseIterable, Hashable, Sendable {
+    /// A create arrives after it was given up, and somebody asks for a sync before that.
+    case lateCreate
+    /// An edit comes while the one before it is on its way; offline nobody waits for anybody.
+    case editInFlight
+    /// The process dies while something that has waited is on its way and never arrives.
+    case deathInFlight
+    /// Others edit what is set aside here, and then it is edited here again.
+    case foreignBeneath
+    /// Two versions give way, one after the other, to a change that upstream does not take.
+    case twoLosers
+    /// Somebody has an item open while it goes up and gets another id.
+    case editWhileBorn
+    /// Something is made while a list is on its way that does not have it.
+    case createWhileListed
+    /// Something is edited in the very moment in which the list with a newer version arrives.
+    case editWhileListed
+    case lockedOutage, outage
+    /// The disk does not take what the list says.
+    case listUnwritten
+    /// Others trash what is edited here.
+    case editTrashed
+    /// The disk does not take what is brought under the account's new key.
+    case newKeysUnwritten
+    case fallBack
+    /// Upstream refuses one item, and others wait with it.
+    case poisoned
+    /// An answer arrives in a drill.
+    case drilled
+
+    func steps(_ dice: Dice, of items: Int) -> [Step] {
+        Play(scene: self, item: dice.number(in: 0..<items), dice: dice).steps
+    }
+}
+
+private struct Play {
+    let scene: Scene
+    let item: Int
+    let dice: Dice
+
+    var steps: [Step] { [step(.mend), step(.unlock)] + beginning + end }
+
+    private func step(
+        _ deed: Deed,
+        isAside: Bool = false,
+        turns: Int = 0,
+        at phase: Phase? = nil,
+        lingers: Duration? = nil
+    ) -> Step {
+        var step = Step(number: 0, deed: deed, isAside: isAside, turns: turns)
+        (step.awaits, step.lingers) = (phase, lingers)
+        return step
+    }
+
+    private var field: PlainField { dice.pick(PlainField.allCases) }
+    private var edit: Deed { .edit(item, field) }
+    private var pause: Step { step(.wait(dice.duration(.seconds(5), .seconds(60)))) }
+
+    private var beginning: [Step] {
+        switch scene {
+        case .lateCreate:
+            [step(.strikeAt(.commitLate, .create)), step(.create), step(.sync)]
+        case .createWhileListed:
+            [
+                step(.otherCreate), step(.strikeAt(.delayAnswer, .list)),
+                step(.sync, isAside: true), step(.create, at: .reading),
+            ]
+        case .fallBack: [step(.remember), step(edit), step(.rollBack), step(.sync)]
+        case .editWhileBorn:
+            [
+                step(.drill(true)), step(.create), step(.strikeAt(.delayAnswer, .create)),
+                step(
+                    .edit(Deed.newest, field),
+                    isAside: true,
+                    lingers: dice.duration(.seconds(1), .seconds(40))
+                ),
+                step(.drill(false)),
+            ]
+        case .newKeysUnwritten:
+            [
+                step(.sync), step(.drill(true)), step(dice.pick([.create, edit])),
+                step(.rotateKeys), step(.breakDisk(times: dice.pick([5, 9, nil]))),
+                step(.signIn), step(.freeDisk), step(.drill(false)),
+            ]
+        case .lockedOutage:
+            [
+                step(dice.pick([.cut, .drill(true)])), step(dice.pick([.create, edit])),
+                step(.lock), step(.mend), step(.drill(false)),
+                step(.wait(dice.duration(.seconds(30), .seconds(600)))),
+            ]
+        case .outage:
+            [
+                step(dice.pick([.cut, .drill(true)])), step(dice.pick([.create, edit])),
+                step(.create), pause,
+            ]
+        default: [step(.sync)] + change
+        }
+    }
+
+    /// About an item that is known on both sides.
+    private var change: [Step] {
+        switch scene {
+        case .editInFlight, .deathInFlight:
+            [step(.drill(true)), step(edit)]
+        case .foreignBeneath:
+            [
+                step(.poison(item)), step(.drill(true)), step(.edit(item, .notes)),
+                step(.drill(false)), pause, step(.sync), step(.sync),
+                step(.otherEdit(item, .username)), step(.sync),
+            ]
+        case .twoLosers:
+            [
+                step(.poison(item)), step(.drill(true)), step(.otherEdit(item, .username)),
+                step(.edit(item, .notes)), step(.drill(false)),
+                step(.otherEdit(item, .username), at: .backingUp),
+            ]
+        case .editWhileListed:
+            (0..<3).map { step(.otherEdit(item + $0, .username)) }
+                + [step(.sync, isAside: true)]
+        case .listUnwritten: [step(.otherEdit(item, field)), step(.sync, isAside: true)]
+        case .editTrashed:
+            [step(.drill(true)), step(edit), step(.otherTrash(item)), step(.drill(false))]
+        case .poisoned:
+            [
+                step(.poison(item)), step(.drill(true)), step(edit), step(.create),
+                step(.drill(false)),
+            ]
+        case .drilled:
+            [step(.strikeAt(.delayAnswer, .push)), step(edit, isAside: true)]
+        default: []
+        }
+    }
+
+    private var end: [Step] {
+        switch scene {
+        case .lateCreate, .fallBack: [pause, step(.sync)]
+        case .editInFlight:
+            [
+                step(.strikeAt(.delayAnswer, .push)), step(.drill(false)),
+                step(.drill(true), at: .pushing), step(edit), pause, step(.drill(false)),
+            ]
+        case .deathInFlight:
+            [
+                step(.strikeAt(.drop, .push)), step(.drill(false)),
+                step(.kill(after: dice.number(in: 0..<4)), at: .pushing),
+            ]
+        case .foreignBeneath:
+            [step(.drill(true)), step(.edit(item, .notes)), step(.drill(false))]
+        case .twoLosers, .newKeysUnwritten: [step(.sync)]
+        case .editWhileListed:
+            (0..<3).map {
+                step(
+                    .edit(item + $0, .notes),
+                    isAside: true,
+                    turns: dice.number(in: 0..<30),
+                    at: $0 == 0 ? .taking : nil
+                )
+            }
+        case .lockedOutage: [step(.unlock)]
+        case .outage: [step(.mend), step(.drill(false))]
+        case .listUnwritten:
+            [
+                step(.breakDisk(times: dice.pick([1, 3, 9])), at: .taking), pause,
+                step(.freeDisk),
+            ]
+        case .drilled: [step(.drill(true), at: .pushing), pause, step(.drill(false))]
+        case .editWhileBorn, .createWhileListed, .editTrashed, .poisoned: [pause]
+        }
+    }
+}
