@@ -20,19 +20,24 @@ public struct Settlement: Sendable {
     /// The key under which it was sent.
     public let keyFingerprint: [UInt8]
     public let strays: [Stray]
+    /// Whether what upstream holds came from here, or is what the change was made on. If others had a
+    /// hand in it, whoever edited meanwhile has not seen that, and stays on the ground that they saw.
+    public let isSeen: Bool
 
     public init(
         upstream: Upstream,
         receipts: ReceiptEnd,
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
-        strays: [Stray] = []
+        strays: [Stray] = [],
+        isSeen: Bool = true
     ) {
         self.upstream = upstream
         self.receipts = receipts
         self.resolution = resolution
         self.keyFingerprint = keyFingerprint
         self.strays = strays
+        self.isSeen = isSeen
     }
 }
 
@@ -208,7 +213,7 @@ extension Settlement {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Settled {
         guard var record = stored.reading.value else { return .unreadable }
-        if case .holds(let cipher) = upstream {
+        if isSeen, case .holds(let cipher) = upstream {
             record.change.rebase(onto: cipher.footing, cipherID: cipher.lane.cipherID)
         }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }

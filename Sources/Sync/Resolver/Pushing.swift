@@ -66,7 +66,14 @@ extension Errand {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
-        return try await settle(.holds(base), outcome, .sent)
+        return try await settle(.holds(base), outcome, .sent, isSeen: isKnown(copy))
+    }
+
+    /// Whether the content is what was sent, or, where none was, what the wish was made on.
+    private func isKnown(_ copy: Cipher) -> Bool {
+        let known = change.intent.snapshot?.json ?? change.baseCopy
+        guard let known = known.flatMap({ try? Cipher($0) }) else { return false }
+        return Item(known, keys: desk.keys).isSameContent(as: Item(copy, keys: desk.keys))
     }
 
     private mutating func carryOut(

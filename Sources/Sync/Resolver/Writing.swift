@@ -74,7 +74,8 @@ extension Errand {
     mutating func settle(
         _ upstream: Settlement.Upstream,
         _ outcome: ResolutionNote.Outcome,
-        _ status: Receipt.Status
+        _ status: Receipt.Status,
+        isSeen: Bool = true
     ) async throws(Halt) -> Turn {
         let note = ResolutionNote(
             outcome,
@@ -89,7 +90,8 @@ extension Errand {
             receipts: end(status, cipherID: cipherID),
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
-            strays: strays(keeping: cipherID)
+            strays: strays(keeping: cipherID),
+            isSeen: isSeen
         )
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in

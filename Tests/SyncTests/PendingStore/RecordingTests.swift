@@ -34,6 +34,31 @@ import Vault
         #expect(try shelf.store.reader.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
     }
 
+    @Test func `I15 an edit that came meanwhile stays on the ground that its writer saw`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let sent = try await shelf.edit("a", to: "one").change
+        try await shelf.record(.hardDelete, "a")
+        let settled = try await shelf.store.settle(
+            sent.id,
+            in: Shelf.lane("a"),
+            expecting: sent.version,
+            Settlement(
+                upstream: .holds(Shelf.base("a", ticks: 77)),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5)),
+                isSeen: false
+            )
+        )
+        guard case .rebased(let change) = settled else {
+            Issue.record("\(settled)")
+            return
+        }
+        #expect(change.intent == .hardDelete)
+        #expect(change.baseline?.text == "revision 10" && change.baseCopy == sent.baseCopy)
+        #expect(try shelf.store.reader.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
+    }
+
     @Test func `T-04 an edit of an item whose create is under way becomes an update of it`()
         async throws
     {
