@@ -188,12 +188,14 @@ struct Errand {
 
     // MARK: What upstream holds
 
-    /// Reads the cipher: from the list, if there is one, and a deletion from upstream itself.
+    /// Reads the cipher: from the list, if there is one that is believed, and a deletion from upstream
+    /// itself.
     ///
     /// - Returns: Nil if it is certainly gone.
     private mutating func read() async throws(Halt) -> Cipher? {
         if !distrustsList, change.intent.trash != .trashed, change.intent != .hardDelete,
-            let listed = desk.listing.content?.ciphers[change.cipherID]
+            let list = desk.listing.content, list.isBelieved,
+            let listed = list.ciphers[change.cipherID]
         {
             return try Self.cipher(listed.json)
         }
