@@ -13,6 +13,8 @@ import Vault
     typealias Rows = ResolvingRowsTests
 
     static let lost = Fault.Effect.loseAnswer
+    private static let theirs =
+        #"{"name":"mail","notes":"mine","login":{"password":"theirs"}}"#
 
     // MARK: Landed, and nobody heard of it
 
@@ -119,12 +121,12 @@ import Vault
             let ada = try await world.person()
             let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
             try await ada.refresh()
-            try await ada.edit(id, #"{"notes":"mine"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
             try await ada.elsewhere.delete(id)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             let again = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(again, Rows.password("theirs"))
+            try await ada.elsewhere.edit(again, Self.theirs)
             world.time.pass(.seconds(25))
             try await ada.run()
             let items = try await ada.elsewhere.items
@@ -141,12 +143,12 @@ import Vault
             let ada = try await world.person()
             let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
             try await ada.refresh()
-            try await ada.edit(id, #"{"notes":"mine"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
             try await ada.elsewhere.delete(id)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             let again = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(again, Rows.password("theirs"))
+            try await ada.elsewhere.edit(again, Self.theirs)
             try await ada.edit(id, #"{"name":"post","notes":"newest"}"#)
             world.time.pass(.seconds(25))
             try await ada.run()
