@@ -388,8 +388,15 @@ extension Knowledge {
 extension Knowledge {
     /// What was accepted is shown, or it has been upstream.
     ///
-    /// - Parameter isWhole: Whether nothing is here under a key that this host does not have.
-    mutating func look(at shown: [PlainItem], _ occasion: String, isWhole: Bool = true) {
+    /// - Parameters:
+    ///   - isWhole: Whether nothing is here under a key that this host does not have.
+    ///   - told: What had been accepted before anybody looked.
+    mutating func look(
+        at shown: [PlainItem],
+        _ occasion: String,
+        isWhole: Bool = true,
+        told: Set<String>? = nil
+    ) {
         for item in shown {
             for flaw in flaws(of: item) { breach("I2", "here: \(flaw)") }
         }
@@ -398,6 +405,7 @@ extension Knowledge {
         let known = wordsKnownUpstream
         for word in words.values.sorted(by: { $0.place < $1.place }) where mustBeKept(word) {
             let isShared = origins[word.origin]?.isShared == true
+            if told?.contains(word.text) == false { continue }
             let mustBeShown = !word.hasLanded || (word.fate == .saved && known.contains(word.text))
             if !visible.contains(word.text), mustBeShown, !isShared {
                 breach(
@@ -406,6 +414,10 @@ extension Knowledge {
                 )
             }
         }
+    }
+
+    var accepted: Set<String> {
+        Set(words.values.lazy.filter(\.isAcknowledged).map(\.text))
     }
 
     /// What upstream holds, as far as whoever was told that it does must know of it: nobody says
@@ -491,11 +503,13 @@ extension Knowledge {
         }
     }
 
+    /// An extra copy that upstream has hidden stays, if others have changed it since.
     private mutating func judgeDoubles() {
         var counts: [String: Int] = [:]
         for item in upstream.values where !item.isBackup && !item.isTrashed {
             if let origin = item.origin { counts[origin, default: 0] += 1 }
         }
+        if hasLied { counts = counts.filter { origins[$0.key]?.touches == 0 } }
         breachDoubles(counts)
     }
 

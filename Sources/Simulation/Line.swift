@@ -91,9 +91,13 @@ final class Line: Network {
         for latch in state.withLock({ $0.phases.begin(phase) }) { latch.open() }
     }
 
-    private func end(_ phase: Phase) {
+    private func end(_ phase: Phase) async {
         let now = stage.time.elapsed
-        for latch in state.withLock({ $0.phases.end(phase, at: now) }) { latch.open() }
+        let latches = state.withLock { $0.phases.end(phase, at: now) }
+        for latch in latches { latch.open() }
+        // Whoever has waited for this moment gets their chance in it, whatever takes them longer.
+        guard !latches.isEmpty else { return }
+        for _ in 0..<stage.dice.number(in: 0..<120) { await Task.yield() }
     }
 
     // MARK: One request
@@ -116,10 +120,15 @@ final class Line: Network {
         if mishap == .partial || mishap == .stale { stage.oracle.with { $0.hasLied = true } }
         stage.oracle.asked(call, at: stage.time.elapsed)
         stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
-        let phase = call.phase
-        if let phase { begin(phase) }
-        defer { if let phase { end(phase) } }
-        let answer = try await carryOut(call, mishap)
+        if let phase = call.phase { begin(phase) }
+        let answer: NetworkAnswer
+        do throws(NetworkFailure) {
+            answer = try await carryOut(call, mishap)
+        } catch {
+            if let phase = call.phase { await end(phase) }
+            throw error
+        }
+        if let phase = call.phase { await end(phase) }
         if isDead { throw Self.lost }
         if stage.passEffect() { throw Self.lost }
         stage.history.note("\(call) is answered \(answer.status)")

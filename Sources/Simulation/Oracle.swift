@@ -97,8 +97,13 @@ final class Oracle: Sendable {
         }
     }
 
-    func look(at shown: [PlainItem], _ occasion: String, isWhole: Bool) {
-        watch { $0.look(at: shown, occasion, isWhole: isWhole) }
+    func look(
+        at shown: [PlainItem],
+        _ occasion: String,
+        isWhole: Bool,
+        told: Set<String>
+    ) {
+        watch { $0.look(at: shown, occasion, isWhole: isWhole, told: told) }
     }
 
     func look(atBase base: [String: Int64]) { watch { $0.look(atBase: base) } }

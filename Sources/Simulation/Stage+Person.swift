@@ -263,9 +263,10 @@ extension Stage {
     }
 
     func look(_ occasion: String) async {
+        let told = oracle.with(\.accepted)
         guard let house, let items = await everything(house), !house.line.isDead else { return }
         let isWhole = items.allSatisfy { $0.isShared || $0.origin != nil }
-        oracle.look(at: items.filter { isReadable($0) }, occasion, isWhole: isWhole)
+        oracle.look(at: items.filter { isReadable($0) }, occasion, isWhole: isWhole, told: told)
     }
 
     private func look(_ occasion: String, if fate: Knowledge.Word.Fate) async {
