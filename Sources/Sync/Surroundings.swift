@@ -15,6 +15,8 @@ public struct Surroundings: Sendable {
     public var log: Logger
     /// Hears what clients that listen are told. Must not wait.
     public var announce: @Sendable (MeshEvent) -> Void
+    /// Those of all accounts that share these surroundings.
+    let runs = RunCount()
 
     public init(
         timekeeper: any Timekeeper,

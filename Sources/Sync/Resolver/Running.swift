@@ -43,7 +43,10 @@ extension Resolver {
         case narrow
         case wide
 
-        var lanes: Int { self == .narrow ? 4 : 16 }
+        func lanes(among runs: RunCount) -> Int {
+            self == .narrow ? RunCount.fewestLanes : runs.lanes
+        }
+
         /// With so many settled, it is over.
         var enough: Int { self == .narrow ? 8 : .max }
     }
@@ -86,9 +89,12 @@ extension Resolver {
         _ desk: Desk,
         _ reach: Run.Reach
     ) async throws(StoreError) {
+        let runs = surroundings.runs
+        runs.begin()
+        defer { runs.end() }
         for breadth in Breadth.allCases where state.hasMore {
             let failure = await withTaskGroup(of: StoreError?.self) { lanes in
-                for _ in 0..<breadth.lanes {
+                for _ in 0..<breadth.lanes(among: runs) {
                     lanes.addTask { await self.workLane(state, desk, reach, breadth) }
                 }
                 return await lanes.reduce(nil) { $0 ?? $1 }
