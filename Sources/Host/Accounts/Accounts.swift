@@ -33,6 +33,7 @@ public final class Accounts: Service {
     let board: EventBoard
     private let metrics: UpstreamMetrics
     private let state = Lock(State())
+
     struct State {
         var residents = Residents()
         var links: [String: ServerLink] = [:]
@@ -125,7 +126,7 @@ public final class Accounts: Service {
             return (link, true)
         }
         if isNew {
-            office.roster.start(link)
+            office.roster.start(link) { link.close() }
             if drill.isDrill { try? link.monitor.address.tryTell(.drill(true)) }
         }
         return link

@@ -21,11 +21,12 @@ final class Roster: Sendable {
     /// So many are woken at once: after a long night all of them are due.
     private static let wokenAtOnce = 256
 
-    func start(_ service: any Service) {
+    /// - Parameter refuse: What becomes of it while the host is stopping.
+    func start(_ service: any Service, orElse refuse: () -> Void) {
         do throws(Undelivered) {
             try arrivals.address.tryTell(service)
         } catch {
-            service.close()
+            refuse()
         }
     }
 
@@ -35,11 +36,7 @@ final class Roster: Sendable {
             state.onDuty[account.id] = account
             state.due.remove(account.id)
         }
-        do throws(Undelivered) {
-            try arrivals.address.tryTell(staff)
-        } catch {
-            staff.dismiss()
-        }
+        start(staff) { staff.dismiss() }
     }
 
     /// The services of an account rest until then, unless somebody needs them earlier.
