@@ -75,11 +75,11 @@ deaths: setup ## Every script of up to DEEDS=3 deeds, with a death at each place
 	.build/release/holdfast simulate --deaths $(DEEDS) --start $(START)
 
 .PHONY: determinism
-determinism: setup ## The same twenty histories from a debug and from a release build.
+determinism: setup ## The same hundred histories from a debug and from a release build.
 	swift build $(SWIFT_FLAGS) --product holdfast
-	.build/debug/holdfast simulate --seeds 20 > .build/debug/histories.txt
+	.build/debug/holdfast simulate --seeds 100 > .build/debug/histories.txt
 	swift build $(RELEASE) --product holdfast
-	.build/release/holdfast simulate --seeds 20 > .build/release/histories.txt
+	.build/release/holdfast simulate --seeds 100 > .build/release/histories.txt
 	cmp .build/debug/histories.txt .build/release/histories.txt
 
 .PHONY: mutants

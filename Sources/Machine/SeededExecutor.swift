@@ -12,6 +12,10 @@ public import System
 /// until the next sleeper wakes. So the same seed gives the same history in every process, and
 /// another seed another.
 ///
+/// A task that goes from one actor to another goes on at once. How often it does is for the
+/// optimiser to say, which leaves out what is not needed; were chance asked each time, a debug and a
+/// release build would tell two histories.
+///
 /// An actor with an executor of its own has to be given this one. The seed does not decide what
 /// escapes: a `Task {}` without a parent, a thread, the order of a `Set`, which is another in each
 /// process. A job that comes back from another thread ends the run with
@@ -67,7 +71,7 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
         let reason = backlog.withLock { $0.failure(isEnded: ending.isReached, hasTime: hasTime) }
         // Nobody who can be cancelled is left lying about.
         root.cancel()
-        _ = runJobs(until: ending, limit: jobCount + jobLimit)
+        _ = runJobs(until: ending, limit: backlog.withLock(\.turnCount) + jobLimit)
         if let reason { throw failure(reason) }
         guard let result = ending.result else { throw failure(.stuck) }
         return try result.get()
@@ -76,12 +80,14 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
     /// A number that stands for all that happened; histories that differ anywhere have different ones.
     public var history: UInt64 { backlog.withLock(\.history) }
 
-    /// How many jobs have run.
+    /// How many jobs have run, of those that chance picked.
     public var jobCount: Int { backlog.withLock(\.jobCount) }
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        backlog.withLock { $0.add(job) }
+        // Whoever wakes somebody else is still at work; who changes the actor, or has ended, is not.
+        let isHandedOn = withUnsafeCurrentTask { $0 == nil }
+        backlog.withLock { $0.add(job, isHandedOn: isHandedOn) }
     }
 
     public func isIsolatingCurrentContext() -> Bool? {
@@ -95,11 +101,12 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
     /// - Returns: Whether it has come to its end within its limits, be it the wished one or not.
     private func runJobs<Result>(until ending: Ending<Result>, limit: Int) -> Bool {
         let executor = asUnownedTaskExecutor()
-        var momentEnd = jobCount + momentLimit
+        var momentEnd = backlog.withLock(\.turnCount) + momentLimit
         while !ending.isReached {
-            let (job, count) = backlog.withLock { ($0.pick(by: picks), $0.jobCount) }
+            let (job, count) = backlog.withLock { ($0.begin(by: picks), $0.turnCount) }
             if let job {
                 job.runSynchronously(on: executor)
+                backlog.withLock { $0.end() }
                 if count >= min(limit, momentEnd) { return ending.isReached }
             } else {
                 let before = time.elapsed
@@ -163,17 +170,31 @@ private struct Backlog {
     var thread: pthread_t?
     private(set) var history: UInt64 = 0
     private(set) var jobCount = 0
+    /// With those that went on at once.
+    private(set) var turnCount = 0
     private var jobs: [UnownedJob] = []
+    /// What goes on at once, the latest first: so all of it is done before the one below is next.
+    private var handedOn: [UnownedJob] = []
+    private var isRunning = false
     private var hasStray = false
 
     var isOnThread: Bool { thread.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
 
-    mutating func add(_ job: UnownedJob) {
-        jobs.append(job)
+    mutating func add(_ job: UnownedJob, isHandedOn: Bool) {
+        if isHandedOn, isRunning { handedOn.append(job) } else { jobs.append(job) }
         if !isOnThread { hasStray = true }
     }
 
-    mutating func pick(by chance: SeededChance) -> UnownedJob? {
+    mutating func begin(by chance: SeededChance) -> UnownedJob? {
+        guard let job = handedOn.popLast() ?? pick(by: chance) else { return nil }
+        isRunning = true
+        turnCount += 1
+        return job
+    }
+
+    mutating func end() { isRunning = false }
+
+    private mutating func pick(by chance: SeededChance) -> UnownedJob? {
         guard !jobs.isEmpty else { return nil }
         let index = chance.number(in: jobs.indices)
         mark(UInt64(index) << 32 | UInt64(jobs.count))

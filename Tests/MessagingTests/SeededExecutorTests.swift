@@ -98,6 +98,35 @@ struct SeededExecutorTests {
         #expect(failure?.reason == .strayJob)
     }
 
+    /// The optimiser leaves out what is not needed.
+    @Test func `how often a task goes to an actor and back is no matter of chance`() throws {
+        func story(hops: Int) throws -> (UInt64, [Int]) {
+            let executor = SeededExecutor(seed: 7)
+            let order = try executor.run { executor, _ in
+                let (plain, own) = (PlainCounter(), OwnCounter(executor: executor))
+                let journal = Journal<Int>()
+                await withDiscardingTaskGroup { group in
+                    for number in 0..<20 {
+                        group.addTask {
+                            for _ in 0..<hops {
+                                await plain.increment()
+                                await own.increment()
+                            }
+                            await Task.yield()
+                            journal.note(number)
+                        }
+                    }
+                }
+                return journal.entries
+            }
+            return (executor.history, order)
+        }
+        let (one, oneOrder) = try story(hops: 1)
+        let (many, manyOrder) = try story(hops: 9)
+        #expect(one == many && oneOrder == manyOrder)
+        #expect(oneOrder != Array(0..<20))
+    }
+
     @Test func `default actors and actors with this executor run on it`() throws {
         let count = try SeededExecutor.run(seed: 5) { executor, _ in
             let plain = PlainCounter()

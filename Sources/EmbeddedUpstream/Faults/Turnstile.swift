@@ -17,7 +17,7 @@ final class Turnstile: Sendable {
     func pass() {
         let waiters = queue.withLock { queue in
             defer { queue.waiters = [:] }
-            return queue.waiters.values.map { $0 }
+            return queue.waiters.sorted { $0.key < $1.key }.map(\.value)
         }
         for waiter in waiters { waiter.resume() }
     }

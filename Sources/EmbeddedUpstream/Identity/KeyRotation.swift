@@ -67,7 +67,7 @@ extension World {
         guard Set(rewrapped.keys) == Set(account.ciphers.keys),
             folderIDs == Set(account.folders.keys)
         else { throw .badShape("an item or a folder is missing") }
-        for (id, content) in rewrapped {
+        for (id, content) in rewrapped.sorted(by: { $0.key < $1.key }) {
             let now = stamp(call)
             accounts[call.userID]?.ciphers[id]?.content = content
             accounts[call.userID]?.ciphers[id]?.revised = now

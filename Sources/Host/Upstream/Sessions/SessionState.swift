@@ -100,7 +100,8 @@ struct SessionState: Sendable {
         defer { waiting = [:] }
         let isOutlived = renewed.access != tokens.access
         let hearing = isOutlived ? .again : hearing(of: renewal, need, operation, now)
-        return (Array(waiting.values), hearing)
+        // In the order of their coming, which is another one in a dictionary.
+        return (waiting.sorted { $0.key < $1.key }.map(\.value), hearing)
     }
 
     private mutating func hearing(
