@@ -34,10 +34,10 @@ public struct Elsewhere: Sendable {
     }
 
     /// What a change of the account's key does to an item.
-    public func reseal(_ id: String, with keys: KeyRing) async throws {
+    public func reseal(_ id: String, with keys: KeyRing, from former: KeyRing? = nil) async throws {
         world.time.pass(.seconds(10))
         let old = try await account.cipher(id)
-        try await put(id, old.resealed(from: ring, to: keys), over: old)
+        try await put(id, old.resealed(from: former ?? ring, to: keys), over: old)
     }
 
     /// Whether upstream has nothing under that id.

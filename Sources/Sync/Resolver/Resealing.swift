@@ -57,6 +57,8 @@ extension PendingChange {
             do throws(Flaw) {
                 return try cipher.resealed(from: old, to: new)
             } catch {
+                // What came back from upstream meanwhile is under the new key already.
+                if (try? cipher.resealed(from: new, to: new)) != nil { return cipher }
                 throw .unfit(.undecryptable(error))
             }
         }

@@ -1,3 +1,5 @@
+import Bitwarden
+import Crypto
 import EmbeddedUpstream
 import MeshSupport
 import Messaging
@@ -150,6 +152,35 @@ import Vault
             let receipt = try #require(receipts.ids.first ?? nil)
             let kept = try world.store.reader.receipt(receipt, of: ada.userID)
             #expect(kept?.status == .observed)
+        }
+    }
+
+    @Test func `A6-N3, T-57 what was forgotten under a newer key is offered again under that`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            let rotated = try KeyRing(
+                user: SymmetricKey(from: world.chance),
+                account: WrappedKeys(privateKey: nil),
+                entropy: world.chance
+            )
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.reseal(id, with: rotated, from: rotated)
+            }
+            #expect(try ada.changes.count == 1)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.contains { $0.login?.password == "second" })
         }
     }
 
