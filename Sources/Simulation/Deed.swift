@@ -67,6 +67,15 @@ struct Step: Hashable, Sendable {
     var awaits: Phase?
     /// So long somebody has the item open before they write.
     var lingers: Duration?
+    /// The host at which it is taken, or that is lain in wait for.
+    var host = 0
+}
+
+extension Step {
+    /// One that is in no script.
+    static func aside(_ deed: Deed, isAside: Bool) -> Step {
+        Step(number: -1, deed: deed, isAside: isAside, turns: 0)
+    }
 }
 
 extension Deed {
@@ -188,7 +197,7 @@ extension Step {
             isAside: other.isAside,
             turns: other.turns
         )
-        (step.awaits, step.lingers) = (other.awaits, other.lingers)
+        (step.awaits, step.lingers, step.host) = (other.awaits, other.lingers, other.host)
         self = step
     }
 }

@@ -28,8 +28,10 @@ final class History: Sendable {
         set { state.withLock { $0.tally = newValue } }
     }
 
-    func note(_ line: @autoclosure () -> String) {
-        let text = "\(time.elapsed.shown)  \(line())"
+    /// - Parameter host: Whose line it is; of the first, or the only one, nothing is said.
+    func note(_ line: @autoclosure () -> String, of host: Int = 0) {
+        let who = host == 0 ? "" : "host \(host + 1): "
+        let text = "\(time.elapsed.shown)  \(who)\(line())"
         state.withLock { $0.lines.append(text) }
     }
 

@@ -37,6 +37,7 @@ final class House: Sendable {
         let cloud: Cloud
         let disk: FaultyDisk
         let executor: SeededExecutor
+        let device: Int
         let clock: HouseClock
         let line: Line
         let limit: Int
@@ -82,7 +83,7 @@ final class House: Sendable {
             metrics: SyncMetrics(registry),
             log: Logger(Logbook(level: .debug, sink: log, timekeeper: clock))
         )
-        let upstream = try Cloud.upstream(line, clock, chance, device: 2)
+        let upstream = try Cloud.upstream(line, clock, chance, device: ground.device)
         self.upstream = upstream
         monitor = NetworkMonitor(
             upstream: "upstream",

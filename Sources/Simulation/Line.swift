@@ -35,6 +35,7 @@ final class Line: Network {
 
     /// What is at the ends of a line.
     struct Ends: Sendable {
+        let host: Int
         let cloud: Cloud
         let oracle: Oracle
         let history: History
@@ -100,6 +101,10 @@ final class Line: Network {
         for _ in 0..<stage.dice.number(in: 0..<120) { await Task.yield() }
     }
 
+    private func note(_ line: @autoclosure () -> String) {
+        stage.history.note(line(), of: stage.host)
+    }
+
     // MARK: One request
 
     func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
@@ -107,7 +112,7 @@ final class Line: Network {
         if call.kind == .create, stage.cloud.isBackup(call.body) { call.kind = .backup }
         if isDead { throw Self.lost }
         if isCut {
-            stage.history.note("\(call) finds no network")
+            note("\(call) finds no network")
             throw NetworkFailure(.lost, "there is no network")
         }
         if stage.passEffect() { throw Self.lost }
@@ -118,8 +123,8 @@ final class Line: Network {
             stage.oracle.with { $0.lastBan = now }
         }
         if mishap == .partial || mishap == .stale { stage.oracle.with { $0.hasLied = true } }
-        stage.oracle.asked(call, at: stage.time.elapsed)
-        stage.history.note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
+        stage.oracle.asked(call, by: stage.host, at: stage.time.elapsed)
+        note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         if let phase = call.phase { begin(phase) }
         let answer: NetworkAnswer
         do throws(NetworkFailure) {
@@ -131,7 +136,7 @@ final class Line: Network {
         if let phase = call.phase { await end(phase) }
         if isDead { throw Self.lost }
         if stage.passEffect() { throw Self.lost }
-        stage.history.note("\(call) is answered \(answer.status)")
+        note("\(call) is answered \(answer.status)")
         // What is cut off in the middle may mean anything.
         if call.kind == .token, answer.status == 400, mishap != .truncated {
             sessionEnded = stage.time.elapsed
@@ -147,11 +152,11 @@ final class Line: Network {
         do throws(NetworkFailure) {
             let answer = try await carry(call, mishap)
             if call.isWrite, mishap != nil || answer.status >= 500 {
-                stage.oracle.with { $0.doubts += 1 }
+                stage.oracle.doubt(at: stage.host)
             }
             return answer
         } catch {
-            if call.isWrite { stage.oracle.with { $0.doubts += 1 } }
+            if call.isWrite { stage.oracle.doubt(at: stage.host) }
             throw error
         }
     }
@@ -213,7 +218,7 @@ final class Line: Network {
             let wait = stage.dice.duration(.milliseconds(50), .seconds(12))
             try? await stage.background.tell {
                 try? await self.stage.time.sleep(for: wait)
-                self.stage.history.note("\(call) is carried out late")
+                self.note("\(call) is carried out late")
                 _ = try? await self.commit(call)
             }
             throw Self.lost
@@ -266,7 +271,7 @@ final class Line: Network {
         try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
         if (200...299).contains(answer.status), !isDead {
             if call.kind == .list { stage.cache.keep(answer) }
-            stage.oracle.delivered(call, answer, of: there, at: stage.time.elapsed)
+            stage.oracle.delivered(call, answer, of: there, to: stage.host, at: stage.time.elapsed)
         }
         return answer
     }
@@ -307,7 +312,7 @@ extension Line {
         guard let id = isNew ? made : call.cipherID else { return }
         let known = stage.oracle.with(\.upstream)
         let items = await stage.cloud.look(at: id, among: known)
-        stage.oracle.observe(items, after: call)
+        stage.oracle.observe(items, after: call, by: stage.host)
     }
 }
 
@@ -352,10 +357,10 @@ extension Line {
         var answer = Self.json(429, "Slow down! Too many requests.")
         answer.headers["Date"] = stage.cloud.date
         let seconds = stage.dice.number(in: 1..<900)
-        let now = Int64(stage.time.now.timeIntervalSince1970) + stage.cloud.secondsAhead
+        let date = Int64(stage.time.now.timeIntervalSince1970) + stage.cloud.secondsAhead
         switch mishap {
         case .throttledSeconds: answer.headers["Retry-After"] = "\(seconds)"
-        case .throttledDate: answer.headers["Retry-After"] = httpDate(now + Int64(seconds))
+        case .throttledDate: answer.headers["Retry-After"] = httpDate(date + Int64(seconds))
         case .throttledHugely: answer.headers["Retry-After"] = "99999999999"
         case .throttledNegatively: answer.headers["Retry-After"] = "-5"
         default: break
@@ -368,7 +373,8 @@ extension Line {
             case .throttledHugely: .seconds(3_600)
             default: .zero
             }
-        if !isDead { stage.oracle.throttled(call, for: wait, at: stage.time.elapsed) }
+        let now = stage.time.elapsed
+        if !isDead { stage.oracle.throttled(call, of: stage.host, for: wait, at: now) }
         return answer
     }
 }

@@ -38,9 +38,11 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case ambush
     /// Some of the steps lead to a state that seldom comes about by chance.
     case scene
+    /// Two hosts have the same account.
+    case pair
 
     /// Those that happen at one moment.
-    static var strikes: [Hazard] { allCases.filter { $0 != .ambush && $0 != .scene } }
+    static var strikes: [Hazard] { allCases.filter { ![.ambush, .scene, .pair].contains($0) } }
 }
 
 extension Hazard {
@@ -49,6 +51,7 @@ extension Hazard {
         switch self {
         case .otherDevice: 90
         case .scene: 75
+        case .pair: 35
         default: 50
         }
     }
@@ -72,7 +75,12 @@ public struct Hazards: Hashable, Sendable {
     /// What there was for those that failed after them.
     public static let second = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.scene])
+        hazards: third.hazards.subtracting([.scene])
+    )
+    /// The same, a while later.
+    public static let third = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.pair])
     )
 
     /// What a list may name.
@@ -93,6 +101,7 @@ public struct Hazards: Hashable, Sendable {
         case "none": self = .none
         case "first": self = .first
         case "second": self = .second
+        case "third": self = .third
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {

@@ -17,14 +17,14 @@ public struct Breach: Error, Hashable, Sendable, CustomStringConvertible {
     public var description: String { "\(invariant): \(text)" }
 }
 
-/// Knows what everybody has written, sees what upstream and this host hold, and says what is wrong
+/// Knows what everybody has written, sees what upstream and the hosts hold, and says what is wrong
 /// with it. It shares nothing with the product.
 final class Oracle: Sendable {
     let knowledge: Lock<Knowledge>
     private let history: History
 
-    init(_ profile: String, _ history: History) {
-        knowledge = Lock(Knowledge(profile: profile))
+    init(_ knowledge: Knowledge, _ history: History) {
+        self.knowledge = Lock(knowledge)
         self.history = history
     }
 
@@ -52,11 +52,15 @@ final class Oracle: Sendable {
         if let found { history.note("BREACH \(found)") }
     }
 
-    /// What upstream holds after a request of this host's was carried out.
-    func observe(_ items: [String: PlainItem], after call: WireCall) {
-        watch {
-            $0.observe(items, by: .host(call.kind, known: call.knownRevision, left: call.left))
-        }
+    /// What upstream holds after a request of that host's was carried out.
+    func observe(_ items: [String: PlainItem], after call: WireCall, by host: Int) {
+        let author = Knowledge.Author.host(
+            host,
+            call.kind,
+            known: call.knownRevision,
+            left: call.left
+        )
+        watch { $0.observe(items, by: author) }
     }
 
     /// What upstream holds after somebody else has done something.
@@ -65,34 +69,39 @@ final class Oracle: Sendable {
     }
 
     /// The request leaves.
-    func asked(_ call: WireCall, at now: Duration) {
+    func asked(_ call: WireCall, by host: Int, at now: Duration) {
         watch { knowledge in
-            knowledge.noteRequest(isIdentity: call.kind == .token, "\(call)", at: now)
+            knowledge.noteRequest(isIdentity: call.kind == .token, "\(call)", by: host, at: now)
         }
     }
 
-    func throttled(_ call: WireCall, for wait: Duration, at now: Duration) {
+    /// Nobody knows what becomes of what was sent.
+    func doubt(at host: Int) { with { $0.doubts[host, default: 0] += 1 } }
+
+    func throttled(_ call: WireCall, of host: Int, for wait: Duration, at now: Duration) {
         let isIdentity = call.kind == .token
         with { knowledge in
-            knowledge.holds[isIdentity] = max(knowledge.holds[isIdentity] ?? .zero, now + wait)
+            let hold = max(knowledge.holds[host]?[isIdentity] ?? .zero, now + wait)
+            knowledge.holds[host, default: [:]][isIdentity] = hold
             knowledge.latestHold = max(knowledge.latestHold, now + wait)
         }
     }
 
-    /// What upstream said has reached this host; others may have changed it since.
+    /// What upstream said has reached that host; others may have changed it since.
     func delivered(
         _ call: WireCall,
         _ answer: NetworkAnswer,
         of items: [String: PlainItem],
+        to host: Int,
         at now: Duration
     ) {
         switch call.kind {
-        case .list: with { $0.deliver(nil, of: items, at: now) }
+        case .list: with { $0.deliver(nil, of: items, to: host, at: now) }
         case .compare, .push, .restore:
-            with { [id = call.cipherID] in $0.deliver(id, of: items, at: now) }
+            with { [id = call.cipherID] in $0.deliver(id, of: items, to: host, at: now) }
         case .create, .backup:
             let id = (try? JSON.Document(answer.body))?.root["id"]?.string
-            with { $0.deliver(id ?? "", of: items, at: now) }
+            with { $0.deliver(id ?? "", of: items, to: host, at: now) }
         case .token, .revision, .trash, .delete, .other: break
         }
     }
@@ -100,13 +109,16 @@ final class Oracle: Sendable {
     func look(
         at shown: [PlainItem],
         _ occasion: String,
+        by host: Int,
         isWhole: Bool,
         told: Set<String>
     ) {
-        watch { $0.look(at: shown, occasion, isWhole: isWhole, told: told) }
+        watch { $0.look(at: shown, occasion, by: host, isWhole: isWhole, told: told) }
     }
 
-    func look(atBase base: [String: Int64]) { watch { $0.look(atBase: base) } }
+    func look(atBase base: [String: Int64], of host: Int) {
+        watch { $0.look(atBase: base, of: host) }
+    }
 
     /// The newest item upstream is here, too.
     func lookForNews(_ shown: [PlainItem]) {
@@ -125,5 +137,5 @@ final class Oracle: Sendable {
     /// Something that was shown was not there for whoever edited it.
     func missed(_ origin: String) { watch { $0.miss(origin) } }
 
-    func judge(shown: [PlainItem]) { watch { $0.judge(shown: shown) } }
+    func judge(shown: [[PlainItem]]) { watch { $0.judge(shown: shown) } }
 }

@@ -15,6 +15,8 @@ public struct Script: Sendable {
     var hazards: Hazards
     /// How many items there are before the first step.
     let itemCount: Int
+    /// How many hosts have the account.
+    let hosts: Int
     /// How much may wait.
     let limit: Int
     let isWhole: Bool
@@ -48,6 +50,7 @@ public struct Script: Sendable {
         limit = dice.happens(15) ? dice.number(in: 2..<6) : 10_000
         isWhole = dice.happens(60)
         interval = dice.pick([1_800, 1_800, 21_600])
+        hosts = swarm.hazards.contains(.pair) ? 2 : 1
         let deeds = Deeds(swarm, dice)
         let ambushes = Dice(seed: seed ^ 0xA3B)
         steps = (0..<length).map { number in
@@ -62,15 +65,23 @@ public struct Script: Sendable {
             }
             return step
         }
-        if swarm.hazards.contains(.scene) { play(Dice(seed: seed ^ 0x5CE_7E), of: deeds.items) }
+        let pairs = Dice(seed: seed ^ 0x9A1)
+        if hosts > 1 { for place in steps.indices { steps[place].host = pairs.number(in: 0..<2) } }
+        if swarm.hazards.contains(.scene) {
+            play(Dice(seed: seed ^ 0x5CE_7E), of: deeds.items, pairs)
+        }
     }
 
     /// Puts scenes in the place of some of the steps.
-    private mutating func play(_ dice: Dice, of items: Int) {
+    private mutating func play(_ dice: Dice, of items: Int, _ pairs: Dice) {
         let count = dice.pick([1, 1, 2, 3])
         let space = steps.count / count
         for place in 0..<count {
-            let scene = dice.pick(Scene.allCases).steps(dice, of: items)
+            var scene = dice.pick(Scene.allCases).steps(dice, of: items)
+            if hosts > 1 {
+                let host = pairs.number(in: 0..<2)
+                for place in scene.indices { scene[place].host = host }
+            }
             guard scene.count <= space else { continue }
             let rest = space - scene.count
             // What comes after it often hides what it has led to.
@@ -91,7 +102,7 @@ public struct Script: Sendable {
         self.dies = dies
         self.itemCount = itemCount
         (hazards, faults, faultRate, limit, isWhole) = (.none, [], 0, 10_000, true)
-        interval = 1_800
+        (hosts, interval) = (1, 1_800)
         steps = deeds.enumerated().map {
             Step(number: $0.offset, deed: $0.element, isAside: false, turns: 0)
         }
@@ -184,7 +195,7 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice, .ambush, .scene: .otherCreate
+        case .otherDevice, .ambush, .scene, .pair: .otherCreate
         case .diskError:
             dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
         case .rotation: dice.happens(40) ? .rotateKeys : .signIn
@@ -202,7 +213,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
-        case .ambush, .scene: 0
+        case .ambush, .scene, .pair: 0
         }
     }
 }

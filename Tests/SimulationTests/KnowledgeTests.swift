@@ -4,15 +4,15 @@ import Testing
 
 /// The oracle can say no: each of its words is heard at least once.
 @Suite struct KnowledgeTests {
-    private static let push = Knowledge.Author.host(.push, known: "a", left: .seconds(2))
+    private static let push = Knowledge.Author.host(0, .push, known: "a", left: .seconds(2))
 
     /// An edit of that item here, accepted.
     private static func edit(
         _ item: PlainItem,
         _ knowledge: inout Knowledge
     ) -> (item: PlainItem, word: String) {
-        knowledge.see(item)
-        let word = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
+        knowledge.see(item, at: 0)
+        let word = knowledge.newWord(.notes, of: item.origin ?? "", at: 0)
         knowledge.conclude([word], .queued)
         var edited = item
         edited.values[.notes] = word
@@ -25,25 +25,25 @@ import Testing
     }
 
     @Test func `all is well while nothing is lost`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (edited, _) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
-        knowledge.look(at: [edited], "edit")
-        knowledge.judge(shown: [edited])
+        knowledge.look(at: [edited], "edit", by: 0)
+        knowledge.judge(shown: [[edited]])
         #expect(Self.breaches(knowledge).isEmpty)
     }
 
     @Test func `an accepted edit that is nowhere is missed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         _ = Self.edit(item, &knowledge)
-        knowledge.judge(shown: [item])
+        knowledge.judge(shown: [[item]])
         #expect(Self.breaches(knowledge) == ["I1"])
     }
 
     @Test func `a value that nobody wrote is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         var item = knowledge.scene()
         item.values[.username] = "h~99~us"
         knowledge.observe([item.id: item], by: Self.push)
@@ -51,27 +51,27 @@ import Testing
     }
 
     @Test func `what differs here from upstream is noticed at the end`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         var item = knowledge.scene()
         item.isTrashed = true
-        knowledge.judge(shown: [item])
+        knowledge.judge(shown: [[item]])
         #expect(Self.breaches(knowledge) == ["I3"])
     }
 
     @Test func `an item that is there twice is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         var other = PlainItem(id: "2", revision: "a")
         (other.origin, other.values) = (item.origin, item.values)
         knowledge.observe(
             ["1": item, "2": other],
-            by: .host(.create, known: nil, left: .seconds(2))
+            by: .host(0, .create, known: nil, left: .seconds(2))
         )
         #expect(Self.breaches(knowledge) == ["I4"])
     }
 
     @Test func `a newer edit that gives way to an older one is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (first, _) = Self.edit(item, &knowledge)
         let (second, _) = Self.edit(item, &knowledge)
@@ -81,26 +81,26 @@ import Testing
     }
 
     @Test func `an accepted edit that is not shown is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         _ = Self.edit(item, &knowledge)
-        knowledge.look(at: [item], "edit")
-        knowledge.look(at: [item], "restart")
+        knowledge.look(at: [item], "edit", by: 0)
+        knowledge.look(at: [item], "restart", by: 0)
         #expect(Self.breaches(knowledge) == ["I6", "I8"])
     }
 
     @Test func `a value that was known here and never shown is not overwritten`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
-        knowledge.deliver(nil, of: knowledge.upstream, at: .seconds(1))
+        knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
         var overwritten = item
-        overwritten.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: true)
+        overwritten.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", at: 0)
         knowledge.observe([item.id: overwritten], by: Self.push)
         #expect(Self.breaches(knowledge) == ["I7"])
     }
 
     @Test func `a refused edit that arrives is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.conclude([word], .rejected)
@@ -109,51 +109,51 @@ import Testing
     }
 
     @Test func `a request before its time is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         _ = knowledge.scene()
-        knowledge.holds[false] = .seconds(10)
-        knowledge.noteRequest(isIdentity: true, "a token", at: .seconds(5))
+        knowledge.holds[0] = [false: .seconds(10)]
+        knowledge.noteRequest(isIdentity: true, "a token", by: 0, at: .seconds(5))
         #expect(Self.breaches(knowledge).isEmpty)
-        knowledge.noteRequest(isIdentity: false, "a sync", at: .seconds(5))
+        knowledge.noteRequest(isIdentity: false, "a sync", by: 0, at: .seconds(5))
         #expect(Self.breaches(knowledge) == ["I12"])
     }
 
     @Test func `a base that goes back, or nearly goes, is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
-        knowledge.look(atBase: [item.id: 50_000])
-        knowledge.look(atBase: [item.id: 10_000])
-        knowledge.look(atBase: [:])
+        knowledge.look(atBase: [item.id: 50_000], of: 0)
+        knowledge.look(atBase: [item.id: 10_000], of: 0)
+        knowledge.look(atBase: [:], of: 0)
         #expect(Self.breaches(knowledge) == ["I13", "I14"])
     }
 
     @Test func `what others write while an answer is on its way was not known here`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let told = knowledge.upstream
         var theirs = item
-        theirs.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", isOwn: false)
+        theirs.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", at: nil)
         knowledge.observe([item.id: theirs], by: .other)
-        knowledge.see(item)
-        knowledge.deliver(nil, of: told, at: .seconds(1))
-        knowledge.observe([:], by: .host(.delete, known: nil, left: .seconds(2)))
+        knowledge.see(item, at: 0)
+        knowledge.deliver(nil, of: told, to: 0, at: .seconds(1))
+        knowledge.observe([:], by: .host(0, .delete, known: nil, left: .seconds(2)))
         #expect(Self.breaches(knowledge).isEmpty)
     }
 
     @Test func `what was saved and is upstream is shown`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.conclude([word], .saved)
         knowledge.observe([item.id: edited], by: Self.push)
-        knowledge.look(at: [item], "while", isWhole: false)
+        knowledge.look(at: [item], "while", by: 0, isWhole: false)
         #expect(Self.breaches(knowledge).isEmpty)
-        knowledge.look(at: [item], "while")
+        knowledge.look(at: [item], "while", by: 0)
         #expect(Self.breaches(knowledge) == ["I6"])
     }
 
     @Test func `what was shown is there for who edits it, unless others have deleted it`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         knowledge.miss(item.origin ?? "")
         #expect(Self.breaches(knowledge) == ["I6"])
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `what is written into the trash, where others have put it, is noticed`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (written, word) = Self.edit(item, &knowledge)
         var edited = written
@@ -171,26 +171,59 @@ import Testing
         var trashed = item
         trashed.isTrashed = true
         knowledge.observe([item.id: trashed], by: .other)
+        knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
         edited.isTrashed = true
         knowledge.observe([item.id: edited], by: Self.push)
         #expect(Self.breaches(knowledge) == ["I1"])
     }
 
     @Test func `a refused edit gives way to anything`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
         knowledge.conclude([word], .rejected)
-        knowledge.observe([item.id: item], by: .host(.push, known: "b", left: .seconds(3)))
+        knowledge.observe([item.id: item], by: .host(0, .push, known: "b", left: .seconds(3)))
         #expect(Self.breaches(knowledge).isEmpty)
     }
 
+    @Test func `to one host the other is somebody else`() {
+        var knowledge = Knowledge("bitwarden", hosts: 2)
+        let item = knowledge.scene()
+        let (edited, word) = Self.edit(item, &knowledge)
+        knowledge.observe([item.id: edited], by: Self.push)
+        let push = Knowledge.Author.host(1, .push, known: "b", left: .seconds(3))
+        var theirs = edited
+        theirs.values[.notes] = knowledge.newWord(.notes, of: item.origin ?? "", at: 1)
+        // A race, which nobody can know of.
+        var race = knowledge
+        race.observe([item.id: theirs], by: push)
+        #expect(Self.breaches(race).isEmpty)
+        // It was shown to who wrote over it.
+        var seen = knowledge
+        seen.see(edited, at: 1)
+        seen.observe([item.id: theirs], by: push)
+        #expect(Self.breaches(seen).isEmpty && seen.words[word]?.isExcused == true)
+        // It was known at the other host, and shown to nobody.
+        knowledge.deliver(nil, of: knowledge.upstream, to: 1, at: .seconds(2))
+        knowledge.observe([item.id: theirs], by: push)
+        #expect(Self.breaches(knowledge) == ["I7"])
+    }
+
+    @Test func `at the end each host shows what is upstream`() {
+        var knowledge = Knowledge("bitwarden", hosts: 2)
+        let item = knowledge.scene()
+        knowledge.judge(shown: [[item], [item]])
+        #expect(Self.breaches(knowledge).isEmpty)
+        knowledge.judge(shown: [[item], []])
+        #expect(Self.breaches(knowledge) == ["I3"])
+    }
+
     @Test func `a deletion destroys nothing that was known and never shown`() {
-        var knowledge = Knowledge(profile: "bitwarden")
+        var knowledge = Knowledge("bitwarden")
         _ = knowledge.scene()
-        knowledge.deliver(nil, of: knowledge.upstream, at: .seconds(1))
-        knowledge.observe([:], by: .host(.delete, known: nil, left: .seconds(2)))
+        knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
+        knowledge.observe([:], by: .host(0, .delete, known: nil, left: .seconds(2)))
         #expect(Self.breaches(knowledge) == ["I15", "I15"])
     }
 }
@@ -199,10 +232,10 @@ extension Knowledge {
     /// Somebody else's item, which is upstream, and known of.
     fileprivate mutating func scene() -> PlainItem {
         var item = PlainItem(id: "1", revision: "a")
-        let origin = newOrigin(isOwn: false)
+        let origin = newOrigin(at: nil)
         item.origin = origin
-        item.values[.name] = newWord(.name, of: origin, isOwn: false)
-        item.values[.notes] = newWord(.notes, of: origin, isOwn: false)
+        item.values[.name] = newWord(.name, of: origin, at: nil)
+        item.values[.notes] = newWord(.notes, of: origin, at: nil)
         observe([item.id: item], by: .other)
         return item
     }

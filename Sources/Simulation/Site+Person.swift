@@ -7,12 +7,12 @@ import Vault
 
 /// What the person at this host does, as a client does it: read, then write what was read with a
 /// change in it.
-extension Stage {
+extension Site {
     func takeOwn(_ step: Step) async {
         guard step.isAside else { return await act(step) }
         state.withLock { $0.underWay += 1 }
         do {
-            try await background.address.tell {
+            try await world.background.address.tell {
                 await self.act(step)
                 self.state.withLock { $0.underWay -= 1 }
             }
@@ -44,7 +44,7 @@ extension Stage {
         case .create: await create(house)
         case .sync:
             let report = try? await house.scheduler.address.ask { .sync(isFull: true, $0) }
-            history.note("the sync ended: \(report.map { "\($0.outcome)" } ?? "unanswered")")
+            note("the sync ended: \(report.map { "\($0.outcome)" } ?? "unanswered")")
         case .retry: await retry(house)
         case .discard(let place): await discard(place, house)
         case .saveCopy(let place): await saveCopy(place, house)
@@ -53,12 +53,12 @@ extension Stage {
     }
 
     private func create(_ house: House) async {
-        let (item, words) = oracle.with { knowledge in
-            let origin = knowledge.newOrigin(isOwn: true)
+        let (item, words) = oracle.with { [number] knowledge in
+            let origin = knowledge.newOrigin(at: number)
             var item = PlainItem(id: "", revision: "")
             item.origin = origin
             for field in PlainField.allCases {
-                item.values[field] = knowledge.newWord(field, of: origin, isOwn: true)
+                item.values[field] = knowledge.newWord(field, of: origin, at: number)
             }
             return (item, item.words)
         }
@@ -80,7 +80,7 @@ extension Stage {
         else { return }
         guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
         defer { state.withLock { _ = $0.busy.remove(origin) } }
-        oracle.with { $0.see(item) }
+        oracle.with { [number] in $0.see(item, at: number) }
         // Somebody has it open for a while.
         if let lingers = step.lingers {
             try? await time.sleep(for: lingers)
@@ -111,7 +111,7 @@ extension Stage {
     /// Whoever changes what is to be deleted wants it after all.
     private func withdrawDeletion(of origin: String, if fate: Knowledge.Word.Fate) {
         guard fate == .queued || fate == .saved else { return }
-        oracle.with { $0.origins[origin]?.deletion = nil }
+        oracle.with { [number] in $0.origins[origin]?.deletions[number] = nil }
     }
 
     private func edit(
@@ -121,8 +121,8 @@ extension Stage {
         _ house: House
     ) async {
         var edited = item
-        let word = oracle.with { knowledge in
-            let word = knowledge.newWord(field, of: origin, isOwn: true)
+        let word = oracle.with { [number] knowledge in
+            let word = knowledge.newWord(field, of: origin, at: number)
             knowledge.words[word]?.isLive = !item.isTrashed
             return word
         }
@@ -136,30 +136,28 @@ extension Stage {
 
     /// What upstream has never seen is gone when it is trashed.
     private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
-        oracle.with { $0.origins[origin]?.isTrashedHere = true }
+        oracle.with { [number] in _ = $0.origins[origin]?.trashed.insert(number) }
         let fate = await edit(.trash(item.id), "trashing \(origin)", origin, house)
         withdrawDeletion(of: origin, if: fate)
         guard fate == .saved || fate == .unknown else { return }
-        oracle.with { knowledge in
+        oracle.with { [number] knowledge in
             if knowledge.origins[origin]?.hasLanded == false {
-                knowledge.origins[origin]?.isDeletedHere = true
+                knowledge.origins[origin]?.deleted.insert(number)
             }
         }
     }
 
     private func delete(_ item: PlainItem, _ origin: String, _ house: House) async {
-        let was = oracle.with { knowledge in
-            let was = knowledge.origins[origin]?.isDeletedHere ?? false
-            knowledge.origins[origin]?.isDeletedHere = true
-            knowledge.origins[origin]?.deletion = .begun
-            return was
+        let isFirst = oracle.with { [number] knowledge in
+            knowledge.origins[origin]?.deletions[number] = .begun
+            return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)
-        oracle.with { knowledge in
-            knowledge.origins[origin]?.deletion = fate
+        oracle.with { [number] knowledge in
+            knowledge.origins[origin]?.deletions[number] = fate
             // What was told to be missing may be so because this was carried out twice.
-            if fate == .rejected, knowledge.origins[origin]?.isGone != true {
-                knowledge.origins[origin]?.isDeletedHere = was
+            if fate == .rejected, isFirst, knowledge.origins[origin]?.isGone != true {
+                knowledge.origins[origin]?.deleted.remove(number)
             }
         }
     }
@@ -174,13 +172,13 @@ extension Stage {
             let written = try await house.repository.address.ask { .edit(wish, $0) }.get()
             guard !house.line.isDead else { return .unknown }
             let isSaved = written.disposition == .saved
-            history.note(
+            note(
                 "\(what): \(isSaved ? "saved" : "queued") as \(history.name(written.value))"
             )
             state.withLock { $0.counts[isSaved ? .saved : .queued, default: 0] += 1 }
             return isSaved ? .saved : .queued
         } catch {
-            history.note("\(what): \(Self.short(error))")
+            note("\(what): \(Words.of(error))")
             guard let refusal = error as? Repository.Refusal, !house.line.isDead else {
                 return .unknown
             }
@@ -225,14 +223,14 @@ extension Stage {
         else {
             // What is deleted is not shown, and nothing is while the vault is locked.
             let summary = change.summary
-            oracle.with { knowledge in
+            oracle.with { [number] knowledge in
                 guard let origin = knowledge.shown[summary.lane.cipherID] else { return }
-                knowledge.discard(origin, withWords: summary.type != .hardDelete)
+                knowledge.discard(origin, withWords: summary.type != .hardDelete, at: number)
             }
             return
         }
         guard let origin = item.origin else { return }
-        oracle.with { $0.discard(origin, withWords: true) }
+        oracle.with { [number] in $0.discard(origin, withWords: true, at: number) }
     }
 
     // MARK: What is shown
@@ -266,7 +264,13 @@ extension Stage {
         let told = oracle.with(\.accepted)
         guard let house, let items = await everything(house), !house.line.isDead else { return }
         let isWhole = items.allSatisfy { $0.isShared || $0.origin != nil }
-        oracle.look(at: items.filter { isReadable($0) }, occasion, isWhole: isWhole, told: told)
+        oracle.look(
+            at: items.filter { isReadable($0) },
+            occasion,
+            by: number,
+            isWhole: isWhole,
+            told: told
+        )
     }
 
     private func look(_ occasion: String, if fate: Knowledge.Word.Fate) async {

@@ -1,0 +1,85 @@
+/// What is to be said in the end.
+extension Knowledge {
+    /// All is quiet: what was accepted is somewhere, and here is what is there.
+    ///
+    /// - Parameter shown: What each host shows.
+    mutating func judge(shown: [[PlainItem]]) {
+        let there = Self.words(in: upstream)
+        for word in words.values.sorted(by: { $0.place < $1.place }) where isOwed(word) {
+            if !there.contains(word.text) {
+                breach("I1", "\(word.text) was accepted (\(word.fate)) and is nowhere upstream")
+            }
+        }
+        judgeCreations()
+        judgeDoubles()
+        judgeDeletions()
+        for items in shown { judgeSameness(items) }
+    }
+
+    private func isOwed(_ word: Word) -> Bool { isWanted(word) && !hasSuccessor(word) }
+
+    private mutating func judgeCreations() {
+        let there = Set(upstream.values.filter { !$0.isBackup }.compactMap(\.origin))
+        for (name, origin) in origins.sorted(by: { $0.key < $1.key }) {
+            guard let host = origin.host, origin.fate == .saved || origin.fate == .queued,
+                !origin.wasDeleted, !origin.discarded.contains(host), !there.contains(name)
+            else { continue }
+            breach("I4", "\(name) was accepted and is not upstream")
+        }
+    }
+
+    /// An extra copy that upstream has hidden stays, if others have changed it since.
+    private mutating func judgeDoubles() {
+        var counts: [String: Int] = [:]
+        for item in upstream.values where !item.isBackup && !item.isTrashed {
+            if let origin = item.origin { counts[origin, default: 0] += 1 }
+        }
+        if hasLied {
+            counts = counts.filter { origins[$0.key]?.isTouchedElsewhere == false }
+        }
+        breachDoubles(counts)
+    }
+
+    /// Whoever discards a change of which nobody knows whether it was carried out has the choice.
+    mutating func breachDoubles(_ counts: [String: Int]) {
+        for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
+            guard let origin = origins[name], origin.discarded.isEmpty else { continue }
+            // Each of two hosts may bring back what others have deleted.
+            if count > (origin.wasDeleted ? hosts : 1) {
+                breach("I4", "\(name) is upstream \(count) times")
+            }
+        }
+    }
+
+    /// A deletion yields to those who wrote what its writer had not seen, and to nobody else.
+    private mutating func judgeDeletions() {
+        for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
+            guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
+                origin.deletions.contains(where: { host, fate in
+                    (fate == .saved || fate == .queued)
+                        && origin.changes(but: host) == origin.changesSeen[host]
+                })
+            else { continue }
+            breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")
+        }
+    }
+
+    private mutating func judgeSameness(_ shown: [PlainItem]) {
+        var here: [String: PlainItem] = [:]
+        for item in shown { here[item.id] = item }
+        for (id, item) in upstream.sorted(by: { $0.key < $1.key }) where !item.isShared {
+            guard let other = here[id] else {
+                breach("I3", "\(item.origin ?? "an item") is upstream and not here")
+                continue
+            }
+            if other.content != item.content || other.isTrashed != item.isTrashed
+                || other.isFavourite != item.isFavourite
+            {
+                breach("I3", "\(item.origin ?? "an item") is not here as it is upstream")
+            }
+        }
+        for (id, item) in here.sorted(by: { $0.key < $1.key }) where upstream[id] == nil {
+            breach("I3", "\(item.origin ?? "an item") is here and not upstream")
+        }
+    }
+}

@@ -1,0 +1,115 @@
+/// What a host asks, and what it shows.
+extension Knowledge {
+    mutating func noteRequest(
+        isIdentity: Bool,
+        _ call: String,
+        by host: Int,
+        at now: Duration
+    ) {
+        if let hold = holds[host]?[isIdentity], now < hold {
+            breach(
+                "I12",
+                "\(call) leaves \((hold - now).shown) before the time that upstream asked to wait"
+            )
+        }
+        requests[host, default: []].append(now)
+        if let all = requests[host], let first = all.first, all.count > Self.mostRequests {
+            requests[host]?.removeFirst()
+            if now - first < .seconds(60) {
+                breach("I12", "more than \(Self.mostRequests) requests within a minute")
+            }
+        }
+    }
+
+    private static let mostRequests = 400
+}
+
+// MARK: - What is shown here
+
+extension Knowledge {
+    /// What was accepted is shown, or it has been upstream.
+    ///
+    /// - Parameters:
+    ///   - isWhole: Whether nothing is here under a key that this host does not have.
+    ///   - told: What had been accepted before anybody looked.
+    mutating func look(
+        at shown: [PlainItem],
+        _ occasion: String,
+        by host: Int,
+        isWhole: Bool = true,
+        told: Set<String>? = nil
+    ) {
+        for item in shown {
+            for flaw in flaws(of: item) { breach("I2", "here: \(flaw)") }
+        }
+        guard isWhole else { return }
+        let visible = Set(shown.flatMap(\.words))
+        let known = wordsKnownUpstream
+        for word in words.values.sorted(by: { $0.place < $1.place })
+        where word.host == host && mustBeKept(word) {
+            let isShared = origins[word.origin]?.isShared == true
+            if told?.contains(word.text) == false { continue }
+            let mustBeShown = !word.hasLanded || (word.fate == .saved && known.contains(word.text))
+            if !visible.contains(word.text), mustBeShown, !isShared {
+                breach(
+                    occasion == "restart" ? "I8" : "I6",
+                    "\(word.text) (\(word.fate)) was accepted and is not shown after a \(occasion)"
+                )
+            }
+        }
+    }
+
+    var accepted: Set<String> {
+        Set(words.values.lazy.filter(\.isAcknowledged).map(\.text))
+    }
+
+    /// What upstream holds, as far as whoever was told that it does must know of it: nobody says
+    /// anything else, and nobody reads anything else.
+    private var wordsKnownUpstream: Set<String> {
+        if hasLied || mayRegress || hasRotated { return [] }
+        let items = upstream.values.filter { !$0.isBackup && !$0.isShared }
+        return Set(items.flatMap(\.values.values))
+    }
+
+    /// What is shown and accepted, and was taken away by nobody, is there for who edits it.
+    mutating func miss(_ name: String) {
+        guard let origin = origins[name], !hasLied, !mayRegress, !origin.wasDeleted,
+            origin.discarded.isEmpty, !origin.isShared,
+            origin.host == nil || origin.fate == .saved || origin.fate == .queued
+        else { return }
+        breach("I6", "\(name) was shown, and is not there for who edits it")
+    }
+
+    private func mustBeKept(_ word: Word) -> Bool {
+        isWanted(word) && !hasSuccessor(word) { $0.fate != .rejected }
+    }
+
+    /// Whether whoever wrote it was told that it is safe, and has not said since that it may go.
+    func isWanted(_ word: Word) -> Bool {
+        guard let host = word.host, word.isAcknowledged, !word.isExcused,
+            let origin = origins[word.origin]
+        else { return false }
+        return !origin.deleted.contains(host) && !origin.discarded.contains(host)
+    }
+
+    /// Base never goes back, and never loses nearly everything, unless upstream did.
+    mutating func look(atBase new: [String: Int64], of host: Int) {
+        let base = self.base[host] ?? [:]
+        self.base[host] = new
+        guard !mayRegress else { return }
+        for (id, ticks) in new.sorted(by: { $0.key < $1.key }) {
+            if let before = base[id], ticks < before - 10_000 {
+                breach("I13", "an item went back to an earlier revision")
+            }
+        }
+        // What has come since the last look was there when it was decided what may go.
+        let gone = base.keys.filter { new[$0] == nil }
+        let count = Set(base.keys).union(new.keys).count
+        let isNearlyAll = gone.count == count || (count >= 10 && gone.count * 10 >= count * 9)
+        guard !gone.isEmpty, isNearlyAll else { return }
+        let stillThere = gone.filter { upstream[$0] != nil }
+        if stillThere.count * 2 > gone.count {
+            breach("I14", "\(gone.count) of \(base.count) items went although upstream has them")
+        }
+    }
+}

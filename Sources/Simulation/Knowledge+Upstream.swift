@@ -1,0 +1,196 @@
+/// What upstream holds, and who has changed it.
+extension Knowledge {
+    mutating func observe(_ items: [String: PlainItem], by author: Author) {
+        let before = upstream
+        guard before != items else { return }
+        upstream = items
+        let (old, new) = (Self.words(in: before), Self.words(in: items))
+        forgive(after: new.subtracting(old), by: author)
+        for word in new.subtracting(old).sorted() { arrive(word, by: author) }
+        for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
+        for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
+            check(item, by: author)
+            if let older = before[id] { checkTrash(item, over: older, by: author) }
+            guard let origin = item.origin else { continue }
+            origins[origin]?.change(by: author.host)
+            if author != .rollBack, let older = before[id], item.isStampedBefore(older) {
+                origins[origin]?.oddStamps.insert(author.host)
+            }
+        }
+        for (id, item) in before.sorted(by: { $0.key < $1.key }) where items[id] == nil {
+            guard let origin = item.origin, !item.isBackup else { continue }
+            if author == .other || author == .rollBack {
+                origins[origin]?.isDeletedElsewhere = true
+            } else {
+                origins[origin]?.isGone = true
+            }
+        }
+        checkCounts()
+    }
+
+    static func words(in items: [String: PlainItem]) -> Set<String> {
+        Set(items.values.flatMap(\.words))
+    }
+
+    private mutating func arrive(_ text: String, by author: Author) {
+        guard var word = words[text] else { return }
+        word.hasLanded = true
+        if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused {
+            breach("I8", "\(text) was refused to its writer and reached upstream all the same")
+        }
+        words[text] = word
+    }
+
+    private mutating func vanish(
+        _ text: String,
+        _ before: [String: PlainItem],
+        by author: Author
+    ) {
+        guard let word = words[text] else { return }
+        guard case .host(let host, let kind, let known, let left) = author else {
+            if author == .rollBack, isRemembered(word, before) {
+                words[text]?.isForgotten = true
+            } else {
+                words[text]?.isExcused = true
+            }
+            return
+        }
+        let (isOwn, isSeen) = (word.host == host, word.seen.contains(host))
+        // What gives way to somebody who may do that is nobody's loss; with this host's own words it is
+        // another matter.
+        if !isOwn { words[text]?.isExcused = true }
+        guard let origin = origins[word.origin] else { return }
+        if origin.deleted.contains(host), kind == .delete, isSeen || isOwn {
+            words[text]?.isExcused = true
+            return
+        }
+        if isOwn {
+            // Its writer was told that it was refused: what was delivered twice was answered twice.
+            if word.fate != .rejected, !hasSuccessor(word) {
+                breach("I5", "\(text) was upstream and was overwritten by nothing newer")
+            }
+            return
+        }
+        if isSeen { return }
+        // It looks like an earlier state of what this host wrote.
+        if origin.oddStamps.contains(where: { $0 != host }) {
+            races += 1
+            return
+        }
+        // A person deletes what is shown to them, as in the server's own clients; only what waits is
+        // compared with upstream first.
+        if kind == .delete, origin.deletions[host] == .begun {
+            races += 1
+            return
+        }
+        let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
+        if kind == .push, known == nil {
+            breach("I7", "\(text) was overwritten by a request that names no revision")
+            return
+        }
+        // Nobody here can know of what came between an answer and a request; the server does not let
+        // that be overwritten, unless the stamps are too close to tell.
+        guard let delivered = word.delivered[host], delivered <= left,
+            kind != .push || item?.revision == known
+        else {
+            races += 1
+            return
+        }
+        // The server's own clients would do the same: whoever deletes sees what is shown.
+        breach(
+            kind == .delete ? "I15" : "I7",
+            "\(text), which another device wrote, was known here and is gone by a \(kind.rawValue)"
+        )
+    }
+
+    /// Whether its host still knows what upstream has forgotten: it wrote it, was told that it is
+    /// there, and nothing but the time of the stamps says that it is not.
+    private func isRemembered(_ word: Word, _ before: [String: PlainItem]) -> Bool {
+        guard word.host != nil, word.isAcknowledged, !word.isExcused, !hasOddStamps, !hasLied else {
+            return false
+        }
+        return before.values.contains { $0.values[word.field] == word.text && !$0.isBackup }
+    }
+
+    /// What is written after upstream has forgotten something hides that it has; what was forgotten and
+    /// comes back does not.
+    private mutating func forgive(after arrivals: Set<String>, by author: Author) {
+        guard author != .rollBack, !arrivals.contains(where: { words[$0]?.isForgotten == true })
+        else { return }
+        for (text, word) in words where word.isForgotten { words[text]?.isExcused = true }
+    }
+
+    /// Whether a later word of the same field was accepted from the same person, or is upstream.
+    func hasSuccessor(_ word: Word) -> Bool {
+        hasSuccessor(word) { $0.hasLanded || $0.isAcknowledged }
+    }
+
+    private mutating func check(_ item: PlainItem, by author: Author) {
+        if item.flaws == [PlainItem.oldKey] {
+            breach("I17", "\(item.id) was written under a key that the account had before")
+        } else if !item.flaws.isEmpty {
+            breach("I2", "an item upstream cannot be opened: \(item.flaws.joined(separator: ", "))")
+        }
+        if let origin = item.origin, !item.isBackup {
+            origins[origin]?.hasLanded = true
+            origins[origin]?.id = item.id
+        }
+        for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
+    }
+
+    /// Whoever edits something that others put into the trash wants it back; what is written into the
+    /// trash is gone with it.
+    private mutating func checkTrash(
+        _ item: PlainItem,
+        over older: PlainItem,
+        by author: Author
+    ) {
+        guard case .host(let host, .push, let known, let left) = author, known == older.revision,
+            older.isTrashed, item.isTrashed, let origin = item.origin.flatMap({ origins[$0] }),
+            !origin.trashed.contains(host), let since = origin.trashDelivered[host],
+            since <= left
+        else { return }
+        let there = Set(older.words)
+        for word in item.words where !there.contains(word) && words[word]?.isLive == true {
+            breach("I1", "\(word) was written into the trash, into which others had put its item")
+        }
+    }
+
+    /// What does not belong where it is.
+    func flaws(of item: PlainItem) -> [String] {
+        guard let origin = item.origin, origins[origin] != nil else {
+            return ["an item that nobody made (\(item.origin ?? "without an origin"))"]
+        }
+        return PlainField.allCases.compactMap { field in
+            guard let text = item.values[field] else { return nil }
+            guard let word = words[text] else { return "\(text), which nobody wrote" }
+            if word.origin != origin { return "\(text) of \(word.origin) stands in \(origin)" }
+            if word.field != field { return "\(text) stands in the \(field)" }
+            return nil
+        }
+    }
+
+    /// One item for each that was made, and one copy for each content that gave way.
+    private mutating func checkCounts() {
+        var counts: [String: Int] = [:]
+        var copies: [[String]: Int] = [:]
+        for item in upstream.values {
+            guard let origin = item.origin else { continue }
+            if item.isBackup {
+                copies[[origin] + item.content, default: 0] += 1
+            } else {
+                counts[origin, default: 0] += 1
+            }
+        }
+        // Whoever is told that something is not there creates it again, and so does whoever waits for
+        // an answer by a clock that is set; what is too many is put into the trash at the next look.
+        if hasLied { return }
+        if hasRightClocks { breachDoubles(counts) }
+        guard !hasCopies else { return }
+        // Each of two hosts may find the same to have given way.
+        for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > hosts {
+            let words = content.dropFirst().joined(separator: ", ")
+            breach("I4", "\(content[0]) has \(count) backup copies of the same content (\(words))")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import Host
+import Machine
+import Messaging
+import Metrics
+import Sync
+import System
+import Vault
+
+/// The end of a run, as one host comes to it.
+extension Site {
+    var isSignedOut: Bool { state.withLock(\.isSignedOut) }
+
+    func calmMachine() async {
+        await reviveIfDown()
+        disk.heal()
+        clock.setRight()
+    }
+
+    func calmWay() async {
+        state.withLock { $0.isDrill = false }
+        setCut(false)
+        house?.line.calm()
+        if let house { await drill(false, house) }
+        await signInAgain()
+        await unlock()
+    }
+
+    /// A person who cannot read the vault any more signs in, too.
+    private func isToSignIn(_ latest: Int) -> Bool {
+        state.withLock { $0.isSignedOut || $0.keysKnown < latest }
+    }
+
+    /// As the host takes up an account that it knows: keys of yesterday go, the session comes back, and
+    /// then the new keys.
+    func signInAgain() async {
+        let latest = cloud.rings.count - 1
+        guard let house, !house.line.isCut, house.session.isSignedOut || isToSignIn(latest) else {
+            return
+        }
+        do {
+            let upstream = try world.directUpstream(of: number)
+            let tokens = try await Cloud.signIn(upstream)
+            let hasOldKeys = state.withLock { state in
+                state.tokens = tokens
+                state.isSignedOut = false
+                defer { state.keysKnown = latest }
+                return state.keysKnown < latest
+            }
+            house.line.sessionEnded = nil
+            if hasOldKeys { house.lock() }
+            house.session.signIn(tokens)
+            if hasOldKeys {
+                try? await time.sleep(for: .milliseconds(5))
+                state.withLock { $0.isLocked = false }
+                house.unlock(cloud.rings[latest])
+                await reseal(house)
+            }
+            try await house.scheduler.address.tell(.trigger(.signedIn))
+        } catch {
+            oracle.say("simulator", "nobody can sign in: \(error)")
+        }
+    }
+
+    /// Until when upstream itself has asked to be left alone. A host that is started with a wrong clock
+    /// reads that wrongly from what it kept, and waits for an hour at most.
+    var quietUntil: Duration {
+        let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
+        let hold = oracle.with(\.latestHold)
+        let mayMisread = state.withLock { $0.hadWrongClock && max(hold, ban) > .zero }
+        return max(hold, ban, mayMisread ? state.withLock(\.upSince) + .seconds(3_600) : .zero)
+    }
+
+    var changes: [StoredChange] { (try? house?.store.reader.changes(of: cloud.userID)) ?? [] }
+
+    /// What is to be brought upstream, and can be.
+    var waiting: [StoredChange] {
+        let poisoned = world.poisoned
+        return changes.filter {
+            $0.summary.state != .quarantined && $0.summary.lane.cipherID != poisoned
+        }
+    }
+
+    /// Nothing waits, and nobody.
+    var isQuiet: Bool { waiting.isEmpty && state.withLock(\.underWay) == 0 }
+
+    func retryEverything() async {
+        guard let house, !changes.isEmpty else { return }
+        // Whoever unlocks once more has everything brought under the present key that is not yet.
+        await reseal(house)
+        await takeOwn(.aside(.retry, isAside: false))
+    }
+
+    func judge() async {
+        guard let house else { return }
+        await judgeFigures(house)
+        judgeSecrets(house)
+    }
+
+    // MARK: Figures and secrets
+
+    /// What was counted is what people were told, as long as this process has been up.
+    private func judgeFigures(_ house: House) async {
+        guard !oracle.with(\.hasCopies) else { return }
+        let page = String(decoding: await house.registry.page(.prometheus), as: UTF8.self)
+        let counts = state.withLock(\.counts)
+        for disposition in [SyncMetrics.Disposition.saved, .queued, .rejected] {
+            let told = page.split(separator: "\n").filter {
+                $0.hasPrefix("holdfast_edits_total{")
+                    && $0.contains("\"\(disposition.rawValue)\"")
+            }
+            .compactMap { line in line.split(separator: " ").last.flatMap { Double($0) } }
+            .reduce(0, +)
+            let known = counts[disposition] ?? 0
+            if Int(told) != known {
+                oracle.say(
+                    "I19",
+                    "\(known) edits were \(disposition), and the figure says \(told)"
+                )
+            }
+        }
+    }
+
+    private func judgeSecrets(_ house: House) {
+        let words = oracle.with { Array($0.words.keys) }
+        let beginnings = ["h~", "o~"].map { Array($0.utf8) }
+        for file in [House.file, House.file + "-wal"] {
+            // To look for one after the other takes longer than all that went before.
+            guard beginnings.contains(where: { disk.contains($0, in: file) }) else { continue }
+            for word in words.sorted() where disk.contains(Array(word.utf8), in: file) {
+                oracle.say("I16", "\(word) lies on the disk as it was written")
+                return
+            }
+        }
+        for line in house.log.breaches {
+            oracle.say("I16", "a log line says what it must not: \(line)")
+        }
+    }
+}

@@ -1,0 +1,180 @@
+import EmbeddedUpstream
+import Host
+import Machine
+import Messaging
+import Sync
+import System
+import Vault
+
+extension Site {
+    func take(_ step: Step) async {
+        if let phase = step.awaits { await ambush(phase) }
+        for _ in 0..<step.turns { await Task.yield() }
+        await reviveIfDown()
+        note("[\(step.number)] \(step.deed)\(step.isAside ? ", aside" : "")")
+        if let hazard = step.deed.hazard, let house {
+            world.coverage.note(hazard, house.line.phase)
+        }
+        switch step.deed {
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
+            .discard, .retry:
+            await takeOwn(step)
+        case .kill, .cutPower, .restart, .fillDisk, .freeDisk, .breakDisk:
+            await takeMachine(step.deed)
+        case .wait, .cut, .mend, .drill, .strike, .strikeAt, .lock, .unlock, .signIn,
+            .setHostClock:
+            await takeWay(step.deed)
+        default: await world.take(step.deed)
+        }
+        await reviveIfDown()
+        inspect()
+        if script.hazards.hazards.contains(.scene), case .wait = step.deed { await look("while") }
+    }
+
+    /// What becomes of the way to the server, of the clock, and of who is signed in.
+    private func takeWay(_ deed: Deed) async {
+        switch deed {
+        case .wait(let duration): await pass(duration)
+        case .cut: setCut(true)
+        case .mend: setCut(false)
+        case .drill(let isOn):
+            state.withLock { $0.isDrill = isOn }
+            if let house { await drill(isOn, house) }
+        case .strike(let mishap, let times): house?.line.order(mishap, times: times)
+        case .strikeAt(let mishap, let kind): house?.line.order(mishap, on: kind, times: 1)
+        case .lock:
+            state.withLock { $0.isLocked = true }
+            house?.lock()
+        case .unlock: await unlock()
+        case .signIn: await signInAgain()
+        case .setHostClock(let step):
+            state.withLock { $0.hadWrongClock = true }
+            oracle.with { $0.hasRightClocks = false }
+            clock.step(step)
+        default: break
+        }
+    }
+
+    private func takeMachine(_ deed: Deed) async {
+        switch deed {
+        case .kill(let turns):
+            for _ in 0..<turns { await Task.yield() }
+            await kill()
+        case .cutPower(let call):
+            disk.cut(at: call)
+            // Somebody may have to write before it comes to that.
+            await pass(.seconds(2))
+            if !disk.isCut { disk.cut() }
+        case .restart: await restart()
+        case .fillDisk: disk.fail([.write], at: 1, error: 28)
+        case .freeDisk: disk.heal()
+        case .breakDisk(let times):
+            disk.fail([.write, .sync, .truncate], at: 1, times: times, error: 5)
+        default: break
+        }
+    }
+
+    /// Lies in wait for the host, but not for ever.
+    private func ambush(_ phase: Phase) async {
+        guard let house, house.line.phase != phase else { return }
+        let latch = Latch()
+        house.line.wait(for: phase, latch)
+        if script.hazards.hazards.contains(.scene), dice.happens(70) { await provoke(phase, house) }
+        await withTaskGroup(of: Void.self) { race in
+            race.addTask { await latch.wait() }
+            race.addTask { try? await self.time.sleep(for: .seconds(60)) }
+            await race.next()
+            latch.open()
+            race.cancelAll()
+        }
+    }
+
+    /// Sees to it that the host comes into that phase soon.
+    private func provoke(_ phase: Phase, _ house: House) async {
+        let place = dice.number(in: 0..<6)
+        switch phase {
+        case .resting: break
+        case .reading, .taking: await takeOwnAside(.sync)
+        case .pushing, .settling: await takeOwnAside(.edit(place, .notes))
+        case .comparing, .backingUp:
+            guard !state.withLock(\.isDrill) else { return }
+            await drill(true, house)
+            await takeOwn(.aside(.edit(place, .notes), isAside: false))
+            await world.takeElsewhere(.otherEdit(place, .username))
+            await drill(false, house)
+            await takeOwnAside(.sync)
+        }
+    }
+
+    private func takeOwnAside(_ deed: Deed) async {
+        await takeOwn(.aside(deed, isAside: true))
+    }
+
+    /// Time passes; a process that dies meanwhile comes up again.
+    func pass(_ duration: Duration) async {
+        let end = time.elapsed + duration
+        while time.elapsed < end {
+            try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
+            if disk.isCut || state.withLock(\.isDown) { await reviveIfDown() }
+            if oracle.breach != nil { return }
+        }
+    }
+
+    /// It is in force when this returns.
+    func drill(_ isOn: Bool, _ house: House) async {
+        try? await house.monitor.address.tell(.drill(isOn))
+        try? await house.monitor.address.ask { .pulse($0) }
+    }
+
+    func setCut(_ isCut: Bool) {
+        state.withLock { $0.isCut = isCut }
+        house?.line.isCut = isCut
+    }
+
+    /// With the key that this host knows of.
+    func unlock() async {
+        let known = state.withLock { state in
+            state.isLocked = false
+            return state.keysKnown
+        }
+        guard let house, house.keys.isLocked else { return }
+        house.unlock(cloud.rings[known])
+        await reseal(house)
+    }
+
+    /// What is still under keys from before is brought under the present one.
+    func reseal(_ house: House) async {
+        let known = state.withLock(\.keysKnown)
+        for former in cloud.rings.prefix(known) {
+            let count = try? await house.resolver.address.ask { .reseal(from: former, $0) }.get()
+            if let count, count > 0 {
+                try? house.scheduler.address.tryTell(.trigger(.queued))
+            }
+        }
+    }
+
+    /// What is here is looked at from outside.
+    func inspect() {
+        guard let house, !house.line.isDead, let userID = Optional(cloud.userID) else { return }
+        guard let layers = try? house.store.reader.layers(of: userID) else { return }
+        var base: [String: Int64] = [:]
+        for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
+        oracle.look(atBase: base, of: number)
+        if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
+            oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")
+        }
+        if let ended = house.line.sessionEnded, time.elapsed - ended > .seconds(60),
+            !state.withLock(\.isSignedOut)
+        {
+            oracle.say("I19", "the session is over, and nobody is told")
+        }
+        let waiting = layers.pending.count { $0.change?.state != .inFlight }
+        if layers.pending.isEmpty { oracle.with { [number] in $0.doubts[number] = 0 } }
+        // What upstream may have taken nobody can be refused any more, but there is an end to that too.
+        let doubts = oracle.with { [number] in $0.doubts[number] ?? 0 }
+        let mayWait = min(script.limit + doubts, 2 * script.limit)
+        if waiting > mayWait + state.withLock(\.underWay) {
+            oracle.say("I20", "\(waiting) changes wait, and \(mayWait) may")
+        }
+    }
+}

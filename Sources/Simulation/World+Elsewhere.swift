@@ -1,0 +1,113 @@
+import Host
+import Machine
+import Sync
+import System
+
+// MARK: - Another device
+
+extension World {
+    func addElsewhere() async throws {
+        let item = oracle.with { knowledge in
+            let origin = knowledge.newOrigin(at: nil)
+            var item = PlainItem(id: "", revision: "")
+            item.origin = origin
+            for field in PlainField.allCases {
+                item.values[field] = knowledge.newWord(field, of: origin, at: nil)
+            }
+            return item
+        }
+        try await elsewhere { try await self.cloud.add(item) }
+    }
+
+    /// Somebody else acts at the server, and the oracle looks.
+    func elsewhere(
+        by author: Knowledge.Author = .other,
+        _ body: @Sendable @escaping () async throws -> Void
+    ) async rethrows {
+        try await cloud.turns.hold("") {
+            try await body()
+            if let items = try? await cloud.look() { oracle.observe(items, by: author) }
+        }
+    }
+
+    func takeElsewhere(_ deed: Deed) async {
+        do {
+            switch deed {
+            case .otherCreate: try await addElsewhere()
+            case .otherEdit(let place, let field):
+                try await changeElsewhere(place) { world, item in
+                    guard let origin = item.origin else { return }
+                    var edited = item
+                    if field == .password, let old = item.values[.password] {
+                        edited.history = [old] + item.history
+                        edited.sealedHistory =
+                            [item.sealed[.password] ?? ""] + item.sealedHistory
+                    }
+                    edited.values[field] = world.oracle.with {
+                        $0.newWord(field, of: origin, at: nil)
+                    }
+                    edited.sealed[field] = nil
+                    try await world.cloud.write(edited)
+                }
+            case .otherTrash(let place):
+                try await changeElsewhere(place) { try await $0.cloud.account.trash($1.id) }
+            case .otherRestore(let place):
+                try await changeElsewhere(place) { _ = try await $0.cloud.account.restore($1.id) }
+            case .otherDelete(let place):
+                try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
+            case .rotateKeys:
+                oracle.with { $0.hasRotated = true }
+                try await elsewhere { try await self.cloud.rotateKeys() }
+            case .otherShare(let place):
+                try await changeElsewhere(place) { world, item in
+                    guard !item.isShared else { return }
+                    try await world.cloud.share(item.id)
+                    if let origin = item.origin {
+                        world.oracle.with { $0.origins[origin]?.isShared = true }
+                    }
+                }
+            case .otherFavour(let place):
+                try await changeElsewhere(place) { world, item in
+                    var edited = item
+                    edited.isFavourite.toggle()
+                    try await world.cloud.write(edited)
+                }
+            default: break
+            }
+        } catch {
+            history.note("another device could not: \(Words.of(error))")
+        }
+    }
+
+    private func changeElsewhere(
+        _ place: Int,
+        _ body: @Sendable @escaping (World, PlainItem) async throws -> Void
+    ) async throws {
+        // Devices that act within a second of each other are not told apart by any stamp.
+        try? await time.sleep(for: .milliseconds(dice.pick([5, 400, 1_500, 3_000])))
+        try await elsewhere {
+            let items = try await self.cloud.look().values.filter { !$0.isBackup && !$0.isShared }
+            guard let item = items.pick(place) else { return }
+            try await body(self, item)
+        }
+    }
+
+    /// Another device is faster.
+    func interlude(_ id: String) async {
+        do {
+            try await elsewhere {
+                guard let item = try await self.cloud.look()[id], let origin = item.origin,
+                    !item.isShared
+                else { return }
+                var edited = item
+                edited.values[.notes] = self.oracle.with {
+                    $0.newWord(.notes, of: origin, at: nil)
+                }
+                edited.sealed[.notes] = nil
+                try await self.cloud.write(edited)
+            }
+        } catch {
+            history.note("another device could not: \(Words.of(error))")
+        }
+    }
+}

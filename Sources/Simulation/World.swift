@@ -1,0 +1,97 @@
+import EmbeddedUpstream
+import Host
+import Machine
+import Messaging
+import System
+
+/// What all hosts of a run have in common: the server and its other device, the time, chance, and
+/// who knows everything.
+final class World: Sendable {
+    let script: Script
+    let executor: SeededExecutor
+    let history: History
+    let oracle: Oracle
+    let cloud: Cloud
+    let coverage: Coverage
+    let dice: Dice
+    let cache = SyncCache()
+    let background = Mailbox<@Sendable () async -> Void>(name: "background")
+    private let state = Lock(State())
+
+    private struct State {
+        var isCalm = false
+        /// The item that upstream refuses to change.
+        var poisoned: String?
+    }
+
+    init(
+        _ script: Script,
+        _ executor: SeededExecutor,
+        _ coverage: Coverage,
+        _ history: History
+    ) async throws {
+        self.script = script
+        self.executor = executor
+        self.coverage = coverage
+        self.history = history
+        oracle = Oracle(Knowledge(script.profile.rawValue, hosts: script.hosts), history)
+        dice = Dice(seed: script.seed ^ 0xD1CE)
+        cloud = try await Cloud(script.profile, executor.time, seed: script.seed)
+    }
+
+    var time: VirtualTimekeeper { executor.time }
+
+    /// Nothing goes wrong of its own accord any more.
+    var isCalm: Bool {
+        get { state.withLock(\.isCalm) }
+        set { state.withLock { $0.isCalm = newValue } }
+    }
+
+    var poisoned: String? {
+        get { state.withLock(\.poisoned) }
+        set { state.withLock { $0.poisoned = newValue } }
+    }
+
+    /// Under which the server knows that host.
+    static func device(of host: Int) -> Int { 2 + host }
+
+    /// A way to the server for that host on which nothing goes wrong.
+    func directUpstream(of host: Int) throws -> Upstream {
+        try Cloud.upstream(cloud.directLine, time, executor.chance, device: Self.device(of: host))
+    }
+
+    func runBackground() async {
+        await withDiscardingTaskGroup { tasks in
+            for await body in background { tasks.addTask { await body() } }
+            tasks.cancelAll()
+        }
+    }
+
+    /// What happens at the server, or to it.
+    func take(_ deed: Deed) async {
+        switch deed {
+        case .setUpstreamClock(let seconds):
+            noteOddStamps()
+            await cloud.setClock(seconds: seconds)
+        case .setDigits(let digits):
+            noteOddStamps()
+            await cloud.server.setStampDigits(digits)
+        case .remember: await cloud.remember()
+        case .rollBack:
+            oracle.with { $0.mayRegress = true }
+            try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
+        case .poison(let place):
+            let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
+            poisoned = items.pick(place)?.id
+        case .endSession: try? await elsewhere { try await self.cloud.endSessions() }
+        default: await takeElsewhere(deed)
+        }
+    }
+
+    private func noteOddStamps() {
+        oracle.with { knowledge in
+            knowledge.mayRegress = true
+            knowledge.hasOddStamps = true
+        }
+    }
+}
