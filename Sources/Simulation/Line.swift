@@ -127,8 +127,9 @@ final class Line: Network {
         note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         if let phase = call.phase { begin(phase) }
         let answer: NetworkAnswer
+        var pause: Duration?
         do throws(NetworkFailure) {
-            answer = try await carryOut(call, mishap)
+            answer = try await carryOut(call, mishap, &pause)
         } catch {
             if let phase = call.phase { await end(phase) }
             throw error
@@ -137,6 +138,9 @@ final class Line: Network {
         if isDead { throw Self.lost }
         if stage.passEffect() { throw Self.lost }
         note("\(call) is answered \(answer.status)")
+        if let pause {
+            stage.oracle.throttled(call, of: stage.host, for: pause, at: stage.time.elapsed)
+        }
         // What is cut off in the middle may mean anything.
         if call.kind == .token, answer.status == 400, mishap != .truncated {
             sessionEnded = stage.time.elapsed
@@ -147,10 +151,11 @@ final class Line: Network {
     /// Of what nobody answers, nobody knows whether it was done.
     private func carryOut(
         _ call: WireCall,
-        _ mishap: Mishap?
+        _ mishap: Mishap?,
+        _ pause: inout Duration?
     ) async throws(NetworkFailure) -> NetworkAnswer {
         do throws(NetworkFailure) {
-            let answer = try await carry(call, mishap)
+            let answer = try await carry(call, mishap, &pause)
             if call.isWrite, mishap != nil || answer.status >= 500 {
                 stage.oracle.doubt(at: stage.host)
             }
@@ -203,9 +208,11 @@ final class Line: Network {
         }
     }
 
+    /// - Parameter pause: For how long upstream then wants to be left alone.
     private func carry(
         _ call: WireCall,
-        _ mishap: Mishap?
+        _ mishap: Mishap?,
+        _ pause: inout Duration?
     ) async throws(NetworkFailure) -> NetworkAnswer {
         try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
         switch mishap {
@@ -251,7 +258,7 @@ final class Line: Network {
             let thinned = Self.thinned(answer, stage.dice)
             return stage.cache.isNews(thinned) ? thinned : answer
         case nil: return try await deliver(call)
-        case .some(let mishap): return canned(mishap, call)
+        case .some(let mishap): return canned(mishap, &pause)
         }
     }
 
@@ -336,7 +343,7 @@ extension Line {
         )
     }
 
-    private func canned(_ mishap: Mishap, _ call: WireCall) -> NetworkAnswer {
+    private func canned(_ mishap: Mishap, _ pause: inout Duration?) -> NetworkAnswer {
         switch mishap {
         case .serverErrorBefore: Self.json(500, "An error has occurred.")
         case .badGateway: Self.page(502, "502 Bad Gateway")
@@ -349,11 +356,11 @@ extension Line {
         case .conflict: Self.json(409, "The item has changed meanwhile.")
         case .tooLarge: Self.json(413, "The request is too large.")
         case .portal: Self.page(200, "Please log in to the network.")
-        default: throttled(mishap, call)
+        default: throttled(mishap, &pause)
         }
     }
 
-    private func throttled(_ mishap: Mishap, _ call: WireCall) -> NetworkAnswer {
+    private func throttled(_ mishap: Mishap, _ pause: inout Duration?) -> NetworkAnswer {
         var answer = Self.json(429, "Slow down! Too many requests.")
         answer.headers["Date"] = stage.cloud.date
         let seconds = stage.dice.number(in: 1..<900)
@@ -365,7 +372,7 @@ extension Line {
         case .throttledNegatively: answer.headers["Retry-After"] = "-5"
         default: break
         }
-        let wait: Duration =
+        pause =
             switch mishap {
             case .throttledSeconds: .seconds(seconds)
             // The fraction of the second is not told.
@@ -373,8 +380,6 @@ extension Line {
             case .throttledHugely: .seconds(3_600)
             default: .zero
             }
-        let now = stage.time.elapsed
-        if !isDead { stage.oracle.throttled(call, of: stage.host, for: wait, at: now) }
         return answer
     }
 }

@@ -123,7 +123,8 @@ final class Oracle: Sendable {
     /// The newest item upstream is here, too.
     func lookForNews(_ shown: [PlainItem]) {
         watch { knowledge in
-            guard !knowledge.hasLied, let news = Array(knowledge.upstream.values).pick(Deed.newest)
+            guard !knowledge.hasLied, !knowledge.hasOddStamps,
+                let news = Array(knowledge.upstream.values).pick(Deed.newest)
             else { return }
             if !shown.contains(where: { $0.origin == news.origin }) {
                 knowledge.breach(

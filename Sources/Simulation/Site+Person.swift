@@ -136,14 +136,18 @@ extension Site {
 
     /// What upstream has never seen is gone when it is trashed.
     private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
-        oracle.with { [number] in _ = $0.origins[origin]?.trashed.insert(number) }
+        let isFirst = oracle.with { [number] knowledge in
+            knowledge.origins[origin]?.trashed.insert(number)
+            guard knowledge.origins[origin]?.hasLanded == false else { return false }
+            return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
+        }
         let fate = await edit(.trash(item.id), "trashing \(origin)", origin, house)
         withdrawDeletion(of: origin, if: fate)
-        guard fate == .saved || fate == .unknown else { return }
         oracle.with { [number] knowledge in
-            if knowledge.origins[origin]?.hasLanded == false {
-                knowledge.origins[origin]?.deleted.insert(number)
-            }
+            let isGone =
+                (fate == .saved || fate == .unknown)
+                && knowledge.origins[origin]?.hasLanded == false
+            if isFirst, !isGone { knowledge.origins[origin]?.deleted.remove(number) }
         }
     }
 

@@ -23,7 +23,7 @@ extension Stage {
             for site in sites where site.isSignedOut { await site.signInAgain() }
             await pass(.seconds(400))
         }
-        if oracle.with(\.hasLied) { await askAgain() }
+        if oracle.with({ $0.hasLied || $0.hasOddStamps }) { await askAgain() }
         // What upstream has forgotten is offered to it again, maybe under a key from before.
         guard await becomesQuiet("I3"), await retryEverything(), oracle.breach == nil else {
             return
@@ -63,8 +63,8 @@ extension Stage {
         return oracle.breach == nil
     }
 
-    /// An upstream that has left something out of its list, and whose word for it is that nothing has
-    /// changed since, is believed for a day, unless a person insists.
+    /// An upstream that has left something out of its list, or has stamped two changes alike, and whose
+    /// word is that nothing has changed since, is believed for a day, unless a person insists.
     private func askAgain() async {
         for _ in 0..<3 {
             for site in sites where oracle.breach == nil {

@@ -12,7 +12,7 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case forgetsByName, forgetsInFlight, withdrawsAll, neverWithdraws, refusesUnanswered
     case noFlush, foldsOntoNewGround, foldDropsContent, dropsAlias, refreshForgetsPending
     case refreshOverwritesYounger, refreshRemovesYounger, ignoresLimit, rebaseForgets
-    case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce
+    case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce, claimsAdopted, adoptsKin
     // When it is done.
     case believesOlder, believesEmpty, ignoresRetryAfter, spins, forgetsRetry, neverReleases
     case ignoresUnlock, advancesEarly, poisonStops, noLanes, ignoresDrill, losesNetworkReturn

@@ -119,7 +119,10 @@ extension BaseCipher {
 extension Intent {
     /// What makes of the state upstream fell back to what it was before; nil if nothing is missing.
     fileprivate init?(of lost: BaseCipher, over now: BaseCipher?, keyFingerprint: [UInt8]) {
-        guard let content = try? Cipher(lost.json) else { return nil }
+        // What was an organisation's is for that to bring back.
+        guard let content = try? Cipher(lost.json), content.organizationID == nil else {
+            return nil
+        }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: keyFingerprint)
         guard let now else {
             self = .create(snapshot, .none)

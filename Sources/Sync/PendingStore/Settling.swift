@@ -23,6 +23,9 @@ public struct Settlement: Sendable {
     /// Whether what upstream holds came from here, or is what the change was made on. If others had a
     /// hand in it, whoever edited meanwhile has not seen that, and stays on the ground that they saw.
     public let isSeen: Bool
+    /// What came from here, if others have written it since: whoever edited meanwhile has seen no more
+    /// than that.
+    public let ground: Footing?
 
     public init(
         upstream: Upstream,
@@ -30,7 +33,8 @@ public struct Settlement: Sendable {
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
-        isSeen: Bool = true
+        isSeen: Bool = true,
+        ground: Footing? = nil
     ) {
         self.upstream = upstream
         self.receipts = receipts
@@ -38,6 +42,7 @@ public struct Settlement: Sendable {
         self.keyFingerprint = keyFingerprint
         self.strays = strays
         self.isSeen = isSeen
+        self.ground = ground
     }
 }
 
@@ -183,7 +188,8 @@ extension Settlement {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard case .holds(let cipher) = upstream, receipts.status == .sent,
-            resolution?.winner == nil, try AccountTable.contains(lane.userID, db)
+            resolution?.winner == nil, (isSeen && ground == nil) || mutated(.claimsAdopted),
+            try AccountTable.contains(lane.userID, db)
         else { return }
         try OwnHistory.extend(by: cipher, from: lane, pushed, db)
     }
@@ -214,7 +220,8 @@ extension Settlement {
     ) throws(DatabaseError) -> Settled {
         guard var record = stored.reading.value else { return .unreadable }
         if isSeen, case .holds(let cipher) = upstream {
-            record.change.rebase(onto: cipher.footing, cipherID: cipher.lane.cipherID)
+            let ground = ground ?? cipher.footing
+            record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)
         }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1

@@ -131,7 +131,12 @@ struct Errand {
             try Self.cipher(snapshot.json)
         }
         let base = change.baseCopy.flatMap { try? Cipher($0) }
-        let found = list.find(snapshot, madeOf: base, fingerprints: sent)
+        let found =
+            list.find(snapshot, madeOf: base, fingerprints: sent)
+            ?? snapshot.flatMap { snapshot in
+                guard snapshot.key == nil else { return nil }
+                return list.find(snapshot, since: change.created, openedWith: desk.keys)
+            }
         if found == nil, !list.isBelieved { throw .doubt(.unconfirmed) }
         return found
     }
@@ -159,24 +164,47 @@ struct Errand {
         }
         let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
         let isEdited = !sent.contains(found.fingerprint)
-        if isEdited, let wanted, sent.contains(wanted.fingerprint),
+        let isOurs = wanted.map { self.isOurs(found, $0) } ?? true
+        let ground = isEdited ? Footing(revision: isOurs ? created(found) : former) : nil
+        if isEdited, isOurs, let wanted, sent.contains(wanted.fingerprint),
             change.intent.adjustments == .none,
             change.intent.trash != .trashed
         {
-            return try await settle(.holds(base), .adopted, .sent)
+            return try await settle(.holds(base), .adopted, .sent, ground: ground)
         }
-        try await move(to: base)
+        try await move(to: base, ground: ground)
         fresh = found
-        if isEdited, let created = found.creationDate.flatMap({ Revision($0) }) {
-            let footing = Footing(revision: created)
-            try await update { $0.rebase(onto: footing, cipherID: base.lane.cipherID) }
-        }
         return .again
     }
 
+    /// The revision that it had when it was made of what we sent.
+    private func created(_ found: Cipher) -> Revision {
+        found.creationDate.flatMap { Revision($0) } ?? former
+    }
+
+    /// The revision of what was there before; older, at any rate, than whatever is there now.
+    private var former: Revision {
+        change.baseline ?? Revision(text: "none", moment: Moment(ticks: .min))
+    }
+
+    /// Whether what we sent is what this was made of. Others may have brought back the same item, with
+    /// all that was in it before.
+    private func isOurs(_ found: Cipher, _ wanted: Cipher) -> Bool {
+        guard let base = change.baseCopy.flatMap({ try? Cipher($0) }), !mutated(.adoptsKin) else {
+            return true
+        }
+        return !Set(wanted.seals).subtracting(base.seals).isDisjoint(with: found.seals)
+    }
+
     /// Gives the record the id under which upstream has the cipher.
-    mutating func move(to base: BaseCipher) async throws(Halt) {
-        let settlement = Settlement(upstream: .holds(base), receipts: end(.sent))
+    ///
+    /// - Parameter ground: What came from here, if others have written it since.
+    mutating func move(to base: BaseCipher, ground: Footing?) async throws(Halt) {
+        let settlement = Settlement(
+            upstream: .holds(base),
+            receipts: end(.sent),
+            ground: ground
+        )
         let (lane, id) = (lane, change.id)
         // No record has that version, so this one is not forgotten but set on its new ground.
         let settled = try await write { ledger throws(StoreError) in

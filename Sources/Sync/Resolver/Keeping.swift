@@ -46,8 +46,13 @@ extension Errand {
         if mutated(.dropsOldestCopy), let oldest = change.backup?.cipherID {
             try? await desk.upstream.delete(oldest, desk.urgency)
         }
+        let note = try note(of: cipher, source, at: moment)
+        if let id = try await doubtfulBackup(like: note) {
+            metrics.backedUp(reason, .reused)
+            return try await keepNote(id)
+        }
         do throws(Halt) {
-            let answer = try await post(note(of: cipher, source, at: moment))
+            let answer = try await post(note)
             guard let base = BaseCipher(answer, of: desk.userID) else {
                 let reason = Setback.Reason.malformed("no id or revision")
                 throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
@@ -122,17 +127,36 @@ extension Errand {
         }
         if let id = note.cipherID { return id }
         let cipher = try Self.cipher(note.json)
-        let sent = change.attempts.contains {
-            $0.kind == .backup && $0.fingerprint == cipher.fingerprint && $0.outcome != .refused
-        }
-        guard sent else { return nil }
+        // The latest was made with this note, whatever key both are under by now.
+        let sent = change.attempts.last { $0.kind == .backup }
+        guard let sent, sent.outcome != .refused else { return nil }
         try beLateEnough(for: .backup)
         let list = try await list()
-        guard let found = list.find(cipher, fingerprints: []), let id = found.id else {
+        let found =
+            list.find(cipher, fingerprints: [])
+            ?? list.find(cipher, since: sent.moment, openedWith: desk.keys)
+        guard let found, let id = found.id else {
             if !list.isBelieved { throw .doubt(.unconfirmed) }
             return nil
         }
         try await keepNote(id)
+        return id
+    }
+
+    /// A copy that says the same, of which nobody heard whether it landed, and in whose place another
+    /// was noted since.
+    private mutating func doubtfulBackup(like note: BackupNote) async throws(Halt) -> String? {
+        let doubtful = change.attempts.first { $0.kind == .backup && $0.outcome == .unknown }
+        guard let doubtful, note != change.backup, !mutated(.blindBackup) else { return nil }
+        try beLateEnough(for: .backup)
+        let list = try await list()
+        let copy = try Self.cipher(note.json)
+        let found = list.find(copy, since: doubtful.moment, openedWith: desk.keys)
+        guard let id = found?.id else {
+            if !list.isBelieved { throw .doubt(.unconfirmed) }
+            return nil
+        }
+        try await update { $0.backup = note }
         return id
     }
 

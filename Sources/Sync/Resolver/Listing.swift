@@ -1,3 +1,4 @@
+internal import Crypto
 internal import JSON
 internal import System
 internal import Vault
@@ -14,6 +15,7 @@ final class Listing: Sendable {
         fileprivate let keys = Index<String>()
         fileprivate let contents = Index<[UInt8]>()
         fileprivate let seals = Index<String>()
+        fileprivate let openContents = Index<[UInt8]>()
     }
 
     private typealias Waiter = CheckedContinuation<Void, Never>
@@ -136,9 +138,29 @@ extension Listing.Content {
     }
 }
 
+extension Listing.Content {
+    /// The same when everything in it was sealed anew meanwhile, as is done to an item without a key
+    /// of its own when the account gets another key: what says the same, and is no older than what was
+    /// sent. Costs the opening of all that is as young.
+    func find(_ sent: Cipher, since moment: Moment, openedWith keys: KeyRing) -> Cipher? {
+        guard let wanted = sent.openFingerprint(in: keys) else { return nil }
+        let earliest = moment.advanced(bySeconds: -Self.clocksApart)
+        let id = openContents.id(for: wanted, in: ciphers) { cipher in
+            guard let made = cipher.creationDate.flatMap({ Revision($0) }),
+                made.moment >= earliest
+            else { return [] }
+            return [cipher.openFingerprint(in: keys)]
+        }
+        return id.flatMap { ciphers[$0] }.flatMap { try? Cipher($0.json) }
+    }
+
+    /// In seconds: so far upstream's clock may be behind this one.
+    private static let clocksApart: Int64 = 3_600
+}
+
 extension Cipher {
     /// What every item has sealed, and most logins.
-    fileprivate var seals: [String] {
+    var seals: [String] {
         let (item, login) = (document.root, document.root["login"])
         return [
             item["name"]?.string, item["notes"]?.string, login?["username"]?.string,

@@ -66,7 +66,14 @@ extension Errand {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
-        return try await settle(.holds(base), outcome, .sent, isSeen: isKnown(copy))
+        let isPlaced =
+            copy.isInTrash == ground.isInTrash || done.contains(.trash) || done.contains(.restore)
+        return try await settle(
+            .holds(base),
+            outcome,
+            .sent,
+            isSeen: isKnown(copy) && isPlaced
+        )
     }
 
     /// Whether the content is what was sent, or, where none was, what the wish was made on.
@@ -165,7 +172,7 @@ extension Errand {
         if change.intent.nextDeed(over: state, holdsContent: true, done: done) == nil {
             return try await settle(.holds(base), outcome, .sent)
         }
-        try await move(to: base)
+        try await move(to: base, ground: nil)
         done.insert(.content)
         return try await push(over: answer, holdsContent: true)
     }

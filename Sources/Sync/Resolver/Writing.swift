@@ -75,7 +75,8 @@ extension Errand {
         _ upstream: Settlement.Upstream,
         _ outcome: ResolutionNote.Outcome,
         _ status: Receipt.Status,
-        isSeen: Bool = true
+        isSeen: Bool = true,
+        ground: Footing? = nil
     ) async throws(Halt) -> Turn {
         let note = ResolutionNote(
             outcome,
@@ -91,7 +92,8 @@ extension Errand {
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
             strays: strays(keeping: cipherID),
-            isSeen: isSeen
+            isSeen: isSeen,
+            ground: ground
         )
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in

@@ -1,4 +1,4 @@
-import Crypto
+public import Crypto
 import JSON
 
 extension Cipher {
@@ -9,29 +9,50 @@ extension Cipher {
     /// left out, since servers write them in their own way.
     public var fingerprint: [UInt8] {
         var text: [UInt8] = []
-        document.root.gather(.item, into: &text, at: "")
+        document.root.gather(.item, into: &text, at: "") { $0 }
         return Digest.sha256(text)
+    }
+
+    /// By what it is known again when everything in it was sealed anew: the digest of what it says. Nil
+    /// where something does not open.
+    public func openFingerprint(in keys: KeyRing) -> [UInt8]? {
+        guard let sealer = try? sealer(in: keys) else { return nil }
+        var (text, opensAll): ([UInt8], Bool) = ([], true)
+        document.root.gather(.item, into: &text, at: "") { sealed in
+            let opened = try? sealer.open(sealed)
+            if opened == nil { opensAll = false }
+            return opened ?? ""
+        }
+        return opensAll ? Digest.sha256(text) : nil
     }
 }
 
 extension JSON.Value {
-    fileprivate func gather(_ shape: Shape, into text: inout [UInt8], at path: String) {
+    /// - Parameter read: Makes of what is sealed what stands for it.
+    fileprivate func gather(
+        _ shape: Shape,
+        into text: inout [UInt8],
+        at path: String,
+        _ read: (String) -> String
+    ) {
         for member in shape.members where member.uses.contains(.sent) {
             guard let value = self[anyCase: member.name], !value.isNull else { continue }
             let place = "\(path).\(member.name)"
             switch member.kind {
-            case .sealed, .key, .text:
+            case .sealed, .key:
+                if let string = value.string, !string.isEmpty { text.add(read(string), at: place) }
+            case .text:
                 if let string = value.string, !string.isEmpty { text.add(string, at: place) }
             case .flag:
                 if value.bool == true { text.add("true", at: place) }
             case .number(_, let null):
                 if let number = value.int, number != null { text.add("\(number)", at: place) }
             case .object(let shape):
-                if value.kind == .object { value.gather(shape, into: &text, at: place) }
+                if value.kind == .object { value.gather(shape, into: &text, at: place, read) }
             case .list(let shape):
                 for (position, element) in value.elements.enumerated() where !shape.isVoid(element)
                 {
-                    element.gather(shape, into: &text, at: "\(place)[\(position)]")
+                    element.gather(shape, into: &text, at: "\(place)[\(position)]", read)
                 }
             case .checksum, .date, .texts, .kept, .mirror: continue
             }

@@ -48,6 +48,7 @@ extension Cipher {
         if key == other.key, organizationID == other.organizationID { return self }
         let from = try sealer(in: keys)
         let to = try other.sealer(in: keys, entropy: entropy)
+        if key != nil, from.keyID == to.keyID { return wearing(other) }
         var reseal = Reseal(from: from, to: to)
         reseal.addsChecksums = other.key != nil
         var parts = try reseal.object(withoutFiles.document.root, .item)
@@ -55,6 +56,15 @@ extension Cipher {
         parts.put(other["organizationId"]?.raw ?? .null, at: "organizationId")
         parts.put(other["attachments"]?.raw ?? .null, at: "attachments")
         return Cipher(parts)
+    }
+
+    /// The same key, which somebody else has wrapped: what is sealed with it stays as it is.
+    private func wearing(_ other: Cipher) -> Cipher {
+        var edit = JSON.Edit(withoutFiles.document)
+        for member in ["key", "organizationId", "attachments"] {
+            edit.put(other[member]?.raw ?? .null, at: member)
+        }
+        return Cipher(edit)
     }
 
     /// The same after the account's key, or the organisation's, was changed.
