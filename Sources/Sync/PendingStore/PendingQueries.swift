@@ -17,6 +17,23 @@ extension StoreReader {
         }
     }
 
+    /// The same of what stands beside the records: of thousands that wait, most are not read.
+    func summaries<Part: Sendable>(
+        of userID: String,
+        _ part: (PendingSummary) -> Part?
+    ) throws(StoreError) -> [Part] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT seq, id, user_id, cipher_id, version, change_type, state, due_ticks,
+                    created_ticks, updated_ticks, baseline_text, baseline_ticks, password_changes
+                FROM pending_change WHERE user_id = ? ORDER BY seq
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in part(try PendingSummary(row)) }
+        }.compactMap(\.self)
+    }
+
     /// What is pending for a cipher, under whichever of its ids.
     public func change(in lane: Lane) throws(StoreError) -> StoredChange? {
         try read { (db) throws(DatabaseError) in

@@ -11,7 +11,8 @@ extension Resolver {
         guard let keys = keys.keys, keys.user.keyID != old.user.keyID else { return 0 }
         let fingerprint = Snapshot.fingerprint(of: old.user)
         let stale = try reader.changes(of: userID) { stored in
-            stored.change?.intent.snapshot?.keyFingerprint == fingerprint ? Candidate(stored) : nil
+            stored.change?.intent.snapshot?.keyFingerprint == fingerprint
+                ? Candidate(stored.summary) : nil
         }
         var count = 0
         for candidate in stale {

@@ -10,8 +10,8 @@ extension Resolver {
     /// With a locked vault nothing is tried: what would have to be compared cannot be read.
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
         guard let desk = desk(run.urgency) else { return RunReport() }
-        let due = try reader.changes(of: userID) { stored in
-            isDue(stored, run.reach) ? Candidate(stored) : nil
+        let due = try reader.summaries(of: userID) { summary in
+            isDue(summary, run.reach) ? Candidate(summary) : nil
         }
         if due.count(where: \.isCompared) > Self.readOneByOne {
             do throws(Setback) {
@@ -75,9 +75,9 @@ extension Resolver {
         return report
     }
 
-    private func isDue(_ stored: StoredChange, _ reach: Run.Reach) -> Bool {
-        if case .only(let id) = reach, id != stored.summary.id { return false }
-        switch stored.summary.state {
+    private func isDue(_ summary: PendingSummary, _ reach: Run.Reach) -> Bool {
+        if case .only(let id) = reach, id != summary.id { return false }
+        switch summary.state {
         case .quarantined: return false
         case .backingOff(let moment): return reach != .due || moment.hasCome(at: surroundings.now)
         case .ready, .inFlight: return true
@@ -130,7 +130,8 @@ extension Resolver {
         var cipherID = cipherID
         while true {
             let other = try await lanes.hold(cipherID) { () async throws(StoreError) -> String? in
-                guard let stored = try reader.change(id), isDue(stored, reach) else { return nil }
+                guard let stored = try reader.change(id), isDue(stored.summary, reach)
+                else { return nil }
                 let present = stored.summary.lane.cipherID
                 guard present == cipherID else { return present }
                 try await bring(stored, state, desk)
@@ -206,19 +207,13 @@ struct Candidate: Sendable {
     /// Whether upstream's copy has to be known, and need not be read right before.
     let isCompared: Bool
 
-    init(_ stored: StoredChange) {
-        id = stored.summary.id
-        cipherID = stored.summary.lane.cipherID
-        isCompared = stored.change?.isCompared ?? false
-    }
-}
-
-extension PendingChange {
-    fileprivate var isCompared: Bool {
-        switch intent {
-        case .create: mayHaveLanded(.create)
-        case .update, .other: intent.trash != .trashed
-        case .softDelete, .hardDelete: false
-        }
+    init(_ summary: PendingSummary) {
+        id = summary.id
+        cipherID = summary.lane.cipherID
+        isCompared =
+            switch summary.type {
+            case .update, .other: true
+            case .create, .softDelete, .hardDelete: false
+            }
     }
 }
