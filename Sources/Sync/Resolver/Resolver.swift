@@ -92,13 +92,13 @@ extension Resolver {
 
         public var reach: Reach
         public var urgency: Urgency
-        /// From then on, by the time that has elapsed, nothing else is begun.
-        public var end: Duration?
+        /// So long after it has got its turn nothing else is begun.
+        public var limit: Duration?
 
-        public init(_ reach: Reach, _ urgency: Urgency, until end: Duration? = nil) {
+        public init(_ reach: Reach, _ urgency: Urgency, limit: Duration? = nil) {
             self.reach = reach
             self.urgency = urgency
-            self.end = end
+            self.limit = limit
         }
     }
 }

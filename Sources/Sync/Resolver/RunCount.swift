@@ -1,21 +1,71 @@
 internal import System
 
-/// How many runs are under way in a host: one that is alone may try more side by side than one of many,
-/// whose changes would only wait in memory for a place.
+/// How many runs are under way in a host.
+///
+/// So many have their turn at once, and the others wait for theirs in the order in which they came:
+/// when the server is back, thousands want to, and each holds what upstream said in memory. One that is
+/// alone may try more side by side than one of many, whose changes would only wait for a place.
 final class RunCount: Sendable {
     static let fewestLanes = 4
     private static let mostLanes = 16
     /// What all runs together get, as long as each has the fewest.
     private static let lanesOfAll = 64
+    static let mostAtOnce = 64
 
-    private let count = Lock(0)
+    private typealias Turn = CheckedContinuation<Void, Never>
 
-    func begin() { count.withLock { $0 += 1 } }
-    func end() { count.withLock { $0 -= 1 } }
+    private struct State {
+        var count = 0
+        /// By the number of their coming.
+        var waiting: [Int: Turn] = [:]
+        var first = 0
+        var next = 0
+
+        mutating func wait(_ turn: Turn) -> Bool {
+            if count < RunCount.mostAtOnce { return false }
+            waiting[next] = turn
+            next += 1
+            return true
+        }
+
+        mutating func pass() -> Turn? {
+            if count < RunCount.mostAtOnce, let turn = waiting.removeValue(forKey: first) {
+                first += 1
+                count += 1
+                return turn
+            }
+            return nil
+        }
+    }
+
+    private let state = Lock(State())
+
+    /// Comes back when the run has its turn. Somebody waits for one that is insistent, so that does not.
+    ///
+    /// Who is cancelled meanwhile gets their turn all the same, and finds out themselves.
+    func begin(isInsistent: Bool) async {
+        if isInsistent { return state.withLock { $0.count += 1 } }
+        await withCheckedContinuation { turn in
+            let isIn = state.withLock { state in
+                if state.wait(turn) { return false }
+                state.count += 1
+                return true
+            }
+            if isIn { turn.resume() }
+        }
+    }
+
+    func end() {
+        let turn = state.withLock { state in
+            state.count -= 1
+            return state.pass()
+        }
+        turn?.resume()
+    }
 
     /// So many changes a run tries side by side.
     var lanes: Int {
-        let share = Self.lanesOfAll / max(count.withLock(\.self), 1)
+        let share = Self.lanesOfAll / max(state.withLock(\.count), 1)
         return min(max(share, Self.fewestLanes), Self.mostLanes)
     }
 }

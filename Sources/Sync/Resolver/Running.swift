@@ -9,6 +9,13 @@ extension Resolver {
     ///
     /// With a locked vault nothing is tried: what would have to be compared cannot be read.
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
+        let runs = surroundings.runs
+        await runs.begin(isInsistent: run.urgency == .insistent)
+        defer { runs.end() }
+        return try await carryOutInTurn(run)
+    }
+
+    private func carryOutInTurn(_ run: Run) async throws(StoreError) -> RunReport {
         guard let desk = desk(run.urgency) else { return RunReport() }
         let due = try reader.summaries(of: userID) { summary in
             isDue(summary, run.reach) ? Candidate(summary) : nil
@@ -21,7 +28,8 @@ extension Resolver {
             }
         }
         let timekeeper = surroundings.timekeeper
-        let state = RunState(due) { run.end.map { timekeeper.elapsed >= $0 } ?? false }
+        let end = run.limit.map { timekeeper.elapsed + $0 }
+        let state = RunState(due) { end.map { timekeeper.elapsed >= $0 } ?? false }
         try await workOff(state, desk, run.reach)
         for suspicion in state.acquitted() { try await acquit(suspicion) }
         let report = state.report
@@ -90,8 +98,6 @@ extension Resolver {
         _ reach: Run.Reach
     ) async throws(StoreError) {
         let runs = surroundings.runs
-        runs.begin()
-        defer { runs.end() }
         for breadth in Breadth.allCases where state.hasMore {
             let failure = await withTaskGroup(of: StoreError?.self) { lanes in
                 for _ in 0..<breadth.lanes(among: runs) {

@@ -20,7 +20,7 @@ extension SyncScheduler {
         var run = Resolver.Run(
             isInsistent ? .all : .due,
             isInsistent ? .insistent : .patient,
-            until: end
+            limit: Self.resolvingTime
         )
         var hasMoved = false
         while true {

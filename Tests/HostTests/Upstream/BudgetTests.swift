@@ -229,6 +229,24 @@ struct BudgetTests {
         }
     }
 
+    /// A storm that lasts a second would else slow down the minutes after it to what that second brought.
+    @Test mutating func `who may come again at once has been too fast, and not too often for long`()
+    {
+        for _ in 0..<100 { _ = end(ask("a", .create).ticket) }
+        _ = end(ask("a", .create).ticket, .throttled(RetryAfter(seconds: 1)))
+        let rate = budget.rate(of: .create) ?? 0
+        #expect((50...100).contains(rate), "\(rate)")
+        let later = Duration.seconds(10)
+        for _ in 0..<100 { _ = end(ask("a", .read, at: later).ticket, at: later) }
+        _ = end(
+            ask("a", .read, at: later).ticket,
+            .throttled(RetryAfter(seconds: 40)),
+            at: later
+        )
+        let slow = budget.rate(of: .read) ?? 0
+        #expect((1...2).contains(slow), "\(slow)")
+    }
+
     // MARK: The breaker
 
     private mutating func breakOpen(at now: Duration = .zero) {

@@ -62,17 +62,21 @@ struct LearntLimit: Hashable, Sendable {
         let burst = max(1, known * (1 - Self.share))
         tokens = min(burst, tokens + known * Self.share * ((now - updated) / period))
         updated = now
-        let quiet = max(period, .seconds(60))
         let steps = ((now - grown) / quiet).rounded(.down)
         guard steps >= 1 else { return }
-        count = known + steps * max(1, known * Self.growth)
+        count = known + steps * max(1, known * growth)
         grown += quiet * Int(steps)
     }
+
+    /// What is allowed in a second is soon found again: the first lesson is taken from whatever happened
+    /// to be answered just then, and one too many costs a second. What is allowed in a minute is not.
+    private var isShort: Bool { period <= .seconds(1) }
+    private var quiet: Duration { isShort ? period * 2 : max(period, .seconds(60)) }
+    private var growth: Double { isShort ? 0.1 : 0.05 }
 
     /// What flows in steadily; the rest of a period's count may come at once.
     private static let share = 0.9
     private static let backingOff = 0.7
-    private static let growth = 0.05
     private static let memory = Duration.seconds(3_600)
 }
 

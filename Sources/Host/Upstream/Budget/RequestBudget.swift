@@ -158,7 +158,7 @@ extension RequestBudget {
             }
         case .throttled(let retryAfter):
             breaker.close()
-            learn(from: ended, at: now)
+            learn(from: ended, retryAfter, at: now)
             postpone(Zone(ended.ask.pace), retryAfter, sent: ended.since, at: now, chance)
         case .failed(let isBan):
             breaker.fail(isProbe: ended.isProbe, isBan: isBan, at: now, chance: chance)
@@ -264,9 +264,18 @@ extension RequestBudget {
 // MARK: - What is learnt
 
 extension RequestBudget {
-    /// Which of the periods was exceeded is not said, so it is a lesson for all.
-    private mutating func learn(from ended: UnderWay, at now: Duration) {
+    /// Which of the periods was exceeded is not said, so it is a lesson for all; but who may come again
+    /// at once has been too fast, and has not come too often for long.
+    private mutating func learn(
+        from ended: UnderWay,
+        _ retryAfter: RetryAfter?,
+        at now: Duration
+    ) {
+        let isShort = retryAfter.map { $0.seconds <= 1 }
         for index in limits[ended.ask.pace, default: []].indices {
+            guard let limit = limits[ended.ask.pace]?[index],
+                isShort.map({ $0 == (limit.period <= .seconds(1)) }) ?? true
+            else { continue }
             limits[ended.ask.pace]?[index].learn(sent: ended.since, at: now)
         }
     }
