@@ -48,7 +48,7 @@ extension Knowledge {
         by author: Author
     ) {
         guard let word = words[text] else { return }
-        guard case .host(let host, let kind, let known, let left) = author else {
+        guard case .host(let host, let kind, let known, let left, _) = author else {
             if author == .rollBack, isRemembered(word, before) {
                 words[text]?.isForgotten = true
             } else {
@@ -104,10 +104,9 @@ extension Knowledge {
         )
     }
 
-    /// Whether the server took a request that names another revision, as it does within a second: one
-    /// that it carries out late.
+    /// Whether the server carried out late what names another revision, as it does within a second.
     private func isTolerated(_ author: Author, over item: PlainItem?) -> Bool {
-        guard case .host(_, .push, let known?, _) = author else { return false }
+        guard case .host(_, .push, let known?, _, true) = author else { return false }
         return item?.revision != known
     }
 
@@ -154,7 +153,7 @@ extension Knowledge {
         by author: Author,
         _ fresh: Set<String>
     ) {
-        guard case .host(let host, .push, let known, let left) = author, known == older.revision,
+        guard case .host(let host, .push, let known, let left, _) = author, known == older.revision,
             older.isTrashed, item.isTrashed, let origin = item.origin.flatMap({ origins[$0] }),
             !origin.trashed.contains(host), let since = origin.trashDelivered[host],
             since <= left

@@ -5,8 +5,9 @@
 /// who took it away. Hosts are numbered from 0; to each of them, all others are somebody else.
 struct Knowledge: Sendable {
     enum Author: Hashable, Sendable {
-        /// A host, by such a request, based on that revision, which left at that time.
-        case host(Int, WireCall.Kind, known: String?, left: Duration)
+        /// A host, by such a request, based on that revision, which left at that time; late if the
+        /// server has carried it out long after the line was cut.
+        case host(Int, WireCall.Kind, known: String?, left: Duration, isLate: Bool = false)
         case other
         /// The server was set back.
         case rollBack
@@ -230,6 +231,6 @@ extension Knowledge {
 extension Knowledge.Author {
     /// Its number; nil for everybody else.
     var host: Int? {
-        if case .host(let host, _, _, _) = self { host } else { nil }
+        if case .host(let host, _, _, _, _) = self { host } else { nil }
     }
 }

@@ -30,7 +30,7 @@ final class Line: Network {
         }
     }
 
-    private let stage: Ends
+    private let ends: Ends
     private let state = Lock(State())
 
     /// What is at the ends of a line.
@@ -54,7 +54,7 @@ final class Line: Network {
         let cache: SyncCache
     }
 
-    init(_ ends: Ends) { stage = ends }
+    init(_ ends: Ends) { self.ends = ends }
 
     var isCut: Bool {
         get { state.withLock(\.isCut) }
@@ -80,7 +80,7 @@ final class Line: Network {
     // MARK: What the host is about
 
     var phase: Phase {
-        let now = stage.time.elapsed
+        let now = ends.time.elapsed
         return state.withLock { $0.phases.phase(at: now) }
     }
 
@@ -93,37 +93,37 @@ final class Line: Network {
     }
 
     private func end(_ phase: Phase) async {
-        let now = stage.time.elapsed
+        let now = ends.time.elapsed
         let latches = state.withLock { $0.phases.end(phase, at: now) }
         for latch in latches { latch.open() }
         // Whoever has waited for this moment gets their chance in it, whatever takes them longer.
         guard !latches.isEmpty else { return }
-        for _ in 0..<stage.dice.number(in: 0..<120) { await Task.yield() }
+        for _ in 0..<ends.dice.number(in: 0..<120) { await Task.yield() }
     }
 
     private func note(_ line: @autoclosure () -> String) {
-        stage.history.note(line(), of: stage.host)
+        ends.history.note(line(), of: ends.host)
     }
 
     // MARK: One request
 
     func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
-        var call = WireCall(request, stage.history, at: stage.time.elapsed)
-        if call.kind == .create, stage.cloud.isBackup(call.body) { call.kind = .backup }
+        var call = WireCall(request, ends.history, at: ends.time.elapsed)
+        if call.kind == .create, ends.cloud.isBackup(call.body) { call.kind = .backup }
         if isDead { throw Self.lost }
         if isCut {
             note("\(call) finds no network")
             throw NetworkFailure(.lost, "there is no network")
         }
-        if stage.passEffect() { throw Self.lost }
-        let mishap = stage.isPoisoned(call) ? Mishap.invalid : mishap(for: call)
-        if let mishap { stage.coverage.note(mishap, call.kind) }
+        if ends.passEffect() { throw Self.lost }
+        let mishap = ends.isPoisoned(call) ? Mishap.invalid : mishap(for: call)
+        if let mishap { ends.coverage.note(mishap, call.kind) }
         if mishap == .banPage {
-            let now = stage.time.elapsed
-            stage.oracle.with { $0.lastBan = now }
+            let now = ends.time.elapsed
+            ends.oracle.with { $0.lastBan = now }
         }
-        if mishap == .partial || mishap == .stale { stage.oracle.with { $0.hasLied = true } }
-        stage.oracle.asked(call, by: stage.host, at: stage.time.elapsed)
+        if mishap == .partial || mishap == .stale { ends.oracle.with { $0.hasLied = true } }
+        ends.oracle.asked(call, by: ends.host, at: ends.time.elapsed)
         note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         if let phase = call.phase { begin(phase) }
         let answer: NetworkAnswer
@@ -136,14 +136,14 @@ final class Line: Network {
         }
         if let phase = call.phase { await end(phase) }
         if isDead { throw Self.lost }
-        if stage.passEffect() { throw Self.lost }
+        if ends.passEffect() { throw Self.lost }
         note("\(call) is answered \(answer.status)")
         if let pause {
-            stage.oracle.throttled(call, of: stage.host, for: pause, at: stage.time.elapsed)
+            ends.oracle.throttled(call, of: ends.host, for: pause, at: ends.time.elapsed)
         }
         // What is cut off in the middle may mean anything.
         if call.kind == .token, answer.status == 400, mishap != .truncated {
-            sessionEnded = stage.time.elapsed
+            sessionEnded = ends.time.elapsed
         }
         return answer
     }
@@ -157,11 +157,11 @@ final class Line: Network {
         do throws(NetworkFailure) {
             let answer = try await carry(call, mishap, &pause)
             if call.isWrite, mishap != nil || answer.status >= 500 {
-                stage.oracle.doubt(at: stage.host)
+                ends.oracle.doubt(at: ends.host)
             }
             return answer
         } catch {
-            if call.isWrite { stage.oracle.doubt(at: stage.host) }
+            if call.isWrite { ends.oracle.doubt(at: ends.host) }
             throw error
         }
     }
@@ -194,15 +194,15 @@ final class Line: Network {
             return mishap
         }
         if let ordered { return ordered }
-        let rate = stage.rate()
-        guard rate > 0, !stage.faults.isEmpty, stage.dice.happens(rate) else { return nil }
-        let mishap = stage.dice.pick(stage.faults)
+        let rate = ends.rate()
+        guard rate > 0, !ends.faults.isEmpty, ends.dice.happens(rate) else { return nil }
+        let mishap = ends.dice.pick(ends.faults)
         return mishap.concerns(call) ? mishap : nil
     }
 
     private func rest(_ time: Duration) async throws(NetworkFailure) {
         do {
-            try await stage.time.sleep(for: time)
+            try await ends.time.sleep(for: time)
         } catch {
             throw NetworkFailure(.cancelled, "cancelled", isOutcomeUnknown: true)
         }
@@ -214,7 +214,7 @@ final class Line: Network {
         _ mishap: Mishap?,
         _ pause: inout Duration?
     ) async throws(NetworkFailure) -> NetworkAnswer {
-        try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
+        try await rest(ends.dice.duration(.milliseconds(2), .milliseconds(150)))
         switch mishap {
         case .refuse: throw NetworkFailure(.lost, "refused")
         case .drop: throw Self.lost
@@ -222,11 +222,11 @@ final class Line: Network {
             _ = try await commit(call)
             throw Self.lost
         case .commitLate:
-            let wait = stage.dice.duration(.milliseconds(50), .seconds(12))
-            try? await stage.background.tell {
-                try? await self.stage.time.sleep(for: wait)
+            let wait = ends.dice.duration(.milliseconds(50), .seconds(12))
+            try? await ends.background.tell {
+                try? await self.ends.time.sleep(for: wait)
                 self.note("\(call) is carried out late")
-                _ = try? await self.commit(call)
+                _ = try? await self.commit(call, isLate: true)
             }
             throw Self.lost
         case .delayRequest:
@@ -243,7 +243,7 @@ final class Line: Network {
             _ = try await commit(call)
             return Self.json(500, "An error has occurred.")
         case .interlude:
-            await stage.interlude(call.cipherID ?? "")
+            await ends.interlude(call.cipherID ?? "")
             return try await deliver(call)
         case .truncated:
             var answer = try await commit(call).answer
@@ -252,11 +252,11 @@ final class Line: Network {
             return answer
         case .stale:
             _ = try await commit(call)
-            return stage.cache.old(stage.dice) ?? Self.json(503, "busy")
+            return ends.cache.old(ends.dice) ?? Self.json(503, "busy")
         case .partial:
             let answer = try await commit(call).answer
-            let thinned = Self.thinned(answer, stage.dice)
-            return stage.cache.isNews(thinned) ? thinned : answer
+            let thinned = Self.thinned(answer, ends.dice)
+            return ends.cache.isNews(thinned) ? thinned : answer
         case nil: return try await deliver(call)
         case .some(let mishap): return canned(mishap, &pause)
         }
@@ -264,7 +264,7 @@ final class Line: Network {
 
     /// As long as the client has patience, or less.
     private func delay(_ call: WireCall) async throws(NetworkFailure) {
-        let wait = stage.dice.duration(.milliseconds(200), .seconds(600))
+        let wait = ends.dice.duration(.milliseconds(200), .seconds(600))
         let limit = call.limit
         try await rest(min(wait, limit))
         if wait >= limit {
@@ -275,10 +275,10 @@ final class Line: Network {
     /// The server does it and the answer arrives.
     private func deliver(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
         let (answer, there) = try await commit(call)
-        try await rest(stage.dice.duration(.milliseconds(2), .milliseconds(150)))
+        try await rest(ends.dice.duration(.milliseconds(2), .milliseconds(150)))
         if (200...299).contains(answer.status), !isDead {
-            if call.kind == .list { stage.cache.keep(answer) }
-            stage.oracle.delivered(call, answer, of: there, to: stage.host, at: stage.time.elapsed)
+            if call.kind == .list { ends.cache.keep(answer) }
+            ends.oracle.delivered(call, answer, of: there, to: ends.host, at: ends.time.elapsed)
         }
         return answer
     }
@@ -286,9 +286,12 @@ final class Line: Network {
     private typealias Outcome = (answer: NetworkAnswer, there: [String: PlainItem])
 
     /// - Returns: The server's answer, and what was there when it gave that.
-    private func commit(_ call: WireCall) async throws(NetworkFailure) -> Outcome {
-        let outcome = await stage.cloud.turns.hold("") { () async -> Outcome? in
-            let answer = try? await stage.cloud.carryOut(
+    private func commit(
+        _ call: WireCall,
+        isLate: Bool = false
+    ) async throws(NetworkFailure) -> Outcome {
+        let outcome = await ends.cloud.turns.hold("") { () async -> Outcome? in
+            let answer = try? await ends.cloud.carryOut(
                 call.method,
                 call.path,
                 call.headers,
@@ -296,14 +299,14 @@ final class Line: Network {
             )
             guard let answer else { return nil }
             var headers = answer.headers
-            headers["Date"] = stage.cloud.date
-            await look(after: call, answer)
+            headers["Date"] = ends.cloud.date
+            await look(after: call, answer, isLate: isLate)
             let told = NetworkAnswer(
                 status: answer.status.rawValue,
                 headers: headers,
                 body: answer.body
             )
-            return (told, stage.oracle.with(\.upstream))
+            return (told, ends.oracle.with(\.upstream))
         }
         guard let outcome else { throw Self.lost }
         return outcome
@@ -312,14 +315,14 @@ final class Line: Network {
 
 extension Line {
     /// Only what the request can have changed: to look at everything takes as long as all the rest.
-    private func look(after call: WireCall, _ answer: Answer) async {
+    private func look(after call: WireCall, _ answer: Answer, isLate: Bool) async {
         guard call.isWrite else { return }
         let made = (try? JSON.Document(answer.body))?.root["id"]?.string
         let isNew = call.kind == .create || call.kind == .backup
         guard let id = isNew ? made : call.cipherID else { return }
-        let known = stage.oracle.with(\.upstream)
-        let items = await stage.cloud.look(at: id, among: known)
-        stage.oracle.observe(items, after: call, by: stage.host)
+        let known = ends.oracle.with(\.upstream)
+        let items = await ends.cloud.look(at: id, among: known)
+        ends.oracle.observe(items, after: call, by: ends.host, isLate: isLate)
     }
 }
 
@@ -362,9 +365,9 @@ extension Line {
 
     private func throttled(_ mishap: Mishap, _ pause: inout Duration?) -> NetworkAnswer {
         var answer = Self.json(429, "Slow down! Too many requests.")
-        answer.headers["Date"] = stage.cloud.date
-        let seconds = stage.dice.number(in: 1..<900)
-        let date = Int64(stage.time.now.timeIntervalSince1970) + stage.cloud.secondsAhead
+        answer.headers["Date"] = ends.cloud.date
+        let seconds = ends.dice.number(in: 1..<900)
+        let date = Int64(ends.time.now.timeIntervalSince1970) + ends.cloud.secondsAhead
         switch mishap {
         case .throttledSeconds: answer.headers["Retry-After"] = "\(seconds)"
         case .throttledDate: answer.headers["Retry-After"] = httpDate(date + Int64(seconds))

@@ -53,12 +53,18 @@ final class Oracle: Sendable {
     }
 
     /// What upstream holds after a request of that host's was carried out.
-    func observe(_ items: [String: PlainItem], after call: WireCall, by host: Int) {
+    func observe(
+        _ items: [String: PlainItem],
+        after call: WireCall,
+        by host: Int,
+        isLate: Bool
+    ) {
         let author = Knowledge.Author.host(
             host,
             call.kind,
             known: call.knownRevision,
-            left: call.left
+            left: call.left,
+            isLate: isLate
         )
         watch { $0.observe(items, by: author) }
     }

@@ -110,15 +110,7 @@ extension Site {
         await takeOwn(.aside(deed, isAside: true))
     }
 
-    /// Time passes; a process that dies meanwhile comes up again.
-    func pass(_ duration: Duration) async {
-        let end = time.elapsed + duration
-        while time.elapsed < end {
-            try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
-            if disk.isCut || state.withLock(\.isDown) { await reviveIfDown() }
-            if oracle.breach != nil { return }
-        }
-    }
+    private func pass(_ duration: Duration) async { await world.pass(duration, at: [self]) }
 
     /// It is in force when this returns.
     func drill(_ isOn: Bool, _ house: House) async {
@@ -155,8 +147,9 @@ extension Site {
 
     /// What is here is looked at from outside.
     func inspect() {
-        guard let house, !house.line.isDead, let userID = Optional(cloud.userID) else { return }
-        guard let layers = try? house.store.reader.layers(of: userID) else { return }
+        guard let house, !house.line.isDead,
+            let layers = try? house.store.reader.layers(of: cloud.userID)
+        else { return }
         var base: [String: Int64] = [:]
         for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
         oracle.look(atBase: base, of: number)

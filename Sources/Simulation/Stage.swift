@@ -96,13 +96,5 @@ public final class Stage: Sendable {
         }
     }
 
-    /// Time passes; a process that dies meanwhile comes up again.
-    func pass(_ duration: Duration) async {
-        let end = time.elapsed + duration
-        while time.elapsed < end {
-            try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
-            for site in sites { await site.reviveIfDown() }
-            if oracle.breach != nil { return }
-        }
-    }
+    func pass(_ duration: Duration) async { await world.pass(duration, at: sites) }
 }

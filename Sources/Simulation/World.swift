@@ -67,6 +67,16 @@ final class World: Sendable {
         }
     }
 
+    /// Time passes; a process that dies meanwhile comes up again.
+    func pass(_ duration: Duration, at sites: [Site]) async {
+        let end = time.elapsed + duration
+        while time.elapsed < end {
+            try? await time.sleep(for: min(end - time.elapsed, .seconds(60)))
+            for site in sites { await site.reviveIfDown() }
+            if oracle.breach != nil { return }
+        }
+    }
+
     /// What happens at the server, or to it.
     func take(_ deed: Deed) async {
         switch deed {

@@ -16,7 +16,7 @@ public struct Surroundings: Sendable {
     /// Hears what clients that listen are told. Must not wait.
     public var announce: @Sendable (MeshEvent) -> Void
     /// Those of all accounts that share these surroundings.
-    let runs = RunCount()
+    let runs = RunTurns()
 
     public init(
         timekeeper: any Timekeeper,

@@ -1,5 +1,5 @@
 import Bitwarden
-import Crypto
+public import Crypto
 public import EmbeddedUpstream
 import FoundationEssentials
 import HTTP
@@ -151,6 +151,15 @@ public final class World: Sendable {
 
     // MARK: People
 
+    /// The keys of an account, made by chance.
+    public func newRing() throws -> KeyRing {
+        try KeyRing(
+            user: SymmetricKey(from: chance),
+            account: WrappedKeys(privateKey: nil),
+            entropy: chance
+        )
+    }
+
     /// Makes an account upstream, signs in on this host, unlocks, and starts a resolver.
     public func person(_ email: String = "ada@example.com") async throws -> Person {
         try await register(email)
@@ -161,11 +170,7 @@ public final class World: Sendable {
         let session = upstream.session(signedIn.tokens) { _ in }
         let userID = signedIn.tokens.userID
         try await store.put(StoredAccount(id: userID, record: [1]))
-        let keys = try KeyRing(
-            user: SymmetricKey(from: chance),
-            account: WrappedKeys(privateKey: nil),
-            entropy: chance
-        )
+        let keys = try newRing()
         let person = Person(
             self,
             userID: userID,

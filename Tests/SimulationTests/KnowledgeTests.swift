@@ -76,12 +76,18 @@ import Testing
         let (first, _) = Self.edit(item, &knowledge)
         let (second, _) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: second], by: Self.push)
-        // The server takes a request that names another revision, if it is within a second.
+        // The server carries out late what names another revision, if it is within a second.
         var late = knowledge
-        late.observe([item.id: first], by: Self.push)
+        let push = Knowledge.Author.host(
+            0,
+            .push,
+            known: "a",
+            left: .seconds(2),
+            isLate: true
+        )
+        late.observe([item.id: first], by: push)
         #expect(Self.breaches(late).isEmpty)
-        let push = Knowledge.Author.host(0, .push, known: "b", left: .seconds(3))
-        knowledge.observe([item.id: first], by: push)
+        knowledge.observe([item.id: first], by: Self.push)
         #expect(Self.breaches(knowledge).contains("I5"))
     }
 

@@ -44,7 +44,6 @@ extension Session {
     /// - `secure_delete = FAST` overwrites what is deleted wherever the page is written anyway.
     ///   What lies in a record is encrypted by its owner, so the extra writes of ON would guard
     ///   little; dates and ids are plain, so OFF would leave more than it has to.
-    /// - The cache holds what thousands of accounts write to by turns; it grows with the file only.
     /// - The log is cut back after a long read has kept it from starting over.
     private static let durable: [StaticString] = [
         "PRAGMA journal_mode = WAL",
@@ -53,7 +52,7 @@ extension Session {
         "PRAGMA secure_delete = FAST",
         "PRAGMA wal_autocheckpoint = 0",
         "PRAGMA journal_size_limit = 16777216",
-        "PRAGMA cache_size = -65536",
+        "PRAGMA cache_size = -16384",
     ]
 
     private func set(_ pragmas: [StaticString]) throws(DatabaseError) {

@@ -73,7 +73,7 @@ struct Offering {
             return try complete(stored, with: intent, isThere: present != nil, db)
         }
         let change = PendingChange(
-            id: chance.identifier(at: now),
+            id: chance.identifier(),
             userID: userID,
             cipherID: row.lane.cipherID,
             version: 1,

@@ -141,17 +141,14 @@ extension Listing.Content {
 extension Listing.Content {
     /// The same when everything in it was sealed anew meanwhile, as is done to an item without a key
     /// of its own when the account gets another key: what says the same, and is no older than what was
-    /// sent. Costs the opening of all that is as young.
+    /// sent. Costs the opening of everything, once in a run.
     func find(_ sent: Cipher, since moment: Moment, openedWith keys: KeyRing) -> Cipher? {
         guard let wanted = sent.openFingerprint(in: keys) else { return nil }
         let earliest = moment.advanced(bySeconds: -Self.clocksApart)
-        let id = openContents.id(for: wanted, in: ciphers) { cipher in
-            guard let made = cipher.creationDate.flatMap({ Revision($0) }),
-                made.moment >= earliest
-            else { return [] }
-            return [cipher.openFingerprint(in: keys)]
+        let same = openContents.ids(for: wanted, in: ciphers) { [$0.openFingerprint(in: keys)] }
+        return same.lazy.compactMap { ciphers[$0] }.compactMap { try? Cipher($0.json) }.first {
+            $0.creationDate.flatMap { Revision($0) }.map { $0.moment >= earliest } ?? false
         }
-        return id.flatMap { ciphers[$0] }.flatMap { try? Cipher($0.json) }
     }
 
     /// In seconds: so far upstream's clock may be behind this one.
@@ -172,26 +169,39 @@ extension Cipher {
 /// The ciphers by something that is in them, put together when it is first asked for: it means reading
 /// all of them.
 private final class Index<Mark: Hashable & Sendable>: Sendable {
-    private let ids = Lock<[Mark: String]?>(nil)
+    private let ids = Lock<[Mark: [String]]?>(nil)
 
     func id(
         for mark: Mark,
         in ciphers: [String: BaseCipher],
         by read: (Cipher) -> [Mark?]
     ) -> String? {
-        ids.withLock { ids in
-            if ids == nil {
-                ids = Dictionary(
-                    ciphers.flatMap { id, base in
-                        ((try? Cipher(base.json)).map(read) ?? []).compactMap { mark in
-                            mark.map { ($0, id) }
-                        }
-                    },
-                    // A dictionary has no order, and the same is to be found each time.
-                    uniquingKeysWith: { min($0, $1) }
-                )
-            }
-            return ids?[mark]
+        ids(for: mark, in: ciphers, by: read).first
+    }
+
+    func ids(
+        for mark: Mark,
+        in ciphers: [String: BaseCipher],
+        by read: (Cipher) -> [Mark?]
+    ) -> [String] {
+        let found = ids.withLock { ids in
+            let known = ids ?? Self.ids(in: ciphers, by: read)
+            ids = known
+            return known[mark]
         }
+        // A dictionary has no order, and the same is to be found each time.
+        return found?.sorted() ?? []
+    }
+
+    private static func ids(
+        in ciphers: [String: BaseCipher],
+        by read: (Cipher) -> [Mark?]
+    ) -> [Mark: [String]] {
+        var ids: [Mark: [String]] = [:]
+        for (id, base) in ciphers {
+            let marks = (try? Cipher(base.json)).map(read) ?? []
+            for mark in marks.compactMap(\.self) { ids[mark, default: []].append(id) }
+        }
+        return ids
     }
 }

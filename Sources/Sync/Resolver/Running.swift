@@ -51,8 +51,8 @@ extension Resolver {
         case narrow
         case wide
 
-        func lanes(among runs: RunCount) -> Int {
-            self == .narrow ? RunCount.fewestLanes : runs.lanes
+        func lanes(among runs: RunTurns) -> Int {
+            self == .narrow ? RunTurns.fewestLanes : runs.lanes
         }
 
         /// With so many settled, it is over.

@@ -578,11 +578,7 @@ import Vault
     @Test func `T-57 content under a key that was changed is never sent`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
-            let rotated = try KeyRing(
-                user: SymmetricKey(from: world.chance),
-                account: WrappedKeys(privateKey: nil),
-                entropy: world.chance
-            )
+            let rotated = try world.newRing()
             ada.keys.unlock(rotated)
             try await ada.run()
             #expect(world.wire.requests.isEmpty)
@@ -600,11 +596,7 @@ import Vault
             let made = try await ada.add(
                 #"{"type":1,"name":"more","login":{"password":"new"}}"#
             )
-            let rotated = try KeyRing(
-                user: SymmetricKey(from: world.chance),
-                account: WrappedKeys(privateKey: nil),
-                entropy: world.chance
-            )
+            let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
             try await ada.run()
@@ -628,11 +620,7 @@ import Vault
             try await ada.add(Rows.mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
-            let rotated = try KeyRing(
-                user: SymmetricKey(from: world.chance),
-                account: WrappedKeys(privateKey: nil),
-                entropy: world.chance
-            )
+            let rotated = try world.newRing()
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
@@ -647,16 +635,9 @@ import Vault
     @Test func `T-57 what does not open with the old key either stays set aside`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
-            func ring() throws -> KeyRing {
-                try KeyRing(
-                    user: SymmetricKey(from: world.chance),
-                    account: WrappedKeys(privateKey: nil),
-                    entropy: world.chance
-                )
-            }
-            ada.keys.unlock(try ring())
+            ada.keys.unlock(try world.newRing())
             try await ada.run()
-            let stranger = try ring()
+            let stranger = try world.newRing()
             let count = try await ada.resolver.address.ask { .reseal(from: stranger, $0) }.get()
             #expect(count == 0)
             #expect(try ada.change(id)?.state == .quarantined)

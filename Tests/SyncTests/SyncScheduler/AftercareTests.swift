@@ -162,11 +162,7 @@ import Vault
             try await ada.elsewhere.add(Rows.mail)
             try await ada.edit(id, Rows.password("second"))
             try await ada.run()
-            let rotated = try KeyRing(
-                user: SymmetricKey(from: world.chance),
-                account: WrappedKeys(privateKey: nil),
-                entropy: world.chance
-            )
+            let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
             try await ada.refresh()

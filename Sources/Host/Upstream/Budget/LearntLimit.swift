@@ -70,7 +70,7 @@ struct LearntLimit: Hashable, Sendable {
 
     /// What is allowed in a second is soon found again: the first lesson is taken from whatever happened
     /// to be answered just then, and one too many costs a second. What is allowed in a minute is not.
-    private var isShort: Bool { period <= .seconds(1) }
+    var isShort: Bool { period <= .seconds(1) }
     private var quiet: Duration { isShort ? period * 2 : max(period, .seconds(60)) }
     private var growth: Double { isShort ? 0.1 : 0.05 }
 

@@ -274,7 +274,7 @@ extension RequestBudget {
         let isShort = retryAfter.map { $0.seconds <= 1 }
         for index in limits[ended.ask.pace, default: []].indices {
             guard let limit = limits[ended.ask.pace]?[index],
-                isShort.map({ $0 == (limit.period <= .seconds(1)) }) ?? true
+                isShort.map({ $0 == limit.isShort }) ?? true
             else { continue }
             limits[ended.ask.pace]?[index].learn(sent: ended.since, at: now)
         }

@@ -4,13 +4,13 @@ import Testing
 
 @testable import Sync
 
-struct RunCountTests {
+struct RunTurnsTests {
     @Test(arguments: [(0, 16), (1, 16), (4, 16), (5, 12), (16, 4), (800, 4)])
     func `the more runs are under way, the less each tries side by side`(
         _ runs: Int,
         _ lanes: Int
     ) async {
-        let count = RunCount()
+        let count = RunTurns()
         for _ in 0..<runs { await count.begin(isInsistent: true) }
         #expect(count.lanes == lanes)
         for _ in 0..<runs { count.end() }
@@ -22,8 +22,8 @@ struct RunCountTests {
         _ seed: UInt64
     ) throws {
         try SeededExecutor.run(seed: seed) { _, time in
-            let (count, order) = (RunCount(), Order())
-            for _ in 0..<RunCount.mostAtOnce { await count.begin(isInsistent: false) }
+            let (count, order) = (RunTurns(), Order())
+            for _ in 0..<RunTurns.mostAtOnce { await count.begin(isInsistent: false) }
             await withTaskGroup(of: Void.self) { runs in
                 for number in 0..<5 {
                     runs.addTask {
@@ -42,7 +42,7 @@ struct RunCountTests {
                 count.end()
                 try? await time.sleep(for: .seconds(1))
                 #expect(order.numbers == Array(0..<5))
-                for _ in 1..<RunCount.mostAtOnce { count.end() }
+                for _ in 1..<RunTurns.mostAtOnce { count.end() }
             }
             #expect(count.lanes == 16)
         }

@@ -1,11 +1,11 @@
 internal import System
 
-/// How many runs are under way in a host.
+/// Whose turn it is, of all the runs of a host.
 ///
 /// So many have their turn at once, and the others wait for theirs in the order in which they came:
 /// when the server is back, thousands want to, and each holds what upstream said in memory. One that is
 /// alone may try more side by side than one of many, whose changes would only wait for a place.
-final class RunCount: Sendable {
+final class RunTurns: Sendable {
     static let fewestLanes = 4
     private static let mostLanes = 16
     /// What all runs together get, as long as each has the fewest.
@@ -22,14 +22,14 @@ final class RunCount: Sendable {
         var next = 0
 
         mutating func wait(_ turn: Turn) -> Bool {
-            if count < RunCount.mostAtOnce { return false }
+            if count < RunTurns.mostAtOnce { return false }
             waiting[next] = turn
             next += 1
             return true
         }
 
         mutating func pass() -> Turn? {
-            if count < RunCount.mostAtOnce, let turn = waiting.removeValue(forKey: first) {
+            if count < RunTurns.mostAtOnce, let turn = waiting.removeValue(forKey: first) {
                 first += 1
                 count += 1
                 return turn
