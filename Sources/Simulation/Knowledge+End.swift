@@ -44,6 +44,8 @@ extension Knowledge {
     mutating func breachDoubles(_ counts: [String: Int]) {
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             guard let origin = origins[name], origin.discarded.isEmpty else { continue }
+            // Neither seals nor content tell what became of a create that nobody answered.
+            if hasRotated, origin.isRewritten { continue }
             // Each of two hosts may bring back what others have deleted.
             if count > (origin.wasDeleted ? hosts : 1) {
                 breach("I4", "\(name) is upstream \(count) times")
@@ -55,9 +57,8 @@ extension Knowledge {
     private mutating func judgeDeletions() {
         for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
             guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
-                origin.deletions.contains(where: { host, fate in
-                    (fate == .saved || fate == .queued)
-                        && origin.changes(but: host) == origin.changesSeen[host]
+                origin.deletions.contains(where: { host, deletion in
+                    deletion.isAccepted && origin.changes(but: host) == deletion.changesSeen
                 })
             else { continue }
             breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")

@@ -97,7 +97,8 @@ extension Knowledge {
         let base = self.base[host] ?? [:]
         self.base[host] = new
         guard !mayRegress else { return }
-        for (id, ticks) in new.sorted(by: { $0.key < $1.key }) {
+        // What upstream has no more may have come back between two looks, with an old list.
+        for (id, ticks) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
             if let before = base[id], ticks < before - 10_000 {
                 breach("I13", "an item went back to an earlier revision")
             }

@@ -14,6 +14,9 @@ extension Knowledge {
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
             origins[origin]?.change(by: author.host)
+            if let older = before[id], older.content != item.content {
+                origins[origin]?.isRewritten = true
+            }
             if author != .rollBack, let older = before[id], item.isStampedBefore(older) {
                 origins[origin]?.oddStamps.insert(author.host)
             }
@@ -81,12 +84,18 @@ extension Knowledge {
         }
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
-        if kind == .delete, origin.deletions[host] == .begun {
+        if kind == .delete, origin.deletions[host]?.fate == .begun {
             races += 1
             return
         }
         if kind == .push, known == nil {
             breach("I7", "\(text) was overwritten by a request that names no revision")
+            return
+        }
+        // What was shown to a person and what has taken its place bear one stamp: no client can say
+        // which of them was edited.
+        if kind == .push, let item, item.shownStamp == origin.stampSeen[host] {
+            races += 1
             return
         }
         // Nobody here can know of what came between an answer and a request; the server does not let

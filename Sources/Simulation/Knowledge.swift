@@ -63,18 +63,30 @@ struct Knowledge: Sendable {
         var discarded: Set<Int> = []
         /// It was changed by these, and stamped with an earlier time than before.
         var oddStamps: Set<Int?> = []
+        /// Upstream it says something else than it did when it was made.
+        var isRewritten = false
         /// Another device has given it to an organisation.
         var isShared = false
         var hasLanded = false
         var id: String?
-        /// What became of the wish to delete it, at each host.
-        var deletions: [Int: Word.Fate] = [:]
+        /// The wish to delete it, at each host.
+        var deletions: [Int: Deletion] = [:]
         /// It was upstream, and one of these hosts has removed it from there.
         var isGone = false
         /// How often it was changed upstream, and by whom.
         private var changes: [Int?: Int] = [:]
         /// How often others had when it was last shown at a host as it was upstream.
         var changesSeen: [Int: Int] = [:]
+        /// With which stamp it was last shown at a host.
+        var stampSeen: [Int: String] = [:]
+
+        struct Deletion: Hashable, Sendable {
+            var fate = Word.Fate.begun
+            /// How often others had changed it when it was last shown to whoever deleted it.
+            let changesSeen: Int?
+
+            var isAccepted: Bool { fate == .saved || fate == .queued }
+        }
 
         init(host: Int?) { self.host = host }
 
@@ -197,6 +209,7 @@ extension Knowledge {
         let isCurrent = upstream[item.id]?.revision == item.revision
         let changes = origins[name]?.changes(but: host)
         origins[name]?.changesSeen[host] = isCurrent ? changes : nil
+        origins[name]?.stampSeen[host] = item.shownStamp
     }
 
     /// An answer with the item, or with all of them, has arrived.

@@ -32,6 +32,13 @@ struct PlainItem: Hashable, Sendable {
         revision.prefix(19) < other.revision.prefix(19)
     }
 
+    /// The stamp to the thousandth of a second, as hosts show it.
+    var shownStamp: String {
+        let parts = revision.dropLast().split(separator: ".")
+        let digits = parts.count > 1 ? parts[1].prefix(3) : ""
+        return revision.prefix(19) + "." + digits + String(repeating: "0", count: 3 - digits.count)
+    }
+
     /// Every text in it that somebody once wrote.
     var words: [String] { PlainField.allCases.compactMap { values[$0] } + history }
 

@@ -76,10 +76,12 @@ extension Site {
     private func change(_ step: Step, _ house: House) async {
         let deed = step.deed
         let items = (await shown(house) ?? []).filter { !$0.isBackup }
-        guard let place = deed.place, let item = items.pick(place), let origin = item.origin
+        guard let place = deed.place, let first = items.pick(place), let origin = first.origin
         else { return }
         guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
         defer { state.withLock { _ = $0.busy.remove(origin) } }
+        // Whoever was at it may just have finished.
+        guard let item = await shown(house)?.first(where: { $0.id == first.id }) else { return }
         oracle.with { [number] in $0.see(item, at: number) }
         // Somebody has it open for a while.
         if let lingers = step.lingers {
@@ -153,12 +155,13 @@ extension Site {
 
     private func delete(_ item: PlainItem, _ origin: String, _ house: House) async {
         let isFirst = oracle.with { [number] knowledge in
-            knowledge.origins[origin]?.deletions[number] = .begun
+            let seen = knowledge.origins[origin]?.changesSeen[number]
+            knowledge.origins[origin]?.deletions[number] = .init(changesSeen: seen)
             return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)
         oracle.with { [number] knowledge in
-            knowledge.origins[origin]?.deletions[number] = fate
+            knowledge.origins[origin]?.deletions[number]?.fate = fate
             // What was told to be missing may be so because this was carried out twice.
             if fate == .rejected, isFirst, knowledge.origins[origin]?.isGone != true {
                 knowledge.origins[origin]?.deleted.remove(number)

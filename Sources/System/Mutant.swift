@@ -7,12 +7,13 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case staleRevision, noRevision, blindCreate, earlyCreate, blindBackup, skipsCompare
     case overwritesWithoutBackup, yieldsWithoutBackup, dropsWhatIsMissing, trustsOneRefusal
     case takesSilenceForSuccess, deletesMoved, forgetsTrash, datesOnly, pushesIntoTrash
-    case dropsOldestCopy, sendsOldKeys
+    case dropsOldestCopy, sendsOldKeys, decidesOnce, unlearns
     // What is kept here.
     case forgetsByName, forgetsInFlight, withdrawsAll, neverWithdraws, refusesUnanswered
     case noFlush, foldsOntoNewGround, foldDropsContent, dropsAlias, refreshForgetsPending
     case refreshOverwritesYounger, refreshRemovesYounger, ignoresLimit, rebaseForgets
-    case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce, claimsAdopted, adoptsKin
+    case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce, offersYounger, claimsAdopted
+    case adoptsKin
     // When it is done.
     case believesOlder, believesEmpty, ignoresRetryAfter, spins, forgetsRetry, neverReleases
     case ignoresUnlock, advancesEarly, poisonStops, noLanes, ignoresDrill, losesNetworkReturn

@@ -11,6 +11,12 @@ public final class Wire: Network {
         var isCut = false
         var lines: [String] = []
         var bodies: [[UInt8]] = []
+        var interlude: Interlude?
+    }
+
+    private struct Interlude {
+        let ending: String
+        let body: @Sendable () async throws -> Void
     }
 
     private let transport: MemoryTransport
@@ -36,6 +42,14 @@ public final class Wire: Network {
 
     public func forget() { state.withLock { ($0.lines, $0.bodies) = ([], []) } }
 
+    /// Lets that happen right before the next request whose path ends so.
+    public func interrupt(
+        _ ending: String,
+        _ body: @escaping @Sendable () async throws -> Void
+    ) {
+        state.withLock { $0.interlude = Interlude(ending: ending, body: body) }
+    }
+
     public func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
         let path = "/" + request.url.split(separator: "/", maxSplits: 2).dropFirst(2).joined()
         let body: [UInt8] = if case .bytes(let bytes) = request.body { bytes } else { [] }
@@ -49,7 +63,14 @@ public final class Wire: Network {
             return false
         }
         if isCut { throw NetworkFailure(.lost, "the wire is cut") }
+        let interlude = state.withLock { state -> Interlude? in
+            guard let interlude = state.interlude, path.hasSuffix(interlude.ending) else {
+                return nil
+            }
+            return state.interlude.take()
+        }
         do {
+            try await interlude?.body()
             let answer = try await transport.send(
                 request.method,
                 path,

@@ -133,6 +133,30 @@ enum BaseTable {
         }
     }
 
+    /// Which write of the account brought what is here; nil if that is nothing.
+    static func writing(
+        of lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int? {
+        try db.first(
+            "SELECT written FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try row.int(0) }
+    }
+
+    /// Which write of the account removed it, while a refresh may not know of that yet.
+    static func removal(
+        of lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int? {
+        try db.first(
+            "SELECT written FROM base_removed WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try row.int(0) }
+    }
+
     /// The number of this write. What a refresh that began earlier says is older than it.
     static func advanceClock(
         of userID: String,

@@ -8,6 +8,8 @@ internal import Vault
 struct Offering {
     let userID: String
     let fetched: [String: BaseCipher]
+    /// Where the refresh began: what was written since, the answer cannot know of.
+    let mark: RefreshMark
     let now: Moment
     let chance: any Chance
 
@@ -31,7 +33,10 @@ struct Offering {
             )
         }
         var count = 0
-        for row in rows where try offer(row, db) { count += 1 }
+        for row in rows {
+            if try isYounger(row, db) { continue }
+            if try offer(row, db) { count += 1 }
+        }
         return count
     }
 
@@ -40,6 +45,16 @@ struct Offering {
         let isGone: Bool
         let settled: Moment
         let keyFingerprint: [UInt8]
+    }
+
+    private func isYounger(
+        _ row: Row,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        let written =
+            row.isGone
+            ? try BaseTable.removal(of: row.lane, db) : try BaseTable.writing(of: row.lane, db)
+        return written.map { $0 > mark.written && !mutated(.offersYounger) } ?? false
     }
 
     private func offer(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) -> Bool {

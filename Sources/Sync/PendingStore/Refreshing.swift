@@ -47,6 +47,7 @@ extension Store {
             userID: userID,
             fetched: isFallback
                 ? Dictionary(ciphers.map { ($0.lane.cipherID, $0) }) { _, last in last } : [:],
+            mark: mark,
             now: now,
             chance: chance
         )

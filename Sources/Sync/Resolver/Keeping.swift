@@ -14,6 +14,16 @@ extension Errand {
         }
         filesToKeep = copy.attachmentIDs
         try await keep(copy, source: revision, at: revision.moment, reason)
+        try await learn(copy)
+    }
+
+    /// What is known here from now on is edited knowingly: whoever's edit is refused after all edits
+    /// this next, and needs no second backup copy of it.
+    private func learn(_ copy: Cipher) async throws(Halt) {
+        guard let base = BaseCipher(copy, of: desk.userID), let known = try known(base.lane),
+            known.revision.moment < base.revision.moment, !mutated(.unlearns)
+        else { return }
+        try await putBase(base)
     }
 
     /// Keeps the content that is pending, and for it the files of the copy that stands.

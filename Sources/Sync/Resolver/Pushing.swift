@@ -59,9 +59,17 @@ extension Errand {
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
+            // Somebody was faster, so what was decided about is not what would be overwritten.
+            if change.intent.snapshot != nil, !holdsContent, deed != .content,
+                !isSame(answer, as: copy), !mutated(.decidesOnce)
+            {
+                fresh = answer
+                return .again
+            }
             (copy, state) = (answer, ItemState(answer, isCertain: true))
             if deed == .content { holdsContent = true }
         }
+        copy = try latest(copy)
         guard let base = BaseCipher(copy, of: desk.userID) else {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
@@ -76,12 +84,31 @@ extension Errand {
         )
     }
 
+    /// Upstream does not say how something looks that it has put into the trash. What a list has said
+    /// of it meanwhile is younger than what was put together from the copy before.
+    private func latest(_ copy: Cipher) throws(Halt) -> Cipher {
+        guard done.contains(.trash), let put = BaseCipher(copy, of: desk.userID),
+            let known = try known(put.lane), known.revision.moment > put.revision.moment,
+            let listed = try? Cipher(known.json)
+        else { return copy }
+        return listed.isInTrash ? listed : listed.trashed(at: desk.now)
+    }
+
+    /// What base says.
+    func known(_ lane: Lane) throws(Halt) -> BaseCipher? {
+        do throws(StoreError) { return try desk.reader.base(lane) } catch { throw .store(error) }
+    }
+
     /// Whether the content is what was sent, or, where none was, what the wish was made on.
     private func isKnown(_ copy: Cipher) -> Bool {
         let known = change.intent.snapshot?.json ?? change.baseCopy
         guard let known = known.flatMap({ try? Cipher($0) }) else { return false }
-        return known.fingerprint == copy.fingerprint
-            || Item(known, keys: desk.keys).isSameContent(as: Item(copy, keys: desk.keys))
+        return isSame(copy, as: known)
+    }
+
+    private func isSame(_ copy: Cipher, as other: Cipher) -> Bool {
+        copy.fingerprint == other.fingerprint
+            || Item(copy, keys: desk.keys).isSameContent(as: Item(other, keys: desk.keys))
     }
 
     private mutating func carryOut(

@@ -275,6 +275,63 @@ import Vault
         }
     }
 
+    @Test func `P4 what gave way is known here, and gives way once, whatever becomes of the edit`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(
+                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+            )
+            try await ada.run()
+            let change = try #require(try ada.change(id))
+            _ = try await world.store.discard(
+                change.id,
+                expecting: change.version,
+                at: world.surroundings.now
+            )
+            #expect(try ada.item(id).login?.password == "theirs")
+            try await ada.edit(id, Rows.password("again"))
+            try await ada.run()
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["again", "theirs"])
+        }
+    }
+
+    @Test func `I7 what upstream shows when it restores is compared before it is overwritten`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.trash(id)
+            world.wire.interrupt("/restore") {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `I13 what a list has said of an item stands when it goes into the trash`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            world.wire.interrupt("/delete") {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.refresh()
+            }
+            try await ada.run()
+            let base = try #require(try ada.base(id))
+            #expect(try ada.item(id).login?.password == "theirs" && base.isTrashed)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+
     @Test func `what was made, changed and trashed while nobody knew is in the trash`()
         async throws
     {

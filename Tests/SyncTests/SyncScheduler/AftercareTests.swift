@@ -219,6 +219,27 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 what was brought up while a list was on its way is not missed in it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let mark = try world.store.reader.refreshMark(of: ada.userID)
+            let fetched = try await ada.upstream.fetch(.patient)
+            try await ada.edit(id, Rows.password("mine"))
+            _ = try await ada.add(Rows.mail)
+            try await ada.run()
+            let refreshed = try await world.store.refresh(
+                ada.userID,
+                ciphers: fetched.ciphers,
+                slices: fetched.slices,
+                since: mark,
+                isFallback: true
+            )
+            #expect(refreshed.offered == 0 && refreshed.kept == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `A6-N3 what others write after the fall stands`() async throws {
         try await Rows.open { world, ada, id in
             let other = try await ada.elsewhere.add(Rows.mail)
