@@ -56,6 +56,7 @@ extension Errand {
         ) {
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
             try await note(deed.attempt, content)
+            let before = deed == .trash ? try known(lane) : nil
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
@@ -66,10 +67,10 @@ extension Errand {
                 fresh = answer
                 return .again
             }
-            (copy, state) = (answer, ItemState(answer, isCertain: true))
+            copy = try latest(answer, since: before)
+            state = ItemState(copy, isCertain: true)
             if deed == .content { holdsContent = true }
         }
-        copy = try latest(copy)
         guard let base = BaseCipher(copy, of: desk.userID) else {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
@@ -86,11 +87,10 @@ extension Errand {
 
     /// Upstream does not say how something looks that it has put into the trash. What a list has said
     /// of it meanwhile is younger than what was put together from the copy before.
-    private func latest(_ copy: Cipher) throws(Halt) -> Cipher {
-        guard done.contains(.trash), let put = BaseCipher(copy, of: desk.userID),
-            let known = try known(put.lane), known.revision.moment > put.revision.moment,
-            let listed = try? Cipher(known.json)
-        else { return copy }
+    private func latest(_ trashed: Cipher, since before: BaseCipher?) throws(Halt) -> Cipher {
+        guard let before, let now = try known(before.lane), now != before,
+            let listed = try? Cipher(now.json)
+        else { return trashed }
         return listed.isInTrash ? listed : listed.trashed(at: desk.now)
     }
 
