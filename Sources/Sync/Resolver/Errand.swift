@@ -74,12 +74,14 @@ struct Errand {
         if change.isUnborn { return try await bear() }
         let copy: Cipher? = if let fresh { fresh } else { try await read() }
         fresh = nil
-        let situation = Situation(
+        var situation = Situation(
             of: change,
             upstream: copy,
             keys: desk.keys,
             by: desk.clocks
         )
+        // That upstream's stamp is the later one by now may be our own doing.
+        if let copy, try hasKept(copy) { situation.later = .local }
         return try await carryOut(situation, copy)
     }
 

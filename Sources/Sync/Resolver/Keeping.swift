@@ -85,6 +85,12 @@ extension Errand {
         return isSame ? note.source : nil
     }
 
+    /// Whether a backup copy of this is upstream: it was decided then who gives way.
+    func hasKept(_ cipher: Cipher) throws(Halt) -> Bool {
+        guard change.backup?.cipherID != nil else { return false }
+        return try sourceKept(of: cipher) != nil
+    }
+
     /// What was frozen for this before, or what is frozen now.
     private func note(
         of cipher: Cipher,

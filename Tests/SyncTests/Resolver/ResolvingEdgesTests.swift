@@ -316,6 +316,27 @@ import Vault
         }
     }
 
+    @Test func `P4 who gives way is decided once, although restoring gives upstream a later stamp`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.trash(id)
+            try await ada.edit(id, Rows.password("mine"))
+            world.time.pass(.seconds(60))
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(
+                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+            )
+            try await ada.run()
+            try #require(try ada.changes.count == 1)
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
     @Test func `I13 what a list has said of an item stands when it goes into the trash`()
         async throws
     {
