@@ -17,6 +17,8 @@ final class Line: Network {
         var phases = Phases()
         /// Since when it is known at this end that the session is over.
         var sessionEnded: Duration?
+        /// What left before is about an earlier session.
+        var sessionBegan = Duration.seconds(-1)
     }
 
     private struct Order {
@@ -63,9 +65,16 @@ final class Line: Network {
 
     var isDead: Bool { state.withLock(\.isDead) }
 
-    var sessionEnded: Duration? {
-        get { state.withLock(\.sessionEnded) }
-        set { state.withLock { $0.sessionEnded = newValue } }
+    var sessionEnded: Duration? { state.withLock(\.sessionEnded) }
+
+    func beginSession() {
+        state.withLock { ($0.sessionEnded, $0.sessionBegan) = (nil, ends.time.elapsed) }
+    }
+
+    private func endSession(_ left: Duration) {
+        state.withLock { state in
+            if left > state.sessionBegan { state.sessionEnded = ends.time.elapsed }
+        }
     }
 
     func die() { state.withLock { $0.isDead = true } }
@@ -143,7 +152,7 @@ final class Line: Network {
         }
         // What is cut off in the middle may mean anything.
         if call.kind == .token, answer.status == 400, mishap != .truncated {
-            sessionEnded = ends.time.elapsed
+            endSession(call.left)
         }
         return answer
     }

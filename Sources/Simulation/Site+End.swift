@@ -46,7 +46,7 @@ extension Site {
                 defer { state.keysKnown = latest }
                 return state.keysKnown < latest
             }
-            house.line.sessionEnded = nil
+            house.line.beginSession()
             if hasOldKeys { house.lock() }
             house.session.signIn(tokens)
             if hasOldKeys {

@@ -20,8 +20,20 @@ public final class Lanes: Sendable {
     ) async throws(Failure) -> Value {
         if mutated(.noLanes) { return try await body() }
         await enter(cipherID)
-        defer { leave(cipherID) }
+        defer { for id in state.withLock({ $0.all(with: cipherID) }) { leave(id) } }
         return try await body()
+    }
+
+    /// Whoever has the one lane has the other, too, from now on, until the first is left: the cipher
+    /// is known by another id.
+    ///
+    /// - Returns: Whether somebody else had the other until now.
+    func join(_ other: String, to held: String) async -> Bool {
+        if mutated(.noLanes) { return false }
+        guard state.withLock({ $0.join(other, to: held) }) else { return false }
+        let isFree = state.withLock { $0.takeFree(other) }
+        if !isFree { await enter(other) }
+        return !isFree
     }
 
     private func enter(
@@ -42,6 +54,19 @@ public final class Lanes: Sendable {
     /// Who waits for which lane. One that is not here is free.
     private struct State {
         private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        /// What is held along with another.
+        private var joined: [String: [String]] = [:]
+
+        /// - Returns: Whether it was not so already.
+        mutating func join(_ other: String, to held: String) -> Bool {
+            guard other != held, joined[held]?.contains(other) != true else { return false }
+            joined[held, default: []].append(other)
+            return true
+        }
+
+        mutating func all(with held: String) -> [String] {
+            [held] + (joined.removeValue(forKey: held) ?? [])
+        }
 
         mutating func takeFree(_ cipherID: String) -> Bool {
             guard waiting[cipherID] == nil else { return false }

@@ -276,6 +276,9 @@ extension Repository {
         switch attempted {
         case .saved(let cipherID):
             return .saved(cipherID)
+        case .landed(let cipherID):
+            tellQueued()
+            return .saved(cipherID)
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
             throw .upstream(setback)

@@ -71,9 +71,9 @@ extension Errand {
         switch halt {
         case .overtaken: return .overtaken
         case .store(let error):
-            // Upstream has it. A run will find that out again, and the caller need not wait for it.
+            // The caller need not wait for what a run does.
             guard let landed else { throw error }
-            return .saved(cipherID: landed)
+            return .landed(cipherID: landed)
         case .wait(let moment):
             return try await unanswered(
                 Setback(.unreachable(.held(until: moment)), operation: "send")

@@ -12,6 +12,7 @@ struct Desk: Sendable {
     let surroundings: Surroundings
     let urgency: Urgency
     let listing: Listing
+    let lanes: Lanes
 
     var now: Moment { surroundings.now }
 

@@ -5,6 +5,8 @@ internal import System
 /// One change on its way upstream. Whoever has it has the lane of its cipher.
 struct Errand {
     let desk: Desk
+    /// By this id its cipher was known when the lane was entered.
+    let heldID: String
     var change: PendingChange
     /// Whether it has waited before, and so has a place in the history.
     let isQueued: Bool
@@ -34,6 +36,7 @@ struct Errand {
 
     init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
         self.change = change
+        heldID = change.cipherID
         self.desk = desk
         self.isQueued = isQueued
     }
@@ -159,7 +162,9 @@ struct Errand {
     /// What was found may have been edited by somebody else already. If all that is pending was in
     /// what we sent, theirs is the newer and stands; else both have moved away from what was sent.
     mutating func adopt(_ found: Cipher) async throws(Halt) -> Turn {
-        guard let base = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
+        guard let listed = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
+        let base = try await enter(listed)
+        let found = base == listed ? found : try Self.cipher(base.json)
         isAdopted = true
         let wanted = try change.intent.snapshot.map { snapshot throws(Halt) in
             try Self.cipher(snapshot.json)
@@ -177,6 +182,16 @@ struct Errand {
         try await move(to: base, ground: ground)
         fresh = found
         return .again
+    }
+
+    /// Takes the lane under upstream's id, too. What somebody has left there is younger than what was
+    /// listed or answered.
+    mutating func enter(_ answered: BaseCipher) async throws(Halt) -> BaseCipher {
+        guard await desk.lanes.join(answered.lane.cipherID, to: heldID),
+            let left = try known(answered.lane), left != answered
+        else { return answered }
+        (fresh, distrustsList) = (nil, true)
+        return left
     }
 
     /// The revision that it had when it was made of what we sent.

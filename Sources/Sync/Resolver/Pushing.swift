@@ -199,7 +199,12 @@ extension Errand {
         if change.intent.nextDeed(over: state, holdsContent: true, done: done) == nil {
             return try await settle(.holds(base), outcome, .sent)
         }
-        try await move(to: base, ground: nil)
+        let posted = change.intent.snapshot
+        let left = try await enter(base)
+        try await move(to: left, ground: left == base ? nil : base.footing)
+        // What was edited meanwhile is in none of what upstream has.
+        let isPosted = change.intent.snapshot == posted || mutated(.forgetsMeanwhile)
+        guard left == base, isPosted else { return .again }
         done.insert(.content)
         return try await push(over: answer, holdsContent: true)
     }

@@ -72,7 +72,8 @@ extension Resolver {
             keys: keys,
             surroundings: surroundings,
             urgency: urgency,
-            listing: Listing()
+            listing: Listing(),
+            lanes: lanes
         )
     }
 

@@ -78,6 +78,11 @@ extension Errand {
         isSeen: Bool = true,
         ground: Footing? = nil
     ) async throws(Halt) -> Turn {
+        var (upstream, ground) = (upstream, ground)
+        if case .holds(let answered) = upstream {
+            let left = try await enter(answered)
+            if left != answered { (upstream, ground) = (.holds(left), ground ?? answered.footing) }
+        }
         let note = ResolutionNote(
             outcome,
             at: desk.now,

@@ -213,6 +213,45 @@ import Vault
         }
     }
 
+    @Test func `T-02 an edit that is recorded while its item is created is sent too`() async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            // More than the create is to be done, so the record goes on under the new id.
+            try await ada.wish(.archive, made)
+            world.wire.interrupt("/ciphers") {
+                try await ada.edit(made, Rows.password("second edit"))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["second edit"])
+        }
+    }
+
+    @Test func `T-04 who knows an item by its new id waits until all of it is brought up`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            try await ada.wish(.archive, made)
+            let (said, say) = AsyncStream.makeStream(of: String.self)
+            world.wire.interrupt("/archive") {
+                let id = try #require(try await ada.elsewhere.items.first?.id)
+                Task {
+                    _ = await ada.lanes.hold(id) { say.yield("edited") }
+                    say.finish()
+                }
+                for _ in 0..<100 { await Task.yield() }
+                say.yield("archived")
+            }
+            try await ada.run()
+            #expect(await said.reduce(into: []) { $0.append($1) } == ["archived", "edited"])
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     // MARK: Without a record
 
     @Test(arguments: Personality.Name.allCases)
