@@ -45,11 +45,19 @@ extension Knowledge {
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             guard let origin = origins[name], origin.discarded.isEmpty else { continue }
             // Neither seals nor content tell what became of a create that nobody answered.
-            if hasRotated, origin.isRewritten { continue }
+            if origin.isRewritten, hasRotated || isUnrecognisable(name) { continue }
             // Each of two hosts may bring back what others have deleted.
             if count > (origin.wasDeleted ? hosts : 1) {
                 breach("I4", "\(name) is upstream \(count) times")
             }
+        }
+    }
+
+    /// Two that have nothing in common: nobody can tell that they were one.
+    private func isUnrecognisable(_ name: String) -> Bool {
+        let items = upstream.values.filter { $0.origin == name && !$0.isBackup }
+        return items.contains { one in
+            items.contains { $0.id != one.id && Set($0.content).isDisjoint(with: one.content) }
         }
     }
 

@@ -38,8 +38,11 @@ extension Knowledge {
 
     private mutating func arrive(_ text: String, by author: Author) {
         guard var word = words[text] else { return }
+        let isBack = word.hasLanded
         word.hasLanded = true
-        if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused {
+        if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
+            !isBack
+        {
             breach("I8", "\(text) was refused to its writer and reached upstream all the same")
         }
         words[text] = word
@@ -84,7 +87,9 @@ extension Knowledge {
         }
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
-        if kind == .delete, origin.deletions[host]?.fate == .begun {
+        if kind == .delete, let deletion = origin.deletions[host],
+            deletion.fate == .begun || word.delivered[host] ?? .zero >= deletion.began
+        {
             races += 1
             return
         }
@@ -164,7 +169,8 @@ extension Knowledge {
     ) {
         guard case .host(let host, .push, let known, let left, _) = author, known == older.revision,
             older.isTrashed, item.isTrashed, let origin = item.origin.flatMap({ origins[$0] }),
-            !origin.trashed.contains(host), let since = origin.trashDelivered[host],
+            !origin.trashed.contains(host), origin.oddStamps.isEmpty,
+            let since = origin.trashDelivered[host],
             since <= left
         else { return }
         for word in item.words where fresh.contains(word) && words[word]?.isLive == true {

@@ -82,6 +82,7 @@ struct Knowledge: Sendable {
 
         struct Deletion: Hashable, Sendable {
             var fate = Word.Fate.begun
+            let began: Duration
             /// How often others had changed it when it was last shown to whoever deleted it.
             let changesSeen: Int?
 
@@ -100,8 +101,8 @@ struct Knowledge: Sendable {
             changes.reduce(0) { $0 + ($1.key == host ? 0 : $1.value) }
         }
 
-        /// Whether a device that is no host has changed it.
-        var isTouchedElsewhere: Bool { changes[nil] != nil }
+        /// Whether anybody has changed it but the host at which it was made.
+        var isTouchedElsewhere: Bool { changes(but: host) > 0 }
     }
 
     let profile: String

@@ -74,9 +74,20 @@ extension Site {
 
     /// What is to be brought upstream, and can be.
     var waiting: [StoredChange] {
-        let poisoned = world.poisoned
+        let (changes, poisoned) = (changes, world.poisoned)
+        let setAside = changes.filter { $0.summary.state == .quarantined }.map(
+            \.summary.lane.cipherID
+        )
+        let blocked = oracle.with { knowledge in
+            // An item may be known here by two ids; what is wrong with one of them stops both.
+            let items =
+                (setAside.map { knowledge.shown[$0] }
+                + [poisoned.flatMap { knowledge.upstream[$0]?.origin }]).compactMap(\.self)
+            return Set(knowledge.shown.filter { items.contains($0.value) }.keys)
+        }
         return changes.filter {
-            $0.summary.state != .quarantined && $0.summary.lane.cipherID != poisoned
+            let id = $0.summary.lane.cipherID
+            return $0.summary.state != .quarantined && id != poisoned && !blocked.contains(id)
         }
     }
 

@@ -154,9 +154,10 @@ extension Site {
     }
 
     private func delete(_ item: PlainItem, _ origin: String, _ house: House) async {
+        let now = time.elapsed
         let isFirst = oracle.with { [number] knowledge in
             let seen = knowledge.origins[origin]?.changesSeen[number]
-            knowledge.origins[origin]?.deletions[number] = .init(changesSeen: seen)
+            knowledge.origins[origin]?.deletions[number] = .init(began: now, changesSeen: seen)
             return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)

@@ -80,7 +80,7 @@ extension Mishap {
         case .stale, .partial: kind == .list
         // Nobody repeats what may make a second item.
         case .twice: kind == .push || kind == .delete || kind == .trash
-        case .interlude: kind == .push || kind == .delete || kind == .compare
+        case .interlude: [.push, .delete, .compare, .restore].contains(kind)
         case .invalid, .conflict, .tooLarge, .serverErrorAfter, .commitLate: kind.isWrite
         case .forbidden: kind.isWrite || kind == .compare
         case .missing: kind.isWrite || kind == .compare

@@ -175,10 +175,9 @@ extension Intent {
         case .create, .hardDelete, .update, .softDelete(.some, _): nil
         case .softDelete(nil, let adjustments):
             isThere ? .softDelete(snapshot, adjustments) : nil
+        // Of what is not there any more, the content makes it anew.
         case .other(let restores, let adjustments):
-            isThere
-                ? .update(snapshot, trash: restores ? .restored : nil, adjustments)
-                : .create(snapshot, adjustments)
+            .update(snapshot, trash: restores && isThere ? .restored : nil, adjustments)
         }
     }
 }

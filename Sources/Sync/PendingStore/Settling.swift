@@ -57,6 +57,9 @@ public enum Settled: Sendable {
     case missing
     /// The record that is there now cannot be read, and stays as it is.
     case unreadable
+    /// The record is still to be sent, and something else is pending under the id that it would have
+    /// from now on. Nothing was written.
+    case occupied
 }
 
 /// What became of a compare-and-swap.
@@ -78,6 +81,11 @@ extension Store {
     ) async throws(StoreError) -> Settled {
         try await write { (db) throws(DatabaseError) in
             let stored = try PendingTable.find(id: id, db)
+            if let stored, stored.summary.version != version,
+                try settlement.isOccupied(for: stored.summary, db)
+            {
+                return .occupied
+            }
             if let stored { try settlement.extendHistory(lane, stored.summary, db) }
             try settlement.writeBase(lane, db)
             guard let stored else { return .missing }
@@ -181,6 +189,14 @@ extension Store {
 }
 
 extension Settlement {
+    fileprivate func isOccupied(
+        for stored: PendingSummary,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard case .holds(let cipher) = upstream else { return false }
+        return try PendingTable.find(cipher.lane, db).map { $0.summary.id != stored.id } ?? false
+    }
+
     /// A push that overwrote nobody else's.
     fileprivate func extendHistory(
         _ lane: Lane,

@@ -11,6 +11,8 @@ private struct Draft: Sendable {
     /// Under the id by which the client knows the item.
     let lane: Lane
     let moment: Moment
+    /// The stamp under which the item is shown, where the client does not name it.
+    let shown: Revision?
 }
 
 /// What an edit comes to on the ground that it finds.
@@ -41,7 +43,7 @@ extension Repository {
         let metrics = surroundings.metrics
         func took() -> Duration { surroundings.timekeeper.elapsed - began }
         do throws(Refusal) {
-            let written = try await settle(draft(wish, expectation))
+            let written = try await settle(try draft(wish, expectation))
             let isSaved = written.disposition == .saved
             metrics.edited(wish.operation, isSaved ? .saved : .queued, after: took())
             if mutated(.countsTwice) {
@@ -54,14 +56,20 @@ extension Repository {
         }
     }
 
-    private func draft(_ wish: Wish, _ expectation: Expectation) -> Draft {
+    private func draft(
+        _ wish: Wish,
+        _ expectation: Expectation
+    ) throws(Refusal) -> Draft {
         let id = wish.cipherID ?? surroundings.chance.identifier()
         let lane = Lane(userID: userID, cipherID: id)
+        var shown: Revision?
+        if case .delete = wish { shown = try layers(of: lane).base?.revision }
         return Draft(
             wish: wish,
             expectation: expectation,
             lane: lane,
-            moment: surroundings.now
+            moment: surroundings.now,
+            shown: shown
         )
     }
 
@@ -146,6 +154,7 @@ extension Repository {
             return Ground(.trash, cipher)
         case .delete:
             guard let cipher = layers.ground else { return .nothing }
+            if let shown = draft.shown { try refuseStale(shown, layers) }
             return Ground(.hardDelete, cipher)
         case .restore: return Ground(.restore, try layers.required)
         case .archive: return Ground(.archive, try layers.required)
@@ -180,7 +189,9 @@ extension Repository {
         _ keys: KeyRing
     ) throws(Refusal) -> Ground {
         let cipher = try layers.required
-        try refuseStale(body, layers)
+        if let edited = body.revisionDate.flatMap({ Revision($0) }) {
+            try refuseStale(edited, layers)
+        }
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
                 by: body,
@@ -193,13 +204,12 @@ extension Repository {
         return Ground(.update(snapshot, changesPassword: edited.passwordChanges > 0), cipher)
     }
 
-    /// Whoever edits a copy that is older than upstream's would overwrite what they have not seen.
-    private func refuseStale(_ body: ItemBody, _ layers: Layers) throws(Refusal) {
-        guard let base = layers.base, let text = body.revisionDate,
-            let edited = Revision(text)
-        else { return }
+    /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
+    /// take away what they have not seen.
+    private func refuseStale(_ copy: Revision, _ layers: Layers) throws(Refusal) {
+        guard let base = layers.base else { return }
         // A client has seen three digits of the stamp.
-        let seen = Moment(ticks: edited.moment.ticks + Moment.ticksPerMillisecond)
+        let seen = Moment(ticks: copy.moment.ticks + Moment.ticksPerMillisecond)
         guard seen < base.revision.moment else { return }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
         guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
@@ -263,7 +273,14 @@ extension Repository {
         switch try await record(edit, .inFlight(edit.attempt), layers) {
         case .again: return nil
         case .nothingLeft: return .untouched(layers.lane)
-        case .recorded(let recorded): return try await push(recorded, mayWait: mayWait)
+        case .recorded(let recorded):
+            do throws(Refusal) {
+                return try await push(recorded, mayWait: mayWait)
+            } catch {
+                // What the disk has not taken down is a run's to find out.
+                if case .store = error { tellQueued() }
+                throw error
+            }
         }
     }
 

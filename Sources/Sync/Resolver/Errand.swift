@@ -173,7 +173,9 @@ struct Errand {
         let isEdited = !sent.contains(found.fingerprint)
         let isOurs = wanted.map { self.isOurs(found, $0) } ?? true
         let ground = isEdited ? Footing(revision: isOurs ? created(found) : former) : nil
-        if isEdited, isOurs, let wanted, sent.contains(wanted.fingerprint),
+        // So does what was edited here under upstream's id.
+        let isPending = try isPending(base.lane)
+        if isEdited || isPending, isOurs, let wanted, sent.contains(wanted.fingerprint),
             change.intent.adjustments == .none,
             change.intent.trash != .trashed
         {
@@ -182,6 +184,15 @@ struct Errand {
         try await move(to: base, ground: ground)
         fresh = found
         return .again
+    }
+
+    private func isPending(_ lane: Lane) throws(Halt) -> Bool {
+        do throws(StoreError) {
+            return try desk.reader.layers(of: lane).pending.map { $0.summary.id != change.id }
+                ?? false
+        } catch {
+            throw .store(error)
+        }
     }
 
     /// Takes the lane under upstream's id, too. What somebody has left there is younger than what was
@@ -227,6 +238,7 @@ struct Errand {
         let settled = try await write { ledger throws(StoreError) in
             try await ledger.insist { .settle(id, in: lane, expecting: -1, settlement, $0) }
         }
+        if case .occupied = settled { throw occupied }
         guard case .rebased(let moved) = settled else { throw .overtaken }
         change = moved
     }

@@ -75,8 +75,9 @@ extension Errand {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
+        let agreed = change.baseCopy.flatMap { try? Cipher($0) } ?? ground
         let isPlaced =
-            copy.isInTrash == ground.isInTrash || done.contains(.trash) || done.contains(.restore)
+            copy.isInTrash == agreed.isInTrash || done.contains(.trash) || done.contains(.restore)
         return try await settle(
             .holds(base),
             outcome,

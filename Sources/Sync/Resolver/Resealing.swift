@@ -9,9 +9,10 @@ extension Resolver {
     /// - Returns: How many changes were under the old key and are not any more.
     func reseal(from old: KeyRing) async throws(StoreError) -> Int {
         guard let keys = keys.keys, keys.user.keyID != old.user.keyID else { return 0 }
-        let fingerprint = Snapshot.fingerprint(of: old.user)
+        // What was taken from a list may be under a later key than it was noted with.
+        let present = Snapshot.fingerprint(of: keys.user)
         let stale = try reader.changes(of: userID) { stored in
-            stored.change?.intent.snapshot?.keyFingerprint == fingerprint
+            stored.change?.intent.snapshot.map { $0.keyFingerprint != present } == true
                 ? Candidate(stored.summary) : nil
         }
         var count = 0
@@ -34,6 +35,8 @@ extension Resolver {
         do throws(Halt) {
             resealed = try change.resealed(from: old, to: new)
         } catch {
+            let noted = change.intent.snapshot?.keyFingerprint
+            guard noted == Snapshot.fingerprint(of: old.user) else { return false }
             surroundings.log.error(
                 "A pending change cannot be brought under the account's new key.",
                 ["cipher": change.cipherID]

@@ -118,8 +118,12 @@ extension Errand {
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
+        case .occupied: throw occupied
         }
     }
+
+    /// Somebody has edited what upstream had made of this already; that comes first.
+    var occupied: Halt { .wait(until: desk.now.advanced(bySeconds: Self.patience)) }
 
     /// What upstream may make yet of attempts that it never answered.
     private func strays(keeping cipherID: String?) -> [Stray] {

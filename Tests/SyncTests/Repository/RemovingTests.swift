@@ -51,6 +51,27 @@ import Vault
         }
     }
 
+    @Test func `I15 what others write while a deletion waits for its turn is not deleted unseen`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let ada = home.person
+            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+            async let holder: Void = ada.lanes.hold(id) { for await _ in turns {} }
+            for _ in 0..<100 { await Task.yield() }
+            async let told = refusal { try await home.edit(.delete(id)) }
+            for _ in 0..<100 { await Task.yield() }
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+            try await ada.refresh()
+            turn.finish()
+            await holder
+            guard case .outOfDate = try await told else { throw Unexpected("it was deleted") }
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `row 38 and G-S7: removing what is not here does nothing`() async throws {
         try await atHome { (world, home, _) async throws in
             world.wire.isCut = true

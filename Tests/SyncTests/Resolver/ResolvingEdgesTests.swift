@@ -353,6 +353,30 @@ import Vault
         }
     }
 
+    @Test(arguments: [false, true])
+    func `G-RES1 a create in doubt waits for what was edited under its new id`(
+        _ isEdited: Bool
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            try await ada.refresh()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.edit(id, Rows.password("second"))
+            if isEdited { try await ada.edit(made, Rows.password("third")) }
+            for _ in 0..<4 {
+                world.time.pass(.seconds(60))
+                #expect(try await ada.run(.all).stop == nil)
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(Set(passwords) == (isEdited ? ["second", "third"] : ["second"]))
+            #expect(try await ada.elsewhere.names.count { $0 == "mail" } == 1)
+        }
+    }
+
     @Test func `what was made, changed and trashed while nobody knew is in the trash`()
         async throws
     {

@@ -257,6 +257,59 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 of what upstream has lost a wish that waits makes the item anew`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.add(Rows.mail.replacing("mail", with: "new"))
+            } meanwhile: {
+                let made = try #require(
+                    try ada.world.store.reader.layers(of: ada.userID).base
+                        .first { $0.lane.cipherID != id }
+                )
+                try await ada.wish(.favour(true), made.lane.cipherID)
+                ada.keys.lock()
+            }
+            ada.keys.unlock(ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.contains { $0.name == "new" && $0.cipher.isFavorite })
+        }
+    }
+
+    @Test
+    func `A6-N3, T-57 what was forgotten under a key in between is brought under the present one`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            let (between, present) = (try world.newRing(), try world.newRing())
+            try await ada.elsewhere.reseal(id, with: between)
+            ada.keys.unlock(between)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.reseal(id, with: between, from: between)
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -600)
+                try await ada.elsewhere.reseal(id, with: present, from: between)
+                ada.keys.unlock(present)
+            }
+            for former in [ada.ring, between] {
+                _ = try await ada.resolver.address.ask { .reseal(from: former, $0) }.get()
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: present)
+            #expect(items.contains { $0.login?.password == "second" })
+        }
+    }
+
     @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
         try await Rows.open { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
