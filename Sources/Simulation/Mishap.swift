@@ -40,9 +40,13 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case scene
     /// Two hosts have the same account.
     case pair
+    /// The same as scenes, with more of them.
+    case encore
 
     /// Those that happen at one moment.
-    static var strikes: [Hazard] { allCases.filter { ![.ambush, .scene, .pair].contains($0) } }
+    static var strikes: [Hazard] {
+        allCases.filter { ![.ambush, .scene, .pair, .encore].contains($0) }
+    }
 }
 
 extension Hazard {
@@ -80,7 +84,12 @@ public struct Hazards: Hashable, Sendable {
     /// The same, a while later.
     public static let third = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.pair])
+        hazards: fourth.hazards.subtracting([.pair])
+    )
+    /// And once more.
+    public static let fourth = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.encore])
     )
 
     /// What a list may name.
@@ -102,6 +111,7 @@ public struct Hazards: Hashable, Sendable {
         case "first": self = .first
         case "second": self = .second
         case "third": self = .third
+        case "fourth": self = .fourth
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {

@@ -29,6 +29,22 @@ enum Scene: CaseIterable, Hashable, Sendable {
     case poisoned
     /// An answer arrives in a drill.
     case drilled
+    /// More than a create is to be done for something that is edited while it is created.
+    case editWhileCreated
+    /// Somebody else is at it while something comes out of the trash.
+    case editWhileRestored
+    /// Upstream has gone back, and something is made while the list comes that shows that.
+    case createWhileFallen
+    /// Somebody has an item open of which nobody knows whether it is upstream, and others edit it there.
+    case foreignInDoubt
+    /// What gives way to an edit that is refused gives way to the next one.
+    case refusedTwice
+
+    /// What there was when the first seeds of the corpus failed.
+    static let first = allCases.filter { !encores.contains($0) }
+    static let encores: [Scene] = [
+        .editWhileCreated, .editWhileRestored, .createWhileFallen, .foreignInDoubt, .refusedTwice,
+    ]
 
     func steps(_ dice: Dice, of items: Int) -> [Step] {
         Play(scene: self, item: dice.number(in: 0..<items), dice: dice).steps
@@ -68,6 +84,29 @@ private struct Play {
                 step(.sync, isAside: true), step(.create, at: .reading),
             ]
         case .fallBack: [step(.remember), step(edit), step(.rollBack), step(.sync)]
+        case .editWhileCreated:
+            [
+                step(.drill(true)), step(.create), step(.archive(Deed.newest, true)),
+                step(.strikeAt(dice.pick([.delayAnswer, .delayRequest]), .create)),
+                step(.drill(false)), step(.drill(true), at: .pushing),
+                step(.edit(Deed.newest, field)), pause, step(.drill(false)),
+            ]
+        case .createWhileFallen:
+            [
+                step(.remember), step(edit), step(.rollBack), step(.sync),
+                step(.wait(.seconds(70))), step(.strikeAt(.delayAnswer, .list)),
+                step(.sync, isAside: true), step(.create, at: .reading),
+            ]
+        case .foreignInDoubt:
+            [
+                step(.strikeAt(dice.pick([.loseAnswer, .commitLate]), .create)), step(.create),
+                step(
+                    .edit(Deed.newest, .notes),
+                    isAside: true,
+                    lingers: dice.duration(.seconds(25), .seconds(90))
+                ),
+                step(.wait(.seconds(14))), step(.otherEdit(Deed.newest, .username)),
+            ]
         case .editWhileBorn:
             [
                 step(.drill(true)), step(.create), step(.strikeAt(.delayAnswer, .create)),
@@ -129,6 +168,17 @@ private struct Play {
             ]
         case .drilled:
             [step(.strikeAt(.delayAnswer, .push)), step(edit, isAside: true)]
+        case .editWhileRestored:
+            [
+                step(.drill(true)), step(edit), step(.otherTrash(item)),
+                step(.strikeAt(.interlude, .restore)), step(.drill(false)),
+            ]
+        case .refusedTwice:
+            [
+                step(.otherTrash(item)), step(.sync), step(.poison(item)),
+                step(.otherEdit(item, .username)), step(.edit(item, .notes)),
+                step(.edit(item, .notes)),
+            ]
         default: []
         }
     }
@@ -167,6 +217,8 @@ private struct Play {
             ]
         case .drilled: [step(.drill(true), at: .pushing), pause, step(.drill(false))]
         case .editWhileBorn, .createWhileListed, .editTrashed, .poisoned: [pause]
+        case .editWhileCreated, .editWhileRestored, .refusedTwice: [pause]
+        case .createWhileFallen, .foreignInDoubt: [pause, step(.sync)]
         }
     }
 }

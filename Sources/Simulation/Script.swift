@@ -75,9 +75,10 @@ public struct Script: Sendable {
     /// Puts scenes in the place of some of the steps.
     private mutating func play(_ dice: Dice, of items: Int, _ pairs: Dice) {
         let count = dice.pick([1, 1, 2, 3])
+        let scenes = hazards.hazards.contains(.encore) ? Scene.encores : Scene.first
         let space = steps.count / count
         for place in 0..<count {
-            var scene = dice.pick(Scene.allCases).steps(dice, of: items)
+            var scene = dice.pick(scenes).steps(dice, of: items)
             if hosts > 1 {
                 let host = pairs.number(in: 0..<2)
                 for place in scene.indices { scene[place].host = host }
@@ -195,7 +196,7 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice, .ambush, .scene, .pair: .otherCreate
+        case .otherDevice, .ambush, .scene, .pair, .encore: .otherCreate
         case .diskError:
             dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
         case .rotation: dice.happens(40) ? .rotateKeys : .signIn
@@ -213,7 +214,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
-        case .ambush, .scene, .pair: 0
+        case .ambush, .scene, .pair, .encore: 0
         }
     }
 }
