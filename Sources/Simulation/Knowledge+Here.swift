@@ -96,6 +96,7 @@ extension Knowledge {
     mutating func look(atBase new: [String: Int64], of host: Int) {
         let base = self.base[host] ?? [:]
         self.base[host] = new
+        let lies = lies.removeValue(forKey: host) ?? 0
         guard !mayRegress else { return }
         // What upstream has no more may have come back between two looks, with an old list.
         for (id, ticks) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
@@ -107,7 +108,8 @@ extension Knowledge {
         let gone = base.keys.filter { new[$0] == nil }
         let count = Set(base.keys).union(new.keys).count
         let isNearlyAll = gone.count == count || (count >= 10 && gone.count * 10 >= count * 9)
-        guard !gone.isEmpty, isNearlyAll else { return }
+        // Two lists may have left out a part each.
+        guard !gone.isEmpty, isNearlyAll, lies < 2 else { return }
         let stillThere = gone.filter { upstream[$0] != nil }
         if stillThere.count * 2 > gone.count {
             breach("I14", "\(gone.count) of \(base.count) items went although upstream has them")

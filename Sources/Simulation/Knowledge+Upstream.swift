@@ -25,11 +25,19 @@ extension Knowledge {
             guard let origin = item.origin, !item.isBackup else { continue }
             if author == .other || author == .rollBack {
                 origins[origin]?.isDeletedElsewhere = true
+                if author == .other { excuseUndone(origin) }
             } else {
                 origins[origin]?.isGone = true
             }
         }
         checkCounts()
+    }
+
+    /// Who deletes an item has deleted, too, what a late request had undone in it.
+    private mutating func excuseUndone(_ origin: String) {
+        for (text, word) in words where word.origin == origin && word.hasLanded {
+            words[text]?.isExcused = true
+        }
     }
 
     static func words(in items: [String: PlainItem]) -> Set<String> {
@@ -38,10 +46,11 @@ extension Knowledge {
 
     private mutating func arrive(_ text: String, by author: Author) {
         guard var word = words[text] else { return }
-        let isBack = word.hasLanded
+        let isNew = !word.hasLanded
         word.hasLanded = true
+        // Who has edited it since has wanted all of it.
         if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
-            !isBack
+            isNew, !word.seen.contains(host)
         {
             breach("I8", "\(text) was refused to its writer and reached upstream all the same")
         }

@@ -123,6 +123,8 @@ struct Knowledge: Sendable {
     var hasCopies = false
     /// Upstream has said what was not so: a list that lacked something, or an old one.
     var hasLied = false
+    /// How often it has said that to each host since base was last looked at.
+    var lies: [Int: Int] = [:]
     /// No host's clock was ever wrong.
     var hasRightClocks = true
     /// A host is not to ask before: about who one is, and anything else.

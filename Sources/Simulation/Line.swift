@@ -131,7 +131,12 @@ final class Line: Network {
             let now = ends.time.elapsed
             ends.oracle.with { $0.lastBan = now }
         }
-        if mishap == .partial || mishap == .stale { ends.oracle.with { $0.hasLied = true } }
+        if mishap == .partial || mishap == .stale {
+            ends.oracle.with { [host = ends.host] knowledge in
+                knowledge.hasLied = true
+                knowledge.lies[host, default: 0] += 1
+            }
+        }
         ends.oracle.asked(call, by: ends.host, at: ends.time.elapsed)
         note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         if let phase = call.phase { begin(phase) }

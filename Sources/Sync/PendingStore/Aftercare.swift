@@ -79,15 +79,19 @@ public struct Stray: Hashable, Sendable {
     }
 }
 
+extension Aftercare {
+    static func strays(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [Stray] {
+        try db.all("SELECT fingerprint, keeper_id FROM stray WHERE user_id = ?", .text(userID)) {
+            (row) throws(DatabaseError) in Stray(try row.bytes(0), keeperID: try row.text(1))
+        }
+    }
+}
+
 extension StoreReader {
     public func strays(of userID: String) throws(StoreError) -> [Stray] {
-        try read { (db) throws(DatabaseError) in
-            try db.all(
-                "SELECT fingerprint, keeper_id FROM stray WHERE user_id = ?",
-                .text(userID)
-            ) { (row) throws(DatabaseError) in
-                Stray(try row.bytes(0), keeperID: try row.text(1))
-            }
-        }
+        try read { (db) throws(DatabaseError) in try Aftercare.strays(of: userID, db) }
     }
 }

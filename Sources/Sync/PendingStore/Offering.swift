@@ -7,18 +7,83 @@ internal import Vault
 /// once more, in the transaction in which base follows upstream.
 struct Offering {
     let userID: String
-    let fetched: [String: BaseCipher]
+    private let answer: [BaseCipher]
     /// Where the refresh began: what was written since, the answer cannot know of.
     let mark: RefreshMark
     let now: Moment
     let chance: any Chance
+
+    init(
+        userID: String,
+        fetched: [BaseCipher],
+        mark: RefreshMark,
+        now: Moment,
+        chance: any Chance
+    ) {
+        (self.userID, answer, self.mark) = (userID, fetched, mark)
+        (self.now, self.chance) = (now, chance)
+    }
 
     /// To be called before base is replaced, because base has the content.
     ///
     /// - Returns: How many changes are pending because of that.
     func make(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.forgetsAtOnce) { return 0 }
-        let rows = try db.all(
+        let fetched = Dictionary(answer.map { ($0.lane.cipherID, $0) }) { _, last in last }
+        var count = 0
+        for row in try rows(db) {
+            if try isYounger(row, db) { continue }
+            if try offer(row, over: fetched[row.lane.cipherID], db) { count += 1 }
+        }
+        return count
+    }
+
+    /// The same, of what a slow upstream has undone: it carried out an earlier edit after a later one,
+    /// as servers do that do not tell two of the same second apart.
+    func makeOfUndone(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        let strays = try Aftercare.strays(of: userID, db)
+        guard !strays.isEmpty, !mutated(.leavesUndone) else { return 0 }
+        let sent = Dictionary(strays.map { ($0.keeperID, [$0.fingerprint]) }, uniquingKeysWith: +)
+        var undone: [String: BaseCipher] = [:]
+        for cipher in answer {
+            guard let sent = sent[cipher.lane.cipherID], let content = try? Cipher(cipher.json),
+                sent.contains(content.fingerprint)
+            else { continue }
+            undone[cipher.lane.cipherID] = cipher
+        }
+        guard !undone.isEmpty else { return 0 }
+        var count = 0
+        for row in try rows(db) {
+            guard !row.isGone, let now = undone[row.lane.cipherID] else { continue }
+            if try isYounger(row, db) { continue }
+            if try redo(row, over: now, db) { count += 1 }
+        }
+        return count
+    }
+
+    private func redo(
+        _ row: Row,
+        over now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
+            let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
+            content.organizationID == nil, content.fingerprint != there.fingerprint
+        else { return false }
+        let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+        let intent = Intent.update(snapshot, trash: nil, Adjustments())
+        return try put(
+            intent,
+            row,
+            on: now.footing,
+            at: lost.revision.moment,
+            over: now,
+            db
+        )
+    }
+
+    private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
+        try db.all(
             """
             SELECT cipher_id, is_gone, settled_ticks, key_fingerprint FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
@@ -32,12 +97,6 @@ struct Offering {
                 keyFingerprint: try row.bytes(3)
             )
         }
-        var count = 0
-        for row in rows {
-            if try isYounger(row, db) { continue }
-            if try offer(row, db) { count += 1 }
-        }
-        return count
     }
 
     private struct Row {
@@ -57,8 +116,11 @@ struct Offering {
         return written.map { $0 > mark.written && !mutated(.offersYounger) } ?? false
     }
 
-    private func offer(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) -> Bool {
-        let now = fetched[row.lane.cipherID]
+    private func offer(
+        _ row: Row,
+        over now: BaseCipher?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
         guard !row.isGone else {
             guard let now, now.revision.moment <= row.settled else { return false }
             return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)

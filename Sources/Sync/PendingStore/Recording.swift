@@ -104,6 +104,12 @@ extension PendingChange {
         if case .create(let snapshot, let adjustments) = intent, baseline != nil {
             intent = .update(snapshot, trash: nil, adjustments)
         }
+        // A copy of what is not wished any more is not made after all.
+        if attempts.last(where: { $0.kind == .backup })?.outcome == .refused,
+            backup?.cipherID == nil
+        {
+            backup = before.backup
+        }
         foreignType = before.foreignType
         updated = before.updated
         clock = before.clock

@@ -45,8 +45,7 @@ extension Store {
     ) async throws(StoreError) -> Refreshed {
         let offering = Offering(
             userID: userID,
-            fetched: isFallback
-                ? Dictionary(ciphers.map { ($0.lane.cipherID, $0) }) { _, last in last } : [:],
+            fetched: ciphers,
             mark: mark,
             now: now,
             chance: chance
@@ -54,7 +53,7 @@ extension Store {
         return try await write { (db) throws(DatabaseError) in
             var refreshed = Refreshed()
             guard try AccountTable.contains(userID, db) else { return refreshed }
-            refreshed.offered = isFallback ? try offering.make(db) : 0
+            refreshed.offered = try isFallback ? offering.make(db) : offering.makeOfUndone(db)
             let written = try BaseTable.advanceClock(of: userID, db)
             try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)
             let kept = Set(ciphers.map(\.lane.cipherID))

@@ -205,9 +205,12 @@ struct Errand {
         return left
     }
 
-    /// The revision that it had when it was made of what we sent.
+    /// The revision that it had when it was made of what we sent, unless its stamps do not tell.
     private func created(_ found: Cipher) -> Revision {
-        found.creationDate.flatMap { Revision($0) } ?? former
+        guard let made = found.creationDate.flatMap({ Revision($0) }),
+            let revised = found.revisionDate.flatMap({ Revision($0) }), !made.isSame(as: revised)
+        else { return former }
+        return made
     }
 
     /// The revision of what was there before; older, at any rate, than whatever is there now.

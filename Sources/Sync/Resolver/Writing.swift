@@ -132,10 +132,10 @@ extension Errand {
         return attempts.compactMap { attempt in
             guard attempt.outcome == .unknown else { return nil }
             switch attempt.kind {
-            case .create: return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
+            case .create, .update:
+                return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
             case .backup: return backupID.map { Stray(attempt.fingerprint, keeperID: $0) }
-            case .update, .trash, .restore, .archive, .unarchive, .partial, .hardDelete:
-                return nil
+            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
             }
         }
     }

@@ -254,6 +254,32 @@ import Vault
         }
     }
 
+    @Test func `P14 what others made of a create in doubt within the same second is kept`()
+        async throws
+    {
+        try await World.open { world in
+            await world.server.setStampDigits(0)
+            let ada = try await world.person()
+            let made = try await ada.add(ResolvingRowsTests.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            let item = try #require(try await ada.elsewhere.items.first)
+            let theirs = try item.edited(
+                by: ItemBody(Array(ResolvingRowsTests.password("theirs").utf8)),
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.elsewhere.put(item.id ?? "", theirs.cipher, over: item.cipher)
+            try await ada.edit(made, ResolvingRowsTests.password("mine"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(Set(items.map { $0.login?.password }) == ["mine", "theirs"])
+        }
+    }
+
     @Test func `P4 the same content is kept once, wherever upstream puts it meanwhile`()
         async throws
     {

@@ -98,6 +98,27 @@ import Vault
         }
     }
 
+    @Test func `G-RES1 what a slow upstream undoes is done again`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let first = try await ada.edit(id, Rows.password("first")).change
+            await world.server.inject(Fault(.drop, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let late = try Cipher(#require(first.intent.snapshot).json)
+            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.item(id).login?.password == "second")
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+        }
+    }
+
     @Test func `a create that was answered leaves nothing to watch`() async throws {
         try await World.open { world in
             let ada = try await world.person()
