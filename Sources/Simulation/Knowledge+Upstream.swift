@@ -7,6 +7,7 @@ extension Knowledge {
         let (old, new) = (Self.words(in: before), Self.words(in: items))
         forgive(after: new.subtracting(old), by: author)
         let fresh = new.filter { words[$0]?.hasLanded == false }
+        if author == .rollBack { fall(before, items) }
         for word in new.subtracting(old).sorted() { arrive(word, by: author) }
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
@@ -31,6 +32,17 @@ extension Knowledge {
             }
         }
         checkCounts()
+    }
+
+    /// What comes back with an earlier state is nobody's newer word, and what was kept of another may
+    /// have gone with a later one.
+    private mutating func fall(_ before: [String: PlainItem], _ items: [String: PlainItem]) {
+        let old = Self.words(in: before.filter { !$0.value.isBackup })
+        let new = Self.words(in: items.filter { !$0.value.isBackup })
+        for text in new.subtracting(old) { words[text]?.hasComeBack = true }
+        for (id, copy) in before where copy.isBackup && items[id] == nil {
+            for text in copy.words { words[text]?.isKeptNoMore = true }
+        }
     }
 
     /// Who deletes an item has deleted, too, what a late request had undone in it.
@@ -83,12 +95,16 @@ extension Knowledge {
         let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
         if isOwn {
             // Its writer was told that it was refused: what was delivered twice was answered twice.
-            if word.fate != .rejected, !hasSuccessor(word), !isTolerated(author, over: item) {
+            if word.hasComeBack {
+                words[text]?.isExcused = true
+            } else if word.fate != .rejected, !hasSuccessor(word),
+                !isTolerated(author, over: item)
+            {
                 breach("I5", "\(text) was upstream and was overwritten by nothing newer")
             }
             return
         }
-        if isSeen { return }
+        if isSeen || word.isKeptNoMore { return }
         // It looks like an earlier state of what this host wrote.
         if origin.oddStamps.contains(where: { $0 != host }) {
             races += 1

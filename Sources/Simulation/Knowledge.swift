@@ -45,6 +45,10 @@ struct Knowledge: Sendable {
         /// It was upstream, and its host was told so; upstream has forgotten it, which that host is to
         /// find out.
         var isForgotten = false
+        /// It was gone from upstream, and came back with an earlier state of it.
+        var hasComeBack = false
+        /// A copy of it was upstream that is gone with a later state.
+        var isKeptNoMore = false
 
         var isAcknowledged: Bool { fate == .saved || fate == .queued }
     }

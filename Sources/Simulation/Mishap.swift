@@ -40,7 +40,7 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case scene
     /// Two hosts have the same account.
     case pair
-    /// The same as scenes, with more of them.
+    /// One more scene, of those that were thought of last.
     case encore
 
     /// Those that happen at one moment.

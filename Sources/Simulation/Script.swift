@@ -68,14 +68,22 @@ public struct Script: Sendable {
         let pairs = Dice(seed: seed ^ 0x9A1)
         if hosts > 1 { for place in steps.indices { steps[place].host = pairs.number(in: 0..<2) } }
         if swarm.hazards.contains(.scene) {
-            play(Dice(seed: seed ^ 0x5CE_7E), of: deeds.items, pairs)
+            let scenes = Dice(seed: seed ^ 0x5CE_7E)
+            play(scenes, Scene.first, scenes.pick([1, 1, 2, 3]), of: deeds.items, pairs)
+        }
+        if swarm.hazards.contains(.encore) {
+            play(Dice(seed: seed ^ 0xE9C0), Scene.encores, 1, of: deeds.items, pairs)
         }
     }
 
-    /// Puts scenes in the place of some of the steps.
-    private mutating func play(_ dice: Dice, of items: Int, _ pairs: Dice) {
-        let count = dice.pick([1, 1, 2, 3])
-        let scenes = hazards.hazards.contains(.encore) ? Scene.encores : Scene.first
+    /// Puts so many scenes in the place of some of the steps.
+    private mutating func play(
+        _ dice: Dice,
+        _ scenes: [Scene],
+        _ count: Int,
+        of items: Int,
+        _ pairs: Dice
+    ) {
         let space = steps.count / count
         for place in 0..<count {
             var scene = dice.pick(scenes).steps(dice, of: items)

@@ -76,8 +76,15 @@ extension PendingChange {
             let copy = try? reseal(baseCopy)
             change.rebase(onto: Footing(revision: baseline, copy: copy?.bytes), cipherID: cipherID)
         }
-        if let note = backup, note.cipherID == nil {
-            change.backup = BackupNote(source: note.source, json: try reseal(note.json).bytes)
+        if let note = backup {
+            let isMade = note.cipherID != nil
+            // What is upstream already is only compared with.
+            let json = isMade ? (try? reseal(note.json))?.bytes : try reseal(note.json).bytes
+            change.backup = BackupNote(
+                source: note.source,
+                json: json ?? note.json,
+                cipherID: note.cipherID
+            )
         }
         return change
     }

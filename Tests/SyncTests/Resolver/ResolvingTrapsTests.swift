@@ -614,6 +614,29 @@ import Vault
         }
     }
 
+    @Test func `T-57, P4 what was kept under the old key is not kept again under the new one`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(
+                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+            )
+            try await ada.run()
+            let rotated = try world.newRing()
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.first { $0.id == id }?.login?.password == "mine")
+            #expect(items.count == 2)
+        }
+    }
+
     @Test func `U10 a create in doubt is found again under the account's new key`() async throws {
         try await World.open { world in
             let ada = try await world.person()
