@@ -154,7 +154,7 @@ extension Repository {
             return Ground(.trash, cipher)
         case .delete:
             guard let cipher = layers.ground else { return .nothing }
-            if let shown = draft.shown { try refuseStale(shown, layers) }
+            if let shown = draft.shown { try refuseStale(shown, draft, layers) }
             return Ground(.hardDelete, cipher)
         case .restore: return Ground(.restore, try layers.required)
         case .archive: return Ground(.archive, try layers.required)
@@ -190,7 +190,7 @@ extension Repository {
     ) throws(Refusal) -> Ground {
         let cipher = try layers.required
         if let edited = body.revisionDate.flatMap({ Revision($0) }) {
-            try refuseStale(edited, layers)
+            try refuseStale(edited, draft, layers)
         }
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
@@ -206,11 +206,18 @@ extension Repository {
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
     /// take away what they have not seen.
-    private func refuseStale(_ copy: Revision, _ layers: Layers) throws(Refusal) {
+    private func refuseStale(
+        _ copy: Revision,
+        _ draft: Draft,
+        _ layers: Layers
+    ) throws(Refusal) {
         guard let base = layers.base else { return }
         // A client has seen three digits of the stamp.
         let seen = Moment(ticks: copy.moment.ticks + Moment.ticksPerMillisecond)
-        guard seen < base.revision.moment else { return }
+        let isOlder = seen < base.revision.moment
+        // What was shown before it had an id was dated by this clock, which is not upstream's.
+        let isForeign = draft.lane != layers.lane && copy.moment > base.revision.moment
+        guard isOlder || isForeign else { return }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
         guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
             throw .outOfDate

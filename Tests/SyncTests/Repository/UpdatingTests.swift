@@ -166,6 +166,27 @@ import Vault
         }
     }
 
+    @Test func `T-34, G-CLOCK: a copy dated here is older than what others made of it upstream`()
+        async throws
+    {
+        try await atHome { world, home, _ in
+            let ada = home.person
+            await world.server.shiftClock(seconds: -600)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            let made = try await home.add(note).value
+            let seen = try #require(try await home.view(made)?.item.cipher.revisionDate)
+            let id = try #require(try await ada.elsewhere.items.first { $0.name == "note" }?.id)
+            try await ada.elsewhere.edit(id, #"{"type":2,"name":"note","notes":"theirs"}"#)
+            world.time.pass(.seconds(25))
+            _ = try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            let stale = #"{"name":"note","revisionDate":"\#(seen)","notes":"mine"}"#
+            guard case .outOfDate? = try await refusal({ try await home.update(made, stale) })
+            else { throw Unexpected("the copy was taken") }
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+        }
+    }
+
     @Test func `G-U1: while the network is known to be gone nothing is tried`() async throws {
         try await atHome { world, home, id in
             try await home.loseNetwork()
