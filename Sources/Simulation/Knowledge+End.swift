@@ -28,14 +28,16 @@ extension Knowledge {
         }
     }
 
-    /// An extra copy that upstream has hidden stays, if others have changed it since.
+    /// An extra copy that upstream has hidden stays, if anybody has changed it since.
     private mutating func judgeDoubles() {
         var counts: [String: Int] = [:]
         for item in upstream.values where !item.isBackup && !item.isTrashed {
             if let origin = item.origin { counts[origin, default: 0] += 1 }
         }
         if hasLied {
-            counts = counts.filter { origins[$0.key]?.isTouchedElsewhere == false }
+            counts = counts.filter { name, _ in
+                origins[name].map { !$0.isTouchedElsewhere && !$0.isRewritten } ?? true
+            }
         }
         breachDoubles(counts)
     }
