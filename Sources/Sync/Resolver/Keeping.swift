@@ -47,8 +47,9 @@ extension Errand {
         _ reason: SyncMetrics.BackupReason
     ) async throws(Halt) {
         let metrics = desk.surroundings.metrics
+        let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
-        if let id = try await knownBackup(of: source) {
+        if !isOther, let id = try await knownBackup(of: source) {
             backupID = id
             metrics.backedUp(reason, .reused)
             return
@@ -56,7 +57,10 @@ extension Errand {
         if mutated(.dropsOldestCopy), let oldest = change.backup?.cipherID {
             try? await desk.upstream.delete(oldest, desk.urgency)
         }
-        let note = try note(of: cipher, source, at: moment)
+        let note =
+            isOther
+            ? try newNote(of: cipher, source, at: moment)
+            : try note(of: cipher, source, at: moment)
         if let id = try await doubtfulBackup(like: note) {
             metrics.backedUp(reason, .reused)
             return try await keepNote(id)
@@ -98,7 +102,25 @@ extension Errand {
         at moment: Moment
     ) throws(Halt) -> BackupNote {
         if let note = change.backup, note.source == source { return note }
-        return BackupNote(source: source, json: try backup(of: cipher, at: moment).bytes)
+        return try newNote(of: cipher, source, at: moment)
+    }
+
+    private func newNote(
+        of cipher: Cipher,
+        _ source: Revision,
+        at moment: Moment
+    ) throws(Halt) -> BackupNote {
+        BackupNote(source: source, json: try backup(of: cipher, at: moment).bytes)
+    }
+
+    /// Whether what was kept with this very stamp is something else: stamps may have few digits.
+    private func isKeptOther(than cipher: Cipher, _ source: Revision) throws(Halt) -> Bool {
+        guard let note = change.backup, note.source == source else { return false }
+        let kept = Item(try Self.cipher(note.json), keys: desk.keys)
+        let item = Item(cipher, keys: desk.keys)
+        // What cannot be opened cannot be told apart.
+        guard kept.flaws.isEmpty, item.flaws.isEmpty else { return false }
+        return !kept.isBackup(of: item, at: source.moment)
     }
 
     private mutating func keepNote(_ id: String) async throws(Halt) {

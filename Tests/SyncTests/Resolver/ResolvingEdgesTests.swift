@@ -254,6 +254,41 @@ import Vault
         }
     }
 
+    @Test func `P14 two versions of the same second are both kept`() async throws {
+        try await World.open { world in
+            await world.server.setStampDigits(0)
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(ResolvingRowsTests.mail)
+            try await ada.refresh()
+            func write(_ password: String) async throws {
+                let item = try await ada.elsewhere.item(id)
+                let edited = try item.edited(
+                    by: ItemBody(Array(ResolvingRowsTests.password(password).utf8)),
+                    at: world.surroundings.now,
+                    keys: ada.ring,
+                    entropy: world.chance
+                )
+                try await ada.elsewhere.put(id, edited.cipher, over: item.cipher)
+            }
+            world.time.pass(.seconds(5))
+            try await write("theirs")
+            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(
+                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+            )
+            try await ada.run()
+            let stamp = try await ada.elsewhere.item(id).cipher.revisionDate
+            await world.server.shiftClock(seconds: -10)
+            try await write("theirs too")
+            try #require(try await ada.elsewhere.item(id).cipher.revisionDate == stamp)
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs", "theirs too"])
+        }
+    }
+
     @Test func `P14 what others made of a create in doubt within the same second is kept`()
         async throws
     {
