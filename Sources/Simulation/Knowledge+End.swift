@@ -40,6 +40,7 @@ extension Knowledge {
             }
         }
         breachDoubles(counts)
+        if !hasLied { breachCopies(Self.copies(in: upstream.filter { !$0.value.isTrashed })) }
     }
 
     /// Whoever discards a change of which nobody knows whether it was carried out has the choice.
@@ -48,8 +49,11 @@ extension Knowledge {
             guard let origin = origins[name], origin.discarded.isEmpty else { continue }
             // Neither seals nor content tell what became of a create that nobody answered.
             if origin.isRewritten, hasRotated || isUnrecognisable(name) { continue }
-            // Each of two hosts may bring back what others have deleted.
-            if count > (origin.wasDeleted ? hosts : 1) {
+            // Each of two hosts may bring back what others have deleted, and so may an older upstream.
+            var limit = origin.wasDeleted ? hosts : 1
+            if origin.isRevived { limit += 1 }
+            if origin.isLateTouched { limit += 1 }
+            if count > limit {
                 breach("I4", "\(name) is upstream \(count) times")
             }
         }

@@ -15,6 +15,8 @@ extension Knowledge {
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
             origins[origin]?.change(by: author.host)
+            if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
+            if before[id] != nil { touch(id, of: origin, by: author) }
             if let older = before[id], older.content != item.content {
                 origins[origin]?.isRewritten = true
             }
@@ -24,6 +26,7 @@ extension Knowledge {
         }
         for (id, item) in before.sorted(by: { $0.key < $1.key }) where items[id] == nil {
             guard let origin = item.origin, !item.isBackup else { continue }
+            touch(id, of: origin, by: author)
             if author == .other || author == .rollBack {
                 origins[origin]?.isDeletedElsewhere = true
                 if author == .other { excuseUndone(origin) }
@@ -34,6 +37,11 @@ extension Knowledge {
         checkCounts()
     }
 
+    private mutating func touch(_ id: String, of origin: String, by author: Author) {
+        guard author.host == nil, origins[origin]?.lateIDs.contains(id) == true else { return }
+        origins[origin]?.isLateTouched = true
+    }
+
     /// What comes back with an earlier state is nobody's newer word, and what was kept of another may
     /// have gone with a later one.
     private mutating func fall(_ before: [String: PlainItem], _ items: [String: PlainItem]) {
@@ -42,6 +50,9 @@ extension Knowledge {
         for text in new.subtracting(old) { words[text]?.hasComeBack = true }
         for (id, copy) in before where copy.isBackup && items[id] == nil {
             for text in copy.words { words[text]?.isKeptNoMore = true }
+        }
+        for (id, item) in items where before[id] == nil && !item.isBackup {
+            if let origin = item.origin { origins[origin]?.isRevived = true }
         }
     }
 
@@ -60,6 +71,8 @@ extension Knowledge {
         guard var word = words[text] else { return }
         let isNew = !word.hasLanded
         word.hasLanded = true
+        word.stamp = upstream.values.first { $0.origin == word.origin && $0.words.contains(text) }?
+            .shownStamp
         // Who has edited it since has wanted all of it.
         if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
             isNew, !word.seen.contains(host)
@@ -104,7 +117,7 @@ extension Knowledge {
             }
             return
         }
-        if isSeen || word.isKeptNoMore { return }
+        if isSeen || word.isKeptNoMore || kind == .delete && word.takenBy.contains(host) { return }
         // It looks like an earlier state of what this host wrote.
         if origin.oddStamps.contains(where: { $0 != host }) {
             races += 1
@@ -112,9 +125,8 @@ extension Knowledge {
         }
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
-        if kind == .delete, let deletion = origin.deletions[host],
-            deletion.fate == .begun || word.delivered[host] ?? .zero >= deletion.began
-        {
+        if kind == .delete, author.isLate || origin.deletions[host]?.fate == .begun {
+            words[text]?.takenBy.insert(host)
             races += 1
             return
         }
@@ -124,7 +136,7 @@ extension Knowledge {
         }
         // What was shown to a person and what has taken its place bear one stamp: no client can say
         // which of them was edited.
-        if kind == .push, let item, item.shownStamp == origin.stampSeen[host] {
+        if kind == .push, let stamp = word.stamp, stamp == origin.stampSeen[host] {
             races += 1
             return
         }
@@ -220,19 +232,24 @@ extension Knowledge {
     /// One item for each that was made, and one copy for each content that gave way.
     private mutating func checkCounts() {
         var counts: [String: Int] = [:]
-        var copies: [[String]: Int] = [:]
-        for item in upstream.values {
-            guard let origin = item.origin else { continue }
-            if item.isBackup {
-                copies[[origin] + item.content, default: 0] += 1
-            } else {
-                counts[origin, default: 0] += 1
-            }
+        for item in upstream.values where !item.isBackup {
+            if let origin = item.origin { counts[origin, default: 0] += 1 }
         }
         // Whoever is told that something is not there creates it again, and so does whoever waits for
         // an answer by a clock that is set; what is too many is put into the trash at the next look.
-        if hasLied { return }
-        if hasRightClocks { breachDoubles(counts) }
+        if hasLied || !hasRightClocks { return }
+        breachDoubles(counts)
+        breachCopies(Self.copies(in: upstream))
+    }
+
+    /// How often each content of each item was kept.
+    static func copies(in items: [String: PlainItem]) -> [[String]: Int] {
+        let copies = items.values.filter(\.isBackup)
+        let keys = copies.compactMap { copy in copy.origin.map { [$0] + copy.content } }
+        return Dictionary(keys.map { ($0, 1) }, uniquingKeysWith: +)
+    }
+
+    mutating func breachCopies(_ copies: [[String]: Int]) {
         guard !hasCopies else { return }
         // Each of two hosts may find the same to have given way.
         for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > hosts {

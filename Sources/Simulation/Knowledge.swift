@@ -49,6 +49,10 @@ struct Knowledge: Sendable {
         var hasComeBack = false
         /// A copy of it was upstream that is gone with a later state.
         var isKeptNoMore = false
+        /// With which stamp it came upstream.
+        var stamp: String?
+        /// These hosts have deleted it once, as their people had asked for, with the item it stood in.
+        var takenBy: Set<Int> = []
 
         var isAcknowledged: Bool { fate == .saved || fate == .queued }
     }
@@ -69,6 +73,12 @@ struct Knowledge: Sendable {
         var oddStamps: Set<Int?> = []
         /// Upstream it says something else than it did when it was made.
         var isRewritten = false
+        /// Under which ids upstream made it long after the line was cut.
+        var lateIDs: Set<String> = []
+        /// Another device has changed one of these, or taken it away; it is an item like any other then.
+        var isLateTouched = false
+        /// Upstream, which was set back, had it again.
+        var isRevived = false
         /// Another device has given it to an organisation.
         var isShared = false
         var hasLanded = false
@@ -86,7 +96,6 @@ struct Knowledge: Sendable {
 
         struct Deletion: Hashable, Sendable {
             var fate = Word.Fate.begun
-            let began: Duration
             /// How often others had changed it when it was last shown to whoever deleted it.
             let changesSeen: Int?
 
@@ -252,5 +261,9 @@ extension Knowledge.Author {
     /// Its number; nil for everybody else.
     var host: Int? {
         if case .host(let host, _, _, _, _) = self { host } else { nil }
+    }
+
+    var isLate: Bool {
+        if case .host(_, _, _, _, let isLate) = self { isLate } else { false }
     }
 }

@@ -154,10 +154,9 @@ extension Site {
     }
 
     private func delete(_ item: PlainItem, _ origin: String, _ house: House) async {
-        let now = time.elapsed
         let isFirst = oracle.with { [number] knowledge in
             let seen = knowledge.origins[origin]?.changesSeen[number]
-            knowledge.origins[origin]?.deletions[number] = .init(began: now, changesSeen: seen)
+            knowledge.origins[origin]?.deletions[number] = .init(changesSeen: seen)
             return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)
@@ -232,7 +231,10 @@ extension Site {
             // What is deleted is not shown, and nothing is while the vault is locked.
             let summary = change.summary
             oracle.with { [number] knowledge in
-                guard let origin = knowledge.shown[summary.lane.cipherID] else { return }
+                let id = summary.lane.cipherID
+                guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
+                    return
+                }
                 knowledge.discard(origin, withWords: summary.type != .hardDelete, at: number)
             }
             return

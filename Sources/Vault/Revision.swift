@@ -31,6 +31,12 @@ public struct Revision: Hashable, Sendable {
         let (difference, overflow) = moment.ticks.subtractingReportingOverflow(other.moment.ticks)
         return !overflow && difference.magnitude <= Moment.ticksPerMillisecond
     }
+
+    /// Whether this is certainly the stamp of an earlier change, however many of its digits were lost.
+    public func isEarlier(than other: Revision) -> Bool {
+        let lost = text.contains(".") ? Moment.ticksPerMillisecond : Moment.ticksPerSecond
+        return other.moment.ticks.subtractingReportingOverflow(moment.ticks).partialValue > lost
+    }
 }
 
 /// One of the two that may have changed a cipher.

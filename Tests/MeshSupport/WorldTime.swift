@@ -27,7 +27,8 @@ public final class WorldTime: Timekeeper {
     private let origin: Date
     private let state = Lock(State())
 
-    public init(origin: Date = Date(timeIntervalSince1970: 1_768_000_000)) {
+    /// Within a second, as nearly every moment is: servers write no fraction of a whole one.
+    public init(origin: Date = Date(timeIntervalSince1970: 1_768_000_000.25)) {
         self.origin = origin
     }
 

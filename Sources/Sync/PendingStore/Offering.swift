@@ -128,14 +128,24 @@ struct Offering {
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
             let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint)
         else { return false }
-        // Another stamp of the same second may be a later one whose digits were cut off.
-        let isOurs = try OwnHistory.find(row.lane, at: lost.revision, db)
-            .map { since in
-                guard let now else { return true }
-                return !now.mayBeCutOff(since: lost) && now.revision.moment >= since
-            }
-        let ground = now.map { isOurs == true ? $0.footing : lost.footing }
+        let ground = try now.map { (now) throws(DatabaseError) in
+            try isOurs(now, before: lost, db) ? now.footing : lost.footing
+        }
         return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
+    }
+
+    /// Whether upstream is back at what was written here, or at what this was written on. A stamp without
+    /// a fraction of its second is no proof.
+    private func isOurs(
+        _ now: BaseCipher,
+        before lost: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard now.revision.text.contains("."),
+            let since = try OwnHistory.find(lost.lane, at: lost.revision, db)
+        else { return false }
+        if now.revision.moment == since { return true }
+        return try OwnHistory.find(now.lane, at: now.revision, db) == since
     }
 
     private func put(
@@ -183,13 +193,6 @@ struct Offering {
         record.change.intent = completed
         record.change.version += 1
         return try PendingTable.replace(record, expecting: stored.summary.version, db)
-    }
-}
-
-extension BaseCipher {
-    fileprivate func mayBeCutOff(since other: BaseCipher) -> Bool {
-        let (mine, others) = (revision.moment.ticks, other.revision.moment.ticks)
-        return mine != others && mine / Moment.ticksPerSecond == others / Moment.ticksPerSecond
     }
 }
 

@@ -6,6 +6,9 @@ public import Vault
 /// A client that edits an older copy overwrites nothing that it has not seen if only its own host has
 /// written since; it just has not fetched the item again.
 enum OwnHistory {
+    /// How many revisions of a cipher are known as this host's own.
+    static let depth = 16
+
     /// To be called before base takes upstream's answer to a push.
     static func extend(
         by cipher: BaseCipher,
@@ -14,19 +17,39 @@ enum OwnHistory {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         let start = try start(of: pushed, lane, db)
-        try db.execute(
-            "DELETE FROM own_history WHERE user_id = ? AND cipher_id IN (?, ?)",
-            .text(lane.userID),
-            .text(lane.cipherID),
-            .text(cipher.lane.cipherID)
-        )
+        if lane != cipher.lane { try forget(lane, but: nil, db) }
+        try forget(cipher.lane, but: start, db)
         guard let start else { return }
         try db.execute(
-            "INSERT INTO own_history VALUES (?, ?, ?, ?)",
+            """
+            INSERT INTO own_history
+            SELECT ?1, ?2, ifnull(max(number), 0) + 1, ?3, ?4 FROM own_history
+            WHERE user_id = ?1 AND cipher_id = ?2
+            """,
             .text(lane.userID),
             .text(cipher.lane.cipherID),
             .text(cipher.revision.text),
             .int(Int(start.ticks))
+        )
+    }
+
+    /// Forgets what is too old, and what came before the start.
+    private static func forget(
+        _ lane: Lane,
+        but start: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            DELETE FROM own_history WHERE user_id = ?1 AND cipher_id = ?2
+                AND (since_ticks IS NOT ?3 OR number <= 1 - ?4 + (
+                    SELECT max(number) FROM own_history WHERE user_id = ?1 AND cipher_id = ?2
+                ))
+            """,
+            .text(lane.userID),
+            .text(lane.cipherID),
+            start.map { .int(Int($0.ticks)) } ?? .null,
+            .int(depth)
         )
     }
 

@@ -75,7 +75,7 @@ extension Store {
     /// was sent meanwhile stays written down.
     ///
     /// - Parameter version: Of the record as the caller left it.
-    /// - Returns: Whether nobody else has changed it since; if not, nothing was done.
+    /// - Returns: Whether nobody else has edited it since; if somebody has, nothing was done.
     @discardableResult
     public func withdraw(
         _ recorded: Recorded,
@@ -87,12 +87,16 @@ extension Store {
                 return try PendingTable.remove(id: id, expecting: version, db)
             }
             guard
-                let stored = try PendingTable.find(id: id, db),
-                stored.summary.version == version,
-                var record = stored.reading.value
+                let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
             else { return false }
+            let isUntouched = stored.summary.version == version
+            // Whoever has had it tried has not changed what is wished.
+            guard isUntouched || record.change.intent == recorded.change.intent else {
+                return false
+            }
             record.change.takeBack(to: before)
-            return try PendingTable.replace(record, expecting: version, db)
+            if isUntouched { record.change.standAgain(as: before) }
+            return try PendingTable.replace(record, expecting: stored.summary.version, db)
         }
     }
 }
@@ -114,10 +118,13 @@ extension PendingChange {
         updated = before.updated
         clock = before.clock
         passwordChanges = before.passwordChanges
+        version += 1
+    }
+
+    fileprivate mutating func standAgain(as before: PendingChange) {
         state = before.state
         failures = before.failures
         lastFailure = before.lastFailure
-        version += 1
     }
 }
 

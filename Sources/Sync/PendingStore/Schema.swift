@@ -20,6 +20,9 @@ enum Schema {
         Migration("what is looked after although it is settled") { (db) throws(DatabaseError) in
             try db.execute(script: aftercare)
         },
+        Migration("every stamp that came from here") { (db) throws(DatabaseError) in
+            try db.execute(script: ownStamps)
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -209,6 +212,23 @@ enum Schema {
             since_ticks INTEGER NOT NULL,
             PRIMARY KEY (user_id, cipher_id)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let ownStamps: StaticString = """
+        ALTER TABLE own_history RENAME TO last_own;
+        -- The latest revisions of a cipher that came from here. Since since_ticks nobody else has
+        -- written it, if upstream still holds one of these.
+        CREATE TABLE own_history (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            number INTEGER NOT NULL CHECK (number >= 0),
+            revision_text TEXT NOT NULL,
+            since_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, cipher_id, number)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO own_history
+            SELECT user_id, cipher_id, 0, revision_text, since_ticks FROM last_own;
+        DROP TABLE last_own;
         """
 
     private static let aftercare: StaticString = """

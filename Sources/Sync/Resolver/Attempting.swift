@@ -32,11 +32,7 @@ extension Errand {
     fileprivate var isInTrash: Bool {
         get throws(Halt) {
             guard case .update = change.intent else { return false }
-            do throws(StoreError) {
-                return try desk.reader.base(lane)?.isTrashed ?? false
-            } catch {
-                throw .store(error)
-            }
+            return try known(lane)?.isTrashed ?? false
         }
     }
 
@@ -59,15 +55,17 @@ extension Errand {
 
     private func base() throws(Halt) -> Cipher? {
         if let copy = change.baseCopy { return try Self.cipher(copy) }
-        do throws(StoreError) {
-            return try desk.reader.base(lane).flatMap { try? Cipher($0.json) }
-        } catch {
-            throw .store(error)
-        }
+        return try known(lane).flatMap { try? Cipher($0.json) }
     }
 
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
+        // What failed then is what was edited since; its caller knows that it waits.
+        if landed != nil, case .setback(let setback) = halt {
+            conclude(setback)
+            try await writeConclusion()
+            return .overtaken
+        }
         switch halt {
         case .overtaken: return .overtaken
         case .store(let error):

@@ -31,7 +31,7 @@ struct Errand {
     var backupID: String?
     /// What the backup copy is to have besides its text.
     var filesToKeep: [String] = []
-    /// Under which id upstream has it, once all is done and only has to be written down.
+    /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
 
     init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
@@ -75,7 +75,7 @@ struct Errand {
     private mutating func turn() async throws(Halt) -> Turn {
         try check()
         if change.isUnborn { return try await bear() }
-        let copy: Cipher? = if let fresh { fresh } else { try await read() }
+        let copy: Cipher? = if let fresh { fresh } else { try await readTrusted() }
         fresh = nil
         var situation = Situation(
             of: change,
@@ -270,6 +270,17 @@ struct Errand {
             throw .doubt(.unconfirmed)
         }
         return nil
+    }
+
+    /// What is sent over an earlier state than upstream has shown hides that it went back in time, and with
+    /// that, what else it has forgotten. So the list is asked first.
+    private mutating func readTrusted() async throws(Halt) -> Cipher? {
+        guard let copy = try await read() else { return nil }
+        guard let shown = try known(lane), !shown.isDamaged,
+            let revision = copy.revisionDate.flatMap({ Revision($0) }),
+            revision.isEarlier(than: shown.revision)
+        else { return copy }
+        throw .doubt(.outdated)
     }
 
     func list() async throws(Halt) -> Listing.Content {

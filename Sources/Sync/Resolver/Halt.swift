@@ -32,6 +32,12 @@ extension FailureNote {
         kind: "unconfirmed",
         message: "Upstream says that the item is gone, and its own list does not confirm it."
     )
+    static let outdated = FailureNote(
+        kind: "unconfirmed",
+        message:
+            "Upstream shows an earlier state of the item than it did. It is asked once more what"
+            + " it holds."
+    )
 
     static func undecryptable(_ flaw: Flaw) -> FailureNote {
         FailureNote(kind: "undecryptable", message: flaw.description)

@@ -114,7 +114,6 @@ extension Errand {
             change = fresh
             (conclusion, announced, done) = (nil, nil, [])
             isUnderWay = false
-            landed = nil
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken

@@ -155,6 +155,12 @@ public enum Belief: Hashable, Sendable {
     ) -> SyncDoubt.Kind? {
         let isBack = accountRevision.map { $0 < footing.accountRevision ?? $0 } ?? false
         if isBack, !mutated(.believesOlder) { return .regression }
+        // Whoever had deleted what was written since would have moved the account on.
+        let isForgotten = footing.ciphers.contains { id, stamp in
+            guard let stamp, let accountRevision, ciphers[id] == nil else { return false }
+            return stamp.ticks / Moment.ticksPerMillisecond > accountRevision
+        }
+        if isForgotten { return .regression }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
         if isShrink(gone: gone, of: footing.ciphers.count), !mutated(.believesEmpty) {
             return .shrink

@@ -203,7 +203,6 @@ import Vault
         #expect(try shelf.change("a")?.state == .inFlight)
         let id = second.change.id
         _ = try await shelf.store.update(id, expecting: 2) { $0.concludeAttempt(.refused) }
-        #expect(try await !shelf.store.withdraw(second, expecting: 2), "It has changed since.")
         #expect(try await shelf.store.withdraw(second, expecting: 3))
         let after = try #require(try shelf.change("a"))
         #expect(after.version == 4 && after.state == .ready)
@@ -217,6 +216,25 @@ import Vault
         #expect(try await shelf.store.withdraw(alone, expecting: 1))
         #expect(try shelf.change("b") == nil)
         #expect(alone.receiptID == nil)
+    }
+
+    @Test func `a refused edit is withdrawn although somebody has had it tried meanwhile`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let first = try await shelf.edit("a", to: "one")
+        let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
+        let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
+        let second = try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made
+        _ = try await shelf.store.update(second.change.id, expecting: 2) { $0.state = .ready }
+        #expect(try await shelf.store.withdraw(second, expecting: 2))
+        let after = try #require(try shelf.change("a"))
+        #expect(after.intent == first.change.intent && after.state == .ready)
+        try await shelf.edit("a", to: "three")
+        #expect(
+            try await !shelf.store.withdraw(second, expecting: 2),
+            "Somebody wants something else."
+        )
     }
 
     @Test func `a later queued edit supersedes the receipts before it`() async throws {

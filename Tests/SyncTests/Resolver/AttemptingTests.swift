@@ -96,6 +96,29 @@ import Vault
         }
     }
 
+    @Test
+    func `T-02 what was edited while its item was created stays, whatever upstream says to that`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.addAtOnce(Rows.mail)
+            try await ada.edit(made.change.cipherID, Rows.password("later"))
+            let refusal = Canned.refusal(400, "No cats allowed.")
+            await world.server.inject(
+                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+            )
+            guard case .overtaken = try await ada.attempt(made) else {
+                throw Unexpected("It was the later edit that failed.")
+            }
+            #expect(try ada.changes.count == 1)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["first"])
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["later"])
+        }
+    }
+
     private static let waits: [Fault.Effect] = [
         .drop, .loseAnswer, .answer(.refusal(500, "broken"), isCarriedOut: false),
         .answer(.refusal(408, "slow"), isCarriedOut: false),

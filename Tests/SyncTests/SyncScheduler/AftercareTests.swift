@@ -3,9 +3,11 @@ import Crypto
 import EmbeddedUpstream
 import MeshSupport
 import Messaging
-import Sync
+import SQLite
 import Testing
 import Vault
+
+@testable import Sync
 
 /// Upstream does late what it never answered, and forgets what it has taken.
 @Suite struct AftercareTests {
@@ -275,6 +277,98 @@ import Vault
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
             #expect(passwords.sorted() == ["second", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 what others write after the fall with an earlier stamp is kept`() async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -13)
+                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let names = try await ada.elsewhere.items.compactMap { $0.login?.username }
+            #expect(names.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 what others write after the fall within the same second is kept`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                await world.server.setStampDigits(0)
+                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
+                try await ada.edit(other, Rows.mail.replacing("ada", with: "second"))
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -20)
+                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let names = Set(try await ada.elsewhere.items.compactMap { $0.login?.username })
+            #expect(names.isSuperset(of: ["mine", "theirs", "second"]))
+        }
+    }
+
+    @Test
+    func `A6-N3 an edit that waits does not hide that upstream has forgotten what came after`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            await world.server.remember()
+            try await ada.edit(id, Rows.password("first here"))
+            try await ada.add(Rows.mail.replacing("mail", with: "new"))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.rollBack()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            for _ in 1...4 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.names.contains("new"))
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+        }
+    }
+
+    @Test(arguments: [1, OwnHistory.depth, OwnHistory.depth + 3])
+    func `A6-N3 of what was written here nothing is kept when it is what upstream falls back to`(
+        _ edits: Int
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            for edit in 1...edits {
+                world.time.pass(.seconds(5))
+                try await ada.edit(id, Rows.password("first \(edit)"))
+                try await ada.run()
+            }
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.milliseconds(5_200))
+                try await ada.edit(id, Rows.password("second"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords == ["second"])
+            let known = try Self.ownHistory(world)
+            #expect(known == min(edits + 2, OwnHistory.depth))
+        }
+    }
+
+    private static func ownHistory(_ world: World) throws -> Int {
+        try world.store.database.read { (db) throws(DatabaseError) in
+            try db.first("SELECT count(*) FROM own_history") {
+                (row) throws(DatabaseError) in try row.int(0)
+            } ?? -1
         }
     }
 
