@@ -45,6 +45,7 @@ extension Knowledge {
     /// What comes back with an earlier state is nobody's newer word, and what was kept of another may
     /// have gone with a later one.
     private mutating func fall(_ before: [String: PlainItem], _ items: [String: PlainItem]) {
+        hasFallenBack = true
         let old = Self.words(in: before.filter { !$0.value.isBackup })
         let new = Self.words(in: items.filter { !$0.value.isBackup })
         for text in new.subtracting(old) { words[text]?.hasComeBack = true }
@@ -71,8 +72,8 @@ extension Knowledge {
         guard var word = words[text] else { return }
         let isNew = !word.hasLanded
         word.hasLanded = true
-        word.stamp = upstream.values.first { $0.origin == word.origin && $0.words.contains(text) }?
-            .shownStamp
+        let item = upstream.values.first { $0.origin == word.origin && $0.words.contains(text) }
+        word.stamp = item?.shownStamp
         // Who has edited it since has wanted all of it.
         if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
             isNew, !word.seen.contains(host)
@@ -250,7 +251,8 @@ extension Knowledge {
     }
 
     mutating func breachCopies(_ copies: [[String]: Int]) {
-        guard !hasCopies else { return }
+        // Without whole stamps nobody can tell an older state of ours from what others wrote.
+        if hasCopies || hasOddStamps && hasFallenBack { return }
         // Each of two hosts may find the same to have given way.
         for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > hosts {
             let words = content.dropFirst().joined(separator: ", ")

@@ -130,6 +130,8 @@ struct Knowledge: Sendable {
     var base: [Int: [String: Int64]] = [:]
     /// Upstream's stamps may go back.
     var mayRegress = false
+    /// Upstream was set back.
+    var hasFallenBack = false
     /// Upstream's stamps were not those of its clock, or its clock was wrong.
     var hasOddStamps = false
     /// Somebody made copies by hand.

@@ -35,7 +35,8 @@ public struct Revision: Hashable, Sendable {
     /// Whether this is certainly the stamp of an earlier change, however many of its digits were lost.
     public func isEarlier(than other: Revision) -> Bool {
         let lost = text.contains(".") ? Moment.ticksPerMillisecond : Moment.ticksPerSecond
-        return other.moment.ticks.subtractingReportingOverflow(moment.ticks).partialValue > lost
+        let (difference, overflow) = other.moment.ticks.subtractingReportingOverflow(moment.ticks)
+        return overflow ? moment < other.moment : difference > lost
     }
 }
 

@@ -11,9 +11,9 @@ enum Aftercare {
         _ settled: PendingSummary,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard settlement.receipts.status == .sent, try AccountTable.contains(lane.userID, db)
-        else { return }
+        guard try AccountTable.contains(lane.userID, db) else { return }
         try watch(settlement, lane, db)
+        guard settlement.receipts.status == .sent else { return }
         let (cipherID, isGone): (String, Bool)
         switch settlement.upstream {
         case .holds(let base): (cipherID, isGone) = (base.lane.cipherID, false)

@@ -96,7 +96,7 @@ extension Errand {
             receipts: end(status, cipherID: cipherID),
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
-            strays: strays(keeping: cipherID),
+            strays: strays(keeping: status == .sent ? cipherID : nil),
             isSeen: isSeen,
             ground: ground
         )

@@ -82,10 +82,14 @@ import Vault
         }
     }
 
-    @Test func `G-RES1 a backup that upstream makes late is there once`() async throws {
+    @Test(arguments: [Side.local, .upstream])
+    func `G-RES1 a backup that upstream makes late is there once, whoever gives way`(
+        _ later: Side
+    ) async throws {
         try await Rows.open { world, ada, id in
+            if later == .upstream { try await ada.edit(id, Rows.password("mine")) }
             try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+            if later == .local { try await ada.edit(id, Rows.password("mine")) }
             await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
