@@ -118,7 +118,9 @@ extension Knowledge {
             }
             return
         }
-        if isSeen || word.isKeptNoMore || kind == .delete && word.takenBy.contains(host) { return }
+        if isSeen || word.isKeptNoMore { return }
+        // It went with the deletion that upstream has forgotten.
+        if kind == .delete, word.hasComeBack, origin.deletions[host]?.isAccepted == true { return }
         // It looks like an earlier state of what this host wrote.
         if origin.oddStamps.contains(where: { $0 != host }) {
             races += 1
@@ -127,7 +129,6 @@ extension Knowledge {
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
         if kind == .delete, author.isLate || origin.deletions[host]?.fate == .begun {
-            words[text]?.takenBy.insert(host)
             races += 1
             return
         }

@@ -51,8 +51,6 @@ struct Knowledge: Sendable {
         var isKeptNoMore = false
         /// With which stamp it came upstream.
         var stamp: String?
-        /// These hosts have deleted it once, as their people had asked for, with the item it stood in.
-        var takenBy: Set<Int> = []
 
         var isAcknowledged: Bool { fate == .saved || fate == .queued }
     }

@@ -166,7 +166,8 @@ extension Site {
         // What upstream may have taken nobody can be refused any more, but there is an end to that too.
         let doubts = oracle.with { [number] in $0.doubts[number] ?? 0 }
         let mayWait = min(script.limit + doubts, 2 * script.limit)
-        if waiting > mayWait + state.withLock(\.underWay) {
+        // Nor can what upstream has taken and forgotten.
+        if waiting > mayWait + state.withLock(\.underWay), !oracle.with(\.hasFallenBack) {
             oracle.say("I20", "\(waiting) changes wait, and \(mayWait) may")
         }
     }

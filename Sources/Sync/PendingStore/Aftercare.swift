@@ -51,6 +51,7 @@ enum Aftercare {
             "DELETE FROM brought_up WHERE settled_ticks < ?",
             "DELETE FROM stray WHERE settled_ticks < ?",
         ] { try db.execute(table, .int(Int(moment.ticks))) }
+        try OwnHistory.sweep(db)
     }
 
     /// Files that were set aside by an earlier version have no such tables.

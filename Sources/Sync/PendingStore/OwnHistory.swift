@@ -66,6 +66,18 @@ enum OwnHistory {
         return try find(lane, at: base.revision, db) ?? baseline.moment
     }
 
+    /// Forgets the history of what is gone.
+    static func sweep(_ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            DELETE FROM own_history WHERE NOT EXISTS (
+                SELECT 1 FROM base_cipher WHERE user_id = own_history.user_id
+                    AND cipher_id = own_history.cipher_id
+            )
+            """
+        )
+    }
+
     /// Files that were set aside by an earlier version have no such table.
     static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
         let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'own_history'") {

@@ -368,6 +368,19 @@ import Vault
         }
     }
 
+    @Test func `what is known of the history of an item is forgotten with it`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            try await world.store.forgetReceipts(before: world.surroundings.now)
+            #expect(try Self.ownHistory(world) == 1)
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            try await world.store.forgetReceipts(before: world.surroundings.now)
+            #expect(try Self.ownHistory(world) == 0)
+        }
+    }
+
     private static func ownHistory(_ world: World) throws -> Int {
         try world.store.database.read { (db) throws(DatabaseError) in
             try db.first("SELECT count(*) FROM own_history") {
