@@ -171,11 +171,11 @@ private func all(of socket: WebSocket) async throws(WebSocketError) -> [WebSocke
     @Test func `answers to pings keep a quiet socket open`() async throws {
         try await withSockets {
             $0.pingInterval = .milliseconds(50)
-            $0.silenceLimit = .milliseconds(400)
+            $0.silenceLimit = .seconds(2)
         } against: { connection in
             connection.upgrade()
             // Longer than the silence that is borne.
-            for _ in 0..<20 {
+            for _ in 0..<50 {
                 guard let frame = connection.frame() else { return }
                 connection.sendFrame(Opcode.pong, frame.payload)
             }
