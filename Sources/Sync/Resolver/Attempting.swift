@@ -76,6 +76,10 @@ extension Errand {
             return try await unanswered(
                 Setback(.unreachable(.held(until: moment)), operation: "send")
             )
+        case .behind:
+            return try await unanswered(
+                Setback(.malformed("upstream shows an earlier state"), operation: "send")
+            )
         case .doubt(let note), .unfit(let note):
             return try await unanswered(Setback(.malformed(note.message), operation: "send"))
         case .setback(let setback):

@@ -280,7 +280,7 @@ struct Errand {
             let revision = copy.revisionDate.flatMap({ Revision($0) }),
             revision.isEarlier(than: shown.revision)
         else { return copy }
-        throw .doubt(.outdated)
+        throw .behind
     }
 
     func list() async throws(Halt) -> Listing.Content {

@@ -21,6 +21,10 @@ extension Errand {
         case .store(let error): throw error
         case .wait(let moment):
             try await postpone(until: moment, .other)
+        case .behind:
+            // A list is believed when it has said the same for as long as two of these.
+            let pause = Belief.secondThought / 2
+            try await postpone(until: desk.now.advanced(bySeconds: pause), .other)
         case .doubt(let note):
             try await backOff(note, .other)
         case .unfit(let note):

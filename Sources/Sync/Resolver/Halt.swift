@@ -5,6 +5,9 @@ enum Halt: Error {
     case setback(Setback)
     /// Not before then, and it counts as no failure.
     case wait(until: Moment)
+    /// Upstream shows an earlier state than it did. The list that comes next says whether it has gone back
+    /// in time; until then this waits, and it counts as no failure.
+    case behind
     /// Upstream contradicts itself: this counts, and is tried again.
     case doubt(FailureNote)
     /// It can never be sent as it is.
@@ -12,6 +15,14 @@ enum Halt: Error {
     /// Somebody else has changed or removed the record.
     case overtaken
     case store(StoreError)
+
+    /// Whether the list that ends a run may tell.
+    var isAnsweredByList: Bool {
+        switch self {
+        case .behind, .doubt: true
+        case .setback, .wait, .unfit, .overtaken, .store: false
+        }
+    }
 }
 
 extension FailureNote {
@@ -31,12 +42,6 @@ extension FailureNote {
     static let unconfirmed = FailureNote(
         kind: "unconfirmed",
         message: "Upstream says that the item is gone, and its own list does not confirm it."
-    )
-    static let outdated = FailureNote(
-        kind: "unconfirmed",
-        message:
-            "Upstream shows an earlier state of the item than it did. It is asked once more what"
-            + " it holds."
     )
 
     static func undecryptable(_ flaw: Flaw) -> FailureNote {

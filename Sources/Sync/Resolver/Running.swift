@@ -164,7 +164,7 @@ extension Resolver {
             state.settled()
         } catch {
             state.tried()
-            if case .doubt = error { state.doubted() }
+            if error.isAnsweredByList { state.doubted() }
             try await fail(&errand, error, before: change, state)
         }
     }
