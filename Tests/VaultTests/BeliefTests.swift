@@ -5,9 +5,12 @@ import Testing
 struct BeliefTests {
     private let noon = Moment(ticks: 17_000_000_000_000_000)
 
+    /// The number of an account in which something was written at noon.
+    private static let latest: Int64 = 1_700_000_000_000
+
     private func footing(
         _ ciphers: [String: Moment?],
-        accountRevision: Int64? = 5,
+        accountRevision: Int64? = Self.latest + 5,
         doubt: SyncDoubt? = nil
     ) -> SyncFooting {
         SyncFooting(
@@ -22,7 +25,7 @@ struct BeliefTests {
         _ ciphers: [String: Moment?]?,
         object: String? = "sync",
         of user: String? = "me",
-        accountRevision: Int64? = 6
+        accountRevision: Int64? = Self.latest + 6
     ) -> SyncPicture {
         SyncPicture(
             object: object,
@@ -51,7 +54,7 @@ struct BeliefTests {
             userID: "me",
             ciphers: vault(3),
             deleted: ["c3"],
-            accountRevision: 5
+            accountRevision: Self.latest + 5
         )
         #expect(look(picture(vault(3)), here) == .believed)
         guard case .doubted(let doubt) = look(picture(vault(4)), here) else {
@@ -94,7 +97,7 @@ struct BeliefTests {
             return
         }
         #expect(other.since == noon.advanced(bySeconds: 600))
-        let moved = picture(vault(1), accountRevision: 7)
+        let moved = picture(vault(1), accountRevision: Self.latest + 7)
         #expect(look(moved, later, later: 600) != .confirmed(.shrink), "The account has moved.")
         #expect(look(picture(vault(20)), later, later: 600) == .believed, "All is there again.")
     }
@@ -120,8 +123,21 @@ struct BeliefTests {
         #expect(doubt.kind == .shrink)
     }
 
+    @Test func `I13 what is gone although it is younger than the account is a regression`() {
+        let here = footing(
+            vault(3).merging(vault(4, at: noon.advanced(bySeconds: 1))) { old, _ in old }
+        )
+        guard case .doubted(let doubt) = look(picture(vault(3)), here) else {
+            Issue.record("It was believed.")
+            return
+        }
+        #expect(doubt.kind == .regression)
+        let deleted = picture(vault(3), accountRevision: Self.latest + 1_000)
+        #expect(look(deleted, here) == .believed, "Whoever deleted it has moved the account on.")
+    }
+
     @Test func `I13 an account revision that goes back is a regression`() {
-        let back = picture(vault(3), accountRevision: 4)
+        let back = picture(vault(3), accountRevision: Self.latest + 4)
         guard case .doubted(let doubt) = look(back, footing(vault(3))) else {
             Issue.record("A revision that went back was believed.")
             return
@@ -134,7 +150,7 @@ struct BeliefTests {
     }
 
     @Test func `P17 nothing at all of an earlier time is a regression, not a shrink`() {
-        let back = picture(vault(0), accountRevision: 4)
+        let back = picture(vault(0), accountRevision: Self.latest + 4)
         guard case .doubted(let doubt) = look(back, footing(vault(1))) else {
             Issue.record("An empty vault was believed.")
             return
