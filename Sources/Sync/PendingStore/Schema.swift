@@ -214,23 +214,6 @@ enum Schema {
         ) STRICT, WITHOUT ROWID;
         """
 
-    private static let ownStamps: StaticString = """
-        ALTER TABLE own_history RENAME TO last_own;
-        -- The latest revisions of a cipher that came from here. Since since_ticks nobody else has
-        -- written it, if upstream still holds one of these.
-        CREATE TABLE own_history (
-            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
-            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
-            number INTEGER NOT NULL CHECK (number >= 0),
-            revision_text TEXT NOT NULL,
-            since_ticks INTEGER NOT NULL,
-            PRIMARY KEY (user_id, cipher_id, number)
-        ) STRICT, WITHOUT ROWID;
-        INSERT INTO own_history
-            SELECT user_id, cipher_id, 0, revision_text, since_ticks FROM last_own;
-        DROP TABLE last_own;
-        """
-
     private static let aftercare: StaticString = """
         -- What upstream took from here. Its content is in base; a row without base is a deletion.
         CREATE TABLE brought_up (
@@ -263,5 +246,22 @@ enum Schema {
             due_ticks INTEGER NOT NULL,
             PRIMARY KEY (user_id, backup_id, attachment_id)
         ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let ownStamps: StaticString = """
+        ALTER TABLE own_history RENAME TO last_own;
+        -- The latest revisions of a cipher that came from here. Since since_ticks nobody else has
+        -- written it, if upstream still holds one of these.
+        CREATE TABLE own_history (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            number INTEGER NOT NULL CHECK (number >= 0),
+            revision_text TEXT NOT NULL,
+            since_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, cipher_id, number)
+        ) STRICT, WITHOUT ROWID;
+        INSERT INTO own_history
+            SELECT user_id, cipher_id, 0, revision_text, since_ticks FROM last_own;
+        DROP TABLE last_own;
         """
 }

@@ -60,18 +60,10 @@ extension Errand {
 
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
-        // What failed then is what was edited since; its caller knows that it waits.
-        if landed != nil, case .setback(let setback) = halt {
-            conclude(setback)
-            try await writeConclusion()
-            return .overtaken
-        }
+        if let landed { return try await answer(to: halt, after: landed) }
         switch halt {
         case .overtaken: return .overtaken
-        case .store(let error):
-            // The caller need not wait for what a run does.
-            guard let landed else { throw error }
-            return .landed(cipherID: landed)
+        case .store(let error): throw error
         case .wait(let moment):
             return try await unanswered(
                 Setback(.unreachable(.held(until: moment)), operation: "send")
@@ -89,6 +81,23 @@ extension Errand {
             }
             try await writeConclusion()
             return .refused(setback, version: change.version)
+        }
+    }
+
+    /// What this began with is upstream, under that id. What failed is what was edited since, and whoever
+    /// did that knows that it waits.
+    private mutating func answer(
+        to halt: Halt,
+        after landed: String
+    ) async throws(StoreError) -> Attempted {
+        switch halt {
+        // The caller need not wait for what a run does.
+        case .store: return .landed(cipherID: landed)
+        case .setback(let setback):
+            conclude(setback)
+            try await writeConclusion()
+            return .overtaken
+        case .wait, .behind, .doubt, .unfit, .overtaken: return .overtaken
         }
     }
 

@@ -192,14 +192,22 @@ import Vault
         #expect(try await shelf.record(.trash, "a", expecting: seen).made.change.version == 2)
     }
 
+    private static let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
+
+    /// An edit that waits, and one that was folded into it and is on its way.
+    private static func editTwice(
+        _ shelf: Shelf
+    ) async throws -> (first: Recorded, second: Recorded) {
+        let first = try await shelf.edit("a", to: "one")
+        let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
+        return (first, try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made)
+    }
+
     @Test func `a refused edit is withdrawn, and what it was folded into is as it was`()
         async throws
     {
         let shelf = try await Shelf()
-        let first = try await shelf.edit("a", to: "one")
-        let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
-        let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
-        let second = try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made
+        let (first, second) = try await Self.editTwice(shelf)
         #expect(try shelf.change("a")?.state == .inFlight)
         let id = second.change.id
         _ = try await shelf.store.update(id, expecting: 2) { $0.concludeAttempt(.refused) }
@@ -212,7 +220,7 @@ import Vault
         #expect(after.baseline == first.change.baseline)
 
         try await shelf.store.putBase(Shelf.base("b"))
-        let alone = try await shelf.record(.trash, "b", as: .inFlight(attempt)).made
+        let alone = try await shelf.record(.trash, "b", as: .inFlight(Self.attempt)).made
         #expect(try await shelf.store.withdraw(alone, expecting: 1))
         #expect(try shelf.change("b") == nil)
         #expect(alone.receiptID == nil)
@@ -222,10 +230,7 @@ import Vault
         async throws
     {
         let shelf = try await Shelf()
-        let first = try await shelf.edit("a", to: "one")
-        let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
-        let wish = Edit.Wish.update(Shelf.snapshot("two"), changesPassword: true)
-        let second = try await shelf.record(wish, "a", at: 200, as: .inFlight(attempt)).made
+        let (first, second) = try await Self.editTwice(shelf)
         _ = try await shelf.store.update(second.change.id, expecting: 2) { $0.state = .ready }
         #expect(try await shelf.store.withdraw(second, expecting: 2))
         let after = try #require(try shelf.change("a"))

@@ -96,18 +96,17 @@ import Vault
         }
     }
 
-    @Test
-    func `T-02 what was edited while its item was created stays, whatever upstream says to that`()
-        async throws
-    {
+    @Test(arguments: [
+        Fault.Effect.answer(.refusal(400, "No cats allowed."), isCarriedOut: false), .drop,
+    ])
+    func `T-02 what was edited while its item was created stays, whatever upstream says to that`(
+        _ effect: Fault.Effect
+    ) async throws {
         try await World.open { world in
             let ada = try await world.person()
             let made = try await ada.addAtOnce(Rows.mail)
             try await ada.edit(made.change.cipherID, Rows.password("later"))
-            let refusal = Canned.refusal(400, "No cats allowed.")
-            await world.server.inject(
-                Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
-            )
+            await world.server.inject(Fault(effect, on: .updateCipher))
             guard case .overtaken = try await ada.attempt(made) else {
                 throw Unexpected("It was the later edit that failed.")
             }
