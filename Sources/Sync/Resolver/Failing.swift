@@ -22,8 +22,8 @@ extension Errand {
         case .wait(let moment):
             try await postpone(until: moment, .other)
         case .behind:
-            // A list is believed when it has said the same for as long as two of these.
-            let pause = Belief.secondThought / 2
+            // The list that comes after the second of these has been the same for long enough.
+            let pause = Belief.secondThought / 2 + 1
             try await postpone(until: desk.now.advanced(bySeconds: pause), .other)
         case .doubt(let note):
             try await backOff(note, .other)
