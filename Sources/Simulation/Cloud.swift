@@ -43,7 +43,7 @@ final class Cloud: Sendable {
             chance: chance
         )
         transport = MemoryTransport(handler: server.handler)
-        try await Self.register(transport, chance)
+        try await Self.register(Self.email, transport, chance)
         directLine = DirectLine(transport)
         upstream = try Self.upstream(directLine, time, chance, device: 1)
         let tokens = try await Self.signIn(upstream)
@@ -87,7 +87,7 @@ final class Cloud: Sendable {
         )
     }
 
-    static func signIn(_ upstream: Upstream) async throws -> Tokens {
+    static func signIn(_ upstream: Upstream, as email: String = email) async throws -> Tokens {
         let grant = PasswordGrant(email: email, masterPasswordHash: hash)
         guard case .signedIn(let signedIn) = try await upstream.signIn(grant) else {
             throw Unforeseen("the server lets nobody in")
@@ -103,6 +103,19 @@ final class Cloud: Sendable {
         _ body: [UInt8]
     ) async throws -> Answer {
         try await transport.send(method, path, headers: headers, body: body)
+    }
+
+    /// Somebody else gets an account here.
+    func admitLodger(_ dice: Dice) async throws -> Lodger {
+        try await Self.register(Lodger.email, transport, chance)
+        let upstream = try Self.upstream(directLine, time, chance, device: 9)
+        let tokens = try await Self.signIn(upstream, as: Lodger.email)
+        return Lodger(
+            UpstreamAccount(upstream, upstream.session(tokens) { _ in }),
+            userID: tokens.userID,
+            ring: try Self.newRing(chance),
+            dice: dice
+        )
     }
 
     // MARK: Its clock
@@ -300,6 +313,7 @@ final class Cloud: Sendable {
     }
 
     private static func register(
+        _ email: String,
         _ transport: MemoryTransport,
         _ chance: SeededChance
     ) async throws {

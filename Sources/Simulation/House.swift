@@ -10,23 +10,21 @@ import Sync
 import System
 import Vault
 
-/// The mesh of one account, from the start of a process to its end.
+/// A mesh, from the start of a process to its end.
 final class House: Sendable {
     let store: Store
     let pendingStore: PendingStore
     let registry: Registry
     let surroundings: Surroundings
-    let keys = Keyholder()
-    let repository: Repository
-    let scheduler: SyncScheduler
+    /// The account that the story is about.
+    let owner: Tenant
+    let lodger: Tenant?
     let monitor: NetworkMonitor
-    let session: Session
     let upstream: Upstream
     let line: Line
     let log: LogEar
     /// It has ended, one way or the other.
     let isOver = Latch()
-    let resolver: Resolver
     private let services: ServiceGroup
     /// Letting go of it ends everything at once.
     private let leash = Mailbox<Never>(name: "process", capacity: 1)
@@ -43,9 +41,8 @@ final class House: Sendable {
         let limit: Int
         let policy: SyncPolicy
         let boot: Int
-        let tokens: Tokens
-        let keep: @Sendable (Tokens) -> Void
-        let signedOut: @Sendable () -> Void
+        let owner: Tenant.Session
+        let lodger: Tenant.Session?
     }
 
     static func open(_ ground: Ground) async throws(StoreError) -> House {
@@ -60,7 +57,9 @@ final class House: Sendable {
             time: ground.clock,
             chance: ground.executor.chance
         )
-        try await store.put(StoredAccount(id: ground.cloud.userID, record: [1]))
+        for session in [ground.owner, ground.lodger].compactMap(\.self) {
+            try await store.put(StoredAccount(id: session.tokens.userID, record: [1]))
+        }
         do {
             return try House(ground, store)
         } catch {
@@ -90,56 +89,21 @@ final class House: Sendable {
             probe: { await Self.probe(upstream) },
             surroundings: surroundings
         )
-        session = upstream.session(ground.tokens) { ground.keep($0) }
         let standing = KeptStanding(upstream, pendingStore.address)
-        let account = AccountUpstream(
-            UpstreamAccount(upstream, session),
-            monitor: monitor.address,
-            signedOut: { ground.signedOut() },
-            keepStanding: { await standing.keep() }
-        )
-        let (userID, lanes) = (ground.cloud.userID, Lanes())
-        resolver = Resolver(
-            userID: userID,
-            store: pendingStore.address,
-            reader: store.reader,
-            upstream: account,
-            keys: keys,
-            lanes: lanes,
-            surroundings: surroundings
-        )
-        let switches = SwitchBoard(offlineChanges: .on, resolution: .on)
-        scheduler = SyncScheduler(
-            userID: userID,
-            store: pendingStore.address,
-            reader: store.reader,
-            resolver: resolver.address,
-            upstream: account,
-            keys: keys,
-            switches: switches,
+        let premises = Tenant.Premises(
+            store: store.reader,
+            pendingStore: pendingStore.address,
+            upstream: upstream,
             monitor: monitor,
             policy: ground.policy,
-            surroundings: surroundings
+            surroundings: surroundings,
+            keepStanding: { await standing.keep() }
         )
-        repository = Repository(
-            userID: userID,
-            neighbours: Repository.Neighbours(
-                store: pendingStore.address,
-                reader: store.reader,
-                resolver: resolver.address,
-                scheduler: scheduler.address,
-                monitor: monitor
-            ),
-            keys: keys,
-            lanes: lanes,
-            switches: switches,
-            clockOffset: { account.clockOffset },
-            surroundings: surroundings
-        )
+        owner = Tenant(ground.owner, in: premises)
+        lodger = ground.lodger.map { Tenant($0, in: premises) }
         services = ServiceGroup(
-            [
-                pendingStore, UpstreamService(upstream), monitor, resolver, scheduler, repository,
-            ],
+            [pendingStore, UpstreamService(upstream), monitor]
+                + [owner, lodger].compactMap(\.self).flatMap(\.services),
             patience: .seconds(10),
             time: clock
         )
@@ -174,13 +138,6 @@ final class House: Sendable {
 
     /// Ends it where it stands: nothing that it does from now on has an effect.
     func kill() { leash.close() }
-
-    func unlock(_ ring: KeyRing) {
-        keys.unlock(ring)
-        try? scheduler.address.tryTell(.trigger(.unlocked))
-    }
-
-    func lock() { keys.lock() }
 }
 
 /// Until when the server wants to be left alone, over a restart; as the host keeps it.

@@ -48,7 +48,8 @@ extension Knowledge {
         for (name, count) in counts.sorted(by: { $0.key < $1.key }) {
             guard let origin = origins[name], origin.discarded.isEmpty else { continue }
             // Neither seals nor content tell what became of a create that nobody answered.
-            if origin.isRewritten, hasRotated || isUnrecognisable(name) { continue }
+            if origin.isRewritten, hasRotated { continue }
+            if origin.isRewritten || hasRotated, isUnrecognisable(name) { continue }
             // Each of two hosts may bring back what others have deleted, and so may an older upstream.
             var limit = origin.wasDeleted ? hosts : 1
             if origin.isRevived { limit += 1 }

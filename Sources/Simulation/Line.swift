@@ -53,6 +53,8 @@ final class Line: Network {
         let interlude: @Sendable (String) async -> Void
         /// Whether upstream refuses whatever is written to that item.
         let isPoisoned: @Sendable (WireCall) -> Bool
+        /// Whether somebody else sends it, who has an account at the same host.
+        let isLodgers: @Sendable (WireCall) -> Bool
         let cache: SyncCache
     }
 
@@ -119,6 +121,7 @@ final class Line: Network {
     func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
         var call = WireCall(request, ends.history, at: ends.time.elapsed)
         if call.kind == .create, ends.cloud.isBackup(call.body) { call.kind = .backup }
+        call.isLodgers = ends.isLodgers(call)
         if isDead { throw Self.lost }
         if isCut {
             note("\(call) finds no network")
@@ -156,7 +159,7 @@ final class Line: Network {
             ends.oracle.throttled(call, of: ends.host, for: pause, at: ends.time.elapsed)
         }
         // What is cut off in the middle may mean anything.
-        if call.kind == .token, answer.status == 400, mishap != .truncated {
+        if call.kind == .token, !call.isLodgers, answer.status == 400, mishap != .truncated {
             endSession(call.left)
         }
         return answer
@@ -170,12 +173,12 @@ final class Line: Network {
     ) async throws(NetworkFailure) -> NetworkAnswer {
         do throws(NetworkFailure) {
             let answer = try await carry(call, mishap, &pause)
-            if call.isWrite, mishap != nil || answer.status >= 500 {
+            if call.isObserved, mishap != nil || answer.status >= 500 {
                 ends.oracle.doubt(at: ends.host)
             }
             return answer
         } catch {
-            if call.isWrite { ends.oracle.doubt(at: ends.host) }
+            if call.isObserved { ends.oracle.doubt(at: ends.host) }
             throw error
         }
     }
@@ -290,7 +293,7 @@ final class Line: Network {
     private func deliver(_ call: WireCall) async throws(NetworkFailure) -> NetworkAnswer {
         let (answer, there) = try await commit(call)
         try await rest(ends.dice.duration(.milliseconds(2), .milliseconds(150)))
-        if (200...299).contains(answer.status), !isDead {
+        if (200...299).contains(answer.status), !isDead, !call.isLodgers {
             if call.kind == .list { ends.cache.keep(answer) }
             ends.oracle.delivered(call, answer, of: there, to: ends.host, at: ends.time.elapsed)
         }
@@ -330,7 +333,7 @@ final class Line: Network {
 extension Line {
     /// Only what the request can have changed: to look at everything takes as long as all the rest.
     private func look(after call: WireCall, _ answer: Answer, isLate: Bool) async {
-        guard call.isWrite else { return }
+        guard call.isObserved else { return }
         let made = (try? JSON.Document(answer.body))?.root["id"]?.string
         let isNew = call.kind == .create || call.kind == .backup
         guard let id = isNew ? made : call.cipherID else { return }

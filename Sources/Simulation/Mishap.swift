@@ -42,10 +42,12 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case pair
     /// One more scene, of those that were thought of last.
     case encore
+    /// Somebody else has an account at the first host.
+    case lodger
 
     /// Those that happen at one moment.
     static var strikes: [Hazard] {
-        allCases.filter { ![.ambush, .scene, .pair, .encore].contains($0) }
+        allCases.filter { ![.ambush, .scene, .pair, .encore, .lodger].contains($0) }
     }
 }
 
@@ -56,6 +58,7 @@ extension Hazard {
         case .otherDevice: 90
         case .scene: 75
         case .pair: 35
+        case .lodger: 30
         default: 50
         }
     }
@@ -89,7 +92,12 @@ public struct Hazards: Hashable, Sendable {
     /// And once more.
     public static let fourth = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.encore])
+        hazards: fifth.hazards.subtracting([.encore])
+    )
+    /// The last time.
+    public static let fifth = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.lodger])
     )
 
     /// What a list may name.
@@ -112,6 +120,7 @@ public struct Hazards: Hashable, Sendable {
         case "second": self = .second
         case "third": self = .third
         case "fourth": self = .fourth
+        case "fifth": self = .fifth
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {

@@ -16,7 +16,8 @@ extension Phase {
 
 extension WireCall {
     var phase: Phase? {
-        switch kind {
+        if isLodgers { return nil }
+        return switch kind {
         case .list: .reading
         case .compare: .comparing
         case .backup: .backingUp

@@ -74,6 +74,9 @@ public struct Script: Sendable {
         if swarm.hazards.contains(.encore) {
             play(Dice(seed: seed ^ 0xE9C0), Scene.encores, 1, of: deeds.items, pairs)
         }
+        // What upstream has taken and forgotten is looked at more closely than a lodger is.
+        let isSetBack = steps.contains { if case .rollBack = $0.deed { true } else { false } }
+        if isSetBack { self.hazards.hazards.remove(.lodger) }
     }
 
     /// Puts so many scenes in the place of some of the steps.
@@ -204,7 +207,7 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice, .ambush, .scene, .pair, .encore: .otherCreate
+        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger: .otherCreate
         case .diskError:
             dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
         case .rotation: dice.happens(40) ? .rotateKeys : .signIn
@@ -222,7 +225,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
-        case .ambush, .scene, .pair, .encore: 0
+        case .ambush, .scene, .pair, .encore, .lodger: 0
         }
     }
 }

@@ -14,6 +14,7 @@ extension Site {
         await reviveIfDown()
         disk.heal()
         clock.setRight()
+        state.withLock { $0.clockSet = time.elapsed }
     }
 
     func calmWay() async {
@@ -22,6 +23,7 @@ extension Site {
         house?.line.calm()
         if let house { await drill(false, house) }
         await signInAgain()
+        await signLodgerInAgain()
         await unlock()
     }
 
@@ -34,7 +36,7 @@ extension Site {
     /// then the new keys.
     func signInAgain() async {
         let latest = cloud.rings.count - 1
-        guard let house, !house.line.isCut, house.session.isSignedOut || isToSignIn(latest) else {
+        guard let house, !house.line.isCut, house.owner.session.isSignedOut || isToSignIn(latest) else {
             return
         }
         do {
@@ -47,27 +49,28 @@ extension Site {
                 return state.keysKnown < latest
             }
             house.line.beginSession()
-            if hasOldKeys { house.lock() }
-            house.session.signIn(tokens)
+            if hasOldKeys { house.owner.lock() }
+            house.owner.session.signIn(tokens)
             if hasOldKeys {
                 try? await time.sleep(for: .milliseconds(5))
                 state.withLock { $0.isLocked = false }
-                house.unlock(cloud.rings[latest])
+                house.owner.unlock(cloud.rings[latest])
                 await reseal(house)
             }
-            try await house.scheduler.address.tell(.trigger(.signedIn))
+            try await house.owner.scheduler.address.tell(.trigger(.signedIn))
         } catch {
             oracle.say("simulator", "nobody can sign in: \(error)")
         }
     }
 
-    /// Until when upstream itself has asked to be left alone. A host that is started with a wrong clock
-    /// reads that wrongly from what it kept, and waits for an hour at most.
+    /// Until when upstream itself has asked to be left alone. A host whose clock is set meanwhile, or that
+    /// is started with a wrong one, reads that wrongly, and waits for an hour at most.
     var quietUntil: Duration {
         let ban = oracle.with { $0.lastBan.map { $0 + .seconds(1_900) } ?? .zero }
         let hold = oracle.with(\.latestHold)
         let mayMisread = state.withLock { $0.hadWrongClock && max(hold, ban) > .zero }
-        return max(hold, ban, mayMisread ? state.withLock(\.upSince) + .seconds(3_600) : .zero)
+        let misreading = state.withLock { max($0.upSince, $0.clockSet) + .seconds(3_600) }
+        return max(hold, ban, mayMisread ? misreading : .zero)
     }
 
     var changes: [StoredChange] { (try? house?.store.reader.changes(of: cloud.userID)) ?? [] }
@@ -92,9 +95,13 @@ extension Site {
     }
 
     /// Nothing waits, and nobody.
-    var isQuiet: Bool { waiting.isEmpty && state.withLock(\.underWay) == 0 }
+    var isQuiet: Bool { waiting.isEmpty && state.withLock(\.underWay) == 0 && isLodgerQuiet }
+
+    /// Nothing is left here that was to be brought upstream.
+    var isClear: Bool { changes.isEmpty && lodgerChanges.isEmpty }
 
     func retryEverything() async {
+        await retryLodger()
         guard let house, !changes.isEmpty else { return }
         // Whoever unlocks once more has everything brought under the present key that is not yet.
         await reseal(house)
@@ -103,6 +110,7 @@ extension Site {
 
     func judge() async {
         guard let house else { return }
+        await judgeLodger()
         await judgeFigures(house)
         judgeSecrets(house)
     }
@@ -132,8 +140,8 @@ extension Site {
     }
 
     private func judgeSecrets(_ house: House) {
-        let words = oracle.with { Array($0.words.keys) }
-        let beginnings = ["h~", "o~"].map { Array($0.utf8) }
+        let words = oracle.with { Array($0.words.keys) } + (lodger?.words ?? [])
+        let beginnings = ["h~", "o~", "r~"].map { Array($0.utf8) }
         for file in [House.file, House.file + "-wal"] {
             // To look for one after the other takes longer than all that went before.
             guard beginnings.contains(where: { disk.contains($0, in: file) }) else { continue }

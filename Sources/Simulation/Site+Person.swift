@@ -43,7 +43,7 @@ extension Site {
         switch step.deed {
         case .create: await create(house)
         case .sync:
-            let report = try? await house.scheduler.address.ask { .sync(isFull: true, $0) }
+            let report = try? await house.owner.scheduler.address.ask { .sync(isFull: true, $0) }
             note("the sync ended: \(report.map { "\($0.outcome)" } ?? "unanswered")")
         case .retry: await retry(house)
         case .discard(let place): await discard(place, house)
@@ -175,8 +175,18 @@ extension Site {
         _ origin: String?,
         _ house: House
     ) async -> Knowledge.Word.Fate {
+        await edit(wish, what, origin, house, house.owner)
+    }
+
+    func edit(
+        _ wish: Repository.Wish,
+        _ what: String,
+        _ origin: String?,
+        _ house: House,
+        _ tenant: Tenant
+    ) async -> Knowledge.Word.Fate {
         do {
-            let written = try await house.repository.address.ask { .edit(wish, $0) }.get()
+            let written = try await tenant.repository.address.ask { .edit(wish, $0) }.get()
             guard !house.line.isDead else { return .unknown }
             let isSaved = written.disposition == .saved
             note(
@@ -201,8 +211,8 @@ extension Site {
         let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
         for change in changes where change.summary.state == .quarantined {
             let id = change.summary.id
-            _ = try? await house.repository.address.ask { .makeReady(changeID: id, $0) }
-            _ = try? await house.scheduler.address.ask { .retry(changeID: id, $0) }
+            _ = try? await house.owner.repository.address.ask { .makeReady(changeID: id, $0) }
+            _ = try? await house.owner.scheduler.address.ask { .retry(changeID: id, $0) }
         }
     }
 
@@ -210,14 +220,14 @@ extension Site {
     private func discard(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
         await excuse(change, house)
-        _ = try? await house.repository.address.ask { .discard(changeID: change.summary.id, $0) }
+        _ = try? await house.owner.repository.address.ask { .discard(changeID: change.summary.id, $0) }
     }
 
     private func saveCopy(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
         oracle.with { $0.hasCopies = true }
         await excuse(change, house)
-        _ = try? await house.repository.address.ask { .saveCopy(changeID: change.summary.id, $0) }
+        _ = try? await house.owner.repository.address.ask { .saveCopy(changeID: change.summary.id, $0) }
     }
 
     private func change(_ place: Int, _ house: House) -> StoredChange? {
@@ -256,11 +266,14 @@ extension Site {
     }
 
     private func everything(_ house: House) async -> [PlainItem]? {
-        guard !house.keys.isLocked else { return nil }
-        let list = try? await house.repository.address.ask { .list($0) }.get()
+        guard !house.owner.keys.isLocked else { return nil }
+        let list = try? await house.owner.repository.address.ask { .list($0) }.get()
         let items = list?.compactMap { viewed -> PlainItem? in
             guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
             return PlainItem(shown: json.root)
+        }
+        if let lodger, let item = items?.first(where: { lodger.hasPart(in: $0) }) {
+            oracle.say("I10", "what is the lodger's is shown to somebody else: \(item.words)")
         }
         oracle.with { knowledge in
             for item in items ?? [] where item.origin != nil {

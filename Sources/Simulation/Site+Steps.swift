@@ -11,6 +11,7 @@ extension Site {
         if let phase = step.awaits { await ambush(phase) }
         for _ in 0..<step.turns { await Task.yield() }
         await reviveIfDown()
+        await letLodgerAct()
         note("[\(step.number)] \(step.deed)\(step.isAside ? ", aside" : "")")
         if let hazard = step.deed.hazard, let house {
             world.coverage.note(hazard, house.line.phase)
@@ -44,13 +45,14 @@ extension Site {
         case .strikeAt(let mishap, let kind): house?.line.order(mishap, on: kind, times: 1)
         case .lock:
             state.withLock { $0.isLocked = true }
-            house?.lock()
+            house?.owner.lock()
         case .unlock: await unlock()
         case .signIn: await signInAgain()
         case .setHostClock(let step):
             state.withLock { $0.hadWrongClock = true }
             oracle.with { $0.hasRightClocks = false }
             clock.step(step)
+            state.withLock { $0.clockSet = time.elapsed }
         default: break
         }
     }
@@ -129,8 +131,8 @@ extension Site {
             state.isLocked = false
             return state.keysKnown
         }
-        guard let house, house.keys.isLocked else { return }
-        house.unlock(cloud.rings[known])
+        guard let house, house.owner.keys.isLocked else { return }
+        house.owner.unlock(cloud.rings[known])
         await reseal(house)
     }
 
@@ -138,9 +140,9 @@ extension Site {
     func reseal(_ house: House) async {
         let known = state.withLock(\.keysKnown)
         for former in cloud.rings.prefix(known) {
-            let count = try? await house.resolver.address.ask { .reseal(from: former, $0) }.get()
+            let count = try? await house.owner.resolver.address.ask { .reseal(from: former, $0) }.get()
             if let count, count > 0 {
-                try? house.scheduler.address.tryTell(.trigger(.queued))
+                try? house.owner.scheduler.address.tryTell(.trigger(.queued))
             }
         }
     }
@@ -153,6 +155,7 @@ extension Site {
         var base: [String: Int64] = [:]
         for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
         oracle.look(atBase: base, of: number)
+        inspectLodger(house)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
             oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")
         }

@@ -19,6 +19,7 @@ final class Site: Sendable {
         var house: House?
         var boot = 0
         var tokens: Tokens
+        var lodgerTokens: Tokens?
         var isSignedOut = false
         var isCut = false
         var isLocked = false
@@ -29,8 +30,9 @@ final class Site: Sendable {
         /// Whether the process has to be brought up again.
         var isDown = false
         var upSince = Duration.zero
-        /// Whether this host's clock was ever wrong.
+        /// Whether this host's clock was ever wrong, and when it was set last.
         var hadWrongClock = false
+        var clockSet = Duration.zero
         /// Edits under way, and the items that they are about.
         var busy: Set<String> = []
         var underWay = 0
@@ -44,7 +46,13 @@ final class Site: Sendable {
         disk = FaultyDisk(seed: world.script.seed ^ UInt64(number) << 32)
         let tokens = try await Cloud.signIn(world.directUpstream(of: number))
         state = Lock(State(tokens: tokens))
+        guard lodger != nil else { return }
+        let upstream = try world.directUpstream(of: number)
+        let lodgerTokens = try await Cloud.signIn(upstream, as: Lodger.email)
+        state.withLock { $0.lodgerTokens = lodgerTokens }
     }
+
+    var lodger: Lodger? { number == 0 ? world.lodger : nil }
 
     var script: Script { world.script }
     var time: VirtualTimekeeper { world.time }
@@ -87,13 +95,14 @@ final class Site: Sendable {
         note("the host is up after a \(occasion)")
         try? await world.background.address.tell { await house.run() }
         if isDrill { await drill(true, house) }
-        if state.withLock(\.isSignedOut) { house.session.signOut() }
+        if state.withLock(\.isSignedOut) { house.owner.session.signOut() }
+        if let lodger { house.lodger?.unlock(lodger.ring) }
         if !isLocked {
-            house.unlock(cloud.rings[keysKnown])
+            house.owner.unlock(cloud.rings[keysKnown])
             await reseal(house)
             await look("restart")
         }
-        if occasion == "start" { try? await house.scheduler.address.tell(.trigger(.signedIn)) }
+        if occasion == "start" { try? await house.owner.scheduler.address.tell(.trigger(.signedIn)) }
     }
 
     private func ground() -> House.Ground {
@@ -101,7 +110,7 @@ final class Site: Sendable {
             state.boot += 1
             return state.boot
         }
-        let tokens = state.withLock(\.tokens)
+        let (tokens, lodgerTokens) = state.withLock { ($0.tokens, $0.lodgerTokens) }
         return House.Ground(
             cloud: cloud,
             disk: disk,
@@ -115,11 +124,20 @@ final class Site: Sendable {
                 abort: script.isWhole ? .whole : .item
             ),
             boot: boot,
-            tokens: tokens,
-            keep: { [self] tokens in state.withLock { $0.tokens = tokens } },
-            signedOut: { [self] in
-                note("the session is over")
-                state.withLock { $0.isSignedOut = true }
+            owner: Tenant.Session(
+                tokens: tokens,
+                keep: { [self] tokens in state.withLock { $0.tokens = tokens } },
+                signedOut: { [self] in
+                    note("the session is over")
+                    state.withLock { $0.isSignedOut = true }
+                }
+            ),
+            lodger: lodgerTokens.map { tokens in
+                Tenant.Session(
+                    tokens: tokens,
+                    keep: { [self] tokens in state.withLock { $0.lodgerTokens = tokens } },
+                    signedOut: { [self] in note("the lodger's session is over") }
+                )
             }
         )
     }
@@ -143,6 +161,7 @@ final class Site: Sendable {
                 isPoisoned: { [world] call in
                     call.isWrite && call.cipherID.map { $0 == world.poisoned } ?? false
                 },
+                isLodgers: { [self] call in isLodgers(call) },
                 cache: world.cache
             )
         )

@@ -82,18 +82,21 @@ extension Stage {
             await pass(.seconds(30))
             guard oracle.breach == nil, sites.allSatisfy({ $0.house != nil }) else { return false }
             for site in sites where site.isSignedOut { await site.signInAgain() }
+            for site in sites { await site.signLodgerInAgain() }
             if sites.allSatisfy(\.isQuiet) { return true }
         }
         guard sites.allSatisfy({ $0.state.withLock(\.underWay) == 0 }) else {
             oracle.say("I3", "somebody still waits for an answer")
             return false
         }
-        let words = sites.flatMap(\.waiting).map { change in
+        let isLodgers = sites.allSatisfy(\.waiting.isEmpty)
+        let words = sites.flatMap { $0.waiting + $0.lodgerWaiting }.map { change in
             "\(change.summary.typeText) \(change.summary.state) "
                 + (change.change?.lastFailure.map { "\($0.kind): \($0.message)" } ?? "")
         }
         let isPoisoned = world.poisoned != nil
-        oracle.say(isPoisoned ? invariant : "I3", "still pending: \(words.joined(separator: "; "))")
+        let poisoned = isLodgers ? "I10" : invariant
+        oracle.say(isPoisoned ? poisoned : "I3", "still pending: \(words.joined(separator: "; "))")
         return false
     }
 
@@ -101,11 +104,11 @@ extension Stage {
     private func retryEverything() async -> Bool {
         for _ in 0..<4 {
             guard sites.allSatisfy({ $0.house != nil }) else { return false }
-            if sites.allSatisfy(\.changes.isEmpty) { return true }
+            if sites.allSatisfy(\.isClear) { return true }
             for site in sites { await site.retryEverything() }
             guard await becomesQuiet("I3") else { return false }
         }
-        let words = sites.flatMap(\.changes).map {
+        let words = sites.flatMap { $0.changes + $0.lodgerChanges }.map {
             "\($0.summary.typeText) \($0.change?.lastFailure?.message ?? "")"
         }
         oracle.say("I3", "set aside for good: \(words.joined(separator: "; "))")

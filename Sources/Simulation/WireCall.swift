@@ -16,6 +16,8 @@ struct WireCall: Sendable, CustomStringConvertible {
     let headers: Headers
     let body: [UInt8]
     var kind: Kind
+    /// It is not about the account of the story.
+    var isLodgers = false
     let cipherID: String?
     /// How long the client waits for the answer.
     let limit: Duration
@@ -56,6 +58,9 @@ struct WireCall: Sendable, CustomStringConvertible {
 
     var isWrite: Bool { kind.isWrite }
 
+    /// Whether the oracle looks what it has changed.
+    var isObserved: Bool { isWrite && !isLodgers }
+
     /// What the request says that it is based on.
     var knownRevision: String? {
         (try? JSON.Document(body))?.root["lastKnownRevisionDate"]?.string
@@ -72,7 +77,11 @@ extension WireCall.Kind {
 }
 
 extension Mishap {
-    func concerns(_ call: WireCall) -> Bool { concerns(call.kind) }
+    /// What the server says of one account's items is no matter of the other's.
+    func concerns(_ call: WireCall) -> Bool {
+        let isOnesOwn = self == .stale || self == .partial || self == .interlude
+        return concerns(call.kind) && !(call.isLodgers && isOnesOwn)
+    }
 
     /// Whether it can happen to such a call.
     func concerns(_ kind: WireCall.Kind) -> Bool {

@@ -12,6 +12,8 @@ final class World: Sendable {
     let history: History
     let oracle: Oracle
     let cloud: Cloud
+    /// At the first host, if anybody is.
+    let lodger: Lodger?
     let coverage: Coverage
     let dice: Dice
     let cache = SyncCache()
@@ -37,6 +39,8 @@ final class World: Sendable {
         oracle = Oracle(Knowledge(script.profile.rawValue, hosts: script.hosts), history)
         dice = Dice(seed: script.seed ^ 0xD1CE)
         cloud = try await Cloud(script.profile, executor.time, seed: script.seed)
+        let hasLodger = script.hazards.hazards.contains(.lodger)
+        lodger = hasLodger ? try await cloud.admitLodger(Dice(seed: script.seed ^ 0x10D6)) : nil
     }
 
     var time: VirtualTimekeeper { executor.time }

@@ -19,6 +19,8 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case ignoresUnlock, advancesEarly, poisonStops, noLanes, ignoresDrill, losesNetworkReturn
     // What is told.
     case countsTwice, logsNames, silentSignOut
+    // Whose it is.
+    case takesOthers
 }
 
 #if MUTANTS

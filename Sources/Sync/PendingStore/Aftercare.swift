@@ -5,10 +5,13 @@ internal import Vault
 /// taken, and may carry out late what it never answered.
 enum Aftercare {
     /// To be called once base has taken upstream's answer.
+    ///
+    /// - Parameter before: What base had said.
     static func begin(
         _ settlement: Settlement,
         _ lane: Lane,
         _ settled: PendingSummary,
+        before: BaseCipher?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard try AccountTable.contains(lane.userID, db) else { return }
@@ -20,13 +23,15 @@ enum Aftercare {
         case .lacks where settled.type == .hardDelete: (cipherID, isGone) = (lane.cipherID, true)
         case .lacks, .untouched: return
         }
+        let known = [before?.revision.moment, settled.baseline?.moment].compactMap(\.self).max()
         try db.execute(
-            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?, ?)",
             .text(lane.userID),
             .text(cipherID),
             .int(isGone ? 1 : 0),
             .int(Int(settlement.receipts.at.ticks)),
-            .blob(settlement.keyFingerprint)
+            .blob(settlement.keyFingerprint),
+            known.map { .int(Int($0.ticks)) } ?? .null
         )
     }
 

@@ -85,7 +85,8 @@ struct Offering {
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint FROM brought_up
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
+            FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
             """,
             .text(userID)
@@ -94,7 +95,8 @@ struct Offering {
                 lane: Lane(userID: userID, cipherID: try row.text(0)),
                 isGone: try row.int(1) == 1,
                 settled: Moment(ticks: Int64(try row.int(2))),
-                keyFingerprint: try row.bytes(3)
+                keyFingerprint: try row.bytes(3),
+                known: try row.int(orNil: 4).map { Moment(ticks: Int64($0)) }
             )
         }
     }
@@ -104,6 +106,8 @@ struct Offering {
         let isGone: Bool
         let settled: Moment
         let keyFingerprint: [UInt8]
+        /// The latest state that it had as far as was known.
+        let known: Moment?
     }
 
     private func isYounger(
@@ -122,7 +126,8 @@ struct Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         guard !row.isGone else {
-            guard let now, now.revision.moment <= row.settled else { return false }
+            // Who has written it since upstream went back has not seen that it was deleted.
+            guard let now, now.revision.moment <= row.known ?? row.settled else { return false }
             return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
         }
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,

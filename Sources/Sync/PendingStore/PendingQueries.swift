@@ -1,4 +1,5 @@
 internal import SQLite
+internal import System
 public import Vault
 
 extension StoreReader {
@@ -22,15 +23,18 @@ extension StoreReader {
         of userID: String,
         _ part: (PendingSummary) -> Part?
     ) throws(StoreError) -> [Part] {
-        try read { (db) throws(DatabaseError) in
-            try db.all(
-                """
-                SELECT seq, id, user_id, cipher_id, version, change_type, state, due_ticks,
-                    created_ticks, updated_ticks, baseline_text, baseline_ticks, password_changes
-                FROM pending_change WHERE user_id = ? ORDER BY seq
-                """,
-                .text(userID)
-            ) { (row) throws(DatabaseError) in part(try PendingSummary(row)) }
+        let statement: StaticString =
+            mutated(.takesOthers)
+            ? "SELECT * FROM pending_change WHERE user_id >= '' OR user_id = ? ORDER BY seq"
+            : """
+            SELECT seq, id, user_id, cipher_id, version, change_type, state, due_ticks,
+                created_ticks, updated_ticks, baseline_text, baseline_ticks, password_changes
+            FROM pending_change WHERE user_id = ? ORDER BY seq
+            """
+        return try read { (db) throws(DatabaseError) in
+            try db.all(statement, .text(userID)) { (row) throws(DatabaseError) in
+                part(try PendingSummary(row))
+            }
         }.compactMap(\.self)
     }
 

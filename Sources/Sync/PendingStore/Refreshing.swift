@@ -1,9 +1,18 @@
 internal import SQLite
 internal import System
 
-/// Where a refresh began: what is written to the base after this is younger than its answer.
+/// Where base stands: what is written to it after this is younger than what was asked for then.
 public struct RefreshMark: Hashable, Sendable {
     let written: Int
+
+    init(written: Int) { self.written = written }
+
+    init?(text: String) {
+        guard let written = Int(text) else { return nil }
+        self.written = written
+    }
+
+    var text: String { "\(written)" }
 }
 
 /// What a refresh has come to.
@@ -16,6 +25,8 @@ public struct Refreshed: Hashable, Sendable {
     public var kept = 0
     /// How many changes are offered to upstream again.
     public var offered = 0
+    /// Where base is now.
+    public var mark = RefreshMark(written: 0)
 }
 
 extension StoreReader {
@@ -55,6 +66,7 @@ extension Store {
             guard try AccountTable.contains(userID, db) else { return refreshed }
             refreshed.offered = try isFallback ? offering.make(db) : offering.makeOfUndone(db)
             let written = try BaseTable.advanceClock(of: userID, db)
+            refreshed.mark = RefreshMark(written: written)
             try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
             if mutated(.refreshForgetsPending) {

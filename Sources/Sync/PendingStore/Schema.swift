@@ -23,6 +23,10 @@ enum Schema {
         Migration("every stamp that came from here") { (db) throws(DatabaseError) in
             try db.execute(script: ownStamps)
         },
+        Migration("in which state something was deleted") { (db) throws(DatabaseError) in
+            // By upstream's clock; ours may have been wrong. Not known of what was deleted before.
+            try db.execute("ALTER TABLE brought_up ADD COLUMN revision_ticks INTEGER")
+        },
     ]
 
     private static let accounts: StaticString = """

@@ -87,9 +87,10 @@ extension Store {
                 return .occupied
             }
             if let stored { try settlement.extendHistory(lane, stored.summary, db) }
+            let before = try BaseTable.find(lane, db)
             try settlement.writeBase(lane, db)
             guard let stored else { return .missing }
-            try Aftercare.begin(settlement, lane, stored.summary, db)
+            try Aftercare.begin(settlement, lane, stored.summary, before: before, db)
             guard stored.summary.version != version, !mutated(.forgetsByName) else {
                 let seen = stored.summary.version
                 _ = try PendingTable.remove(id: id, expecting: seen, db)

@@ -16,12 +16,10 @@ extension SyncScheduler {
         } catch {
             return Leftovers(trouble: error)
         }
+        let urgency: Urgency = isInsistent ? .insistent : .patient
+        try await knock(urgency)
         let end = surroundings.timekeeper.elapsed + Self.resolvingTime
-        var run = Resolver.Run(
-            isInsistent ? .all : .due,
-            isInsistent ? .insistent : .patient,
-            limit: Self.resolvingTime
-        )
+        var run = Resolver.Run(isInsistent ? .all : .due, urgency, limit: Self.resolvingTime)
         var hasMoved = false
         while true {
             switch try await ask(run) {
@@ -35,6 +33,19 @@ extension SyncScheduler {
                 }
                 return try leftovers(of: report, hasMoved: hasMoved)
             }
+        }
+    }
+
+    /// Where upstream seems to be away, a small question goes ahead. Otherwise every run of an outage
+    /// would write down of several changes that they are tried, and then that they were not; and what
+    /// was tried in vain waits longer when upstream is back.
+    private func knock(_ urgency: Urgency) async throws(Finding) {
+        guard monitor.standing.state == .offline else { return }
+        do throws(Setback) {
+            _ = try await upstream.revision(urgency)
+        } catch {
+            guard error.failureClass == .batch else { return }
+            throw finding(error, live: (try? reader.liveCount(of: userID)) ?? 0)
         }
     }
 

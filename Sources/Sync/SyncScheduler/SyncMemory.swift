@@ -8,6 +8,9 @@ struct SyncMemory: Hashable, Sendable {
     var lastFetch: Moment?
     /// Upstream's number for what was taken over last.
     var accountRevision: Int64?
+    /// Where base stood then. What this host writes upstream changes that number, so one that stays as
+    /// it was is none that can be believed.
+    var base: RefreshMark?
     var doubt: SyncDoubt?
     /// How the switches stood upstream.
     var switches: Switches?
@@ -32,6 +35,7 @@ extension SyncMemory {
         lastSync = moment("lastSync")
         lastFetch = moment("lastFetch")
         accountRevision = number("accountRevision")
+        base = facts["base"].flatMap(RefreshMark.init)
         hold = moment("hold")
         retry = moment("retry")
         wait = number("wait").map(Duration.milliseconds)
@@ -61,6 +65,7 @@ extension SyncMemory {
             ("lastSync", lastSync?.ticks.description),
             ("lastFetch", lastFetch?.ticks.description),
             ("accountRevision", accountRevision?.description),
+            ("base", base?.text),
             ("outcome", lastReport?.outcome.rawValue),
             ("ended", lastReport?.ended.ticks.description),
             (

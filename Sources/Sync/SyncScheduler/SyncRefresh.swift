@@ -109,7 +109,8 @@ extension SyncScheduler {
             surroundings.now - last < Self.longestTrust, surroundings.now >= last
         else { return true }
         do throws(StoreError) {
-            guard try reader.hasBase(of: userID) else { return true }
+            guard try reader.hasBase(of: userID), try reader.refreshMark(of: userID) == memory.base
+            else { return true }
         } catch {
             throw .store(error)
         }
@@ -165,6 +166,7 @@ extension SyncScheduler {
         state.withLock {
             $0.memory.doubt = nil
             $0.memory.accountRevision = fetched.picture.accountRevision
+            $0.memory.base = taken.mark
             // The number stands for all of the answer. What was not taken of it is asked for again.
             $0.memory.lastFetch = taken.kept > 0 ? nil : start.moment
         }

@@ -323,6 +323,30 @@ import Vault
         }
     }
 
+    /// Here it is a day later than upstream says.
+    @Test(arguments: [false, true])
+    func `A6-N3 a deletion is done again, and not over what was written since upstream went back`(
+        _ isEdited: Bool
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            await world.server.shiftClock(seconds: -86_400)
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            world.time.pass(.seconds(5))
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.wish(.hardDelete, id)
+            } meanwhile: {
+                world.time.pass(.seconds(5))
+                if isEdited { try await ada.elsewhere.edit(id, Rows.password("theirs")) }
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.id) == (isEdited ? [id] : []))
+        }
+    }
+
     @Test
     func `A6-N3 an edit that waits does not hide that upstream has forgotten what came after`()
         async throws

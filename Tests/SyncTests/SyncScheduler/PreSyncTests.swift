@@ -18,6 +18,25 @@ import Vault
         }
     }
 
+    @Test func `while upstream seems to be away, a run asks one small question and tries nothing`()
+        throws
+    {
+        try Stage.play { stage in
+            stage.upstream.isDown(true)
+            try await stage.edit("a")
+            try await stage.sync()
+            #expect(stage.resolver.asks.count == 1)
+            let report = try await stage.sync()
+            #expect(report.outcome == .deferred)
+            #expect(report.setback?.failureClass == .batch)
+            #expect(stage.resolver.asks.count == 1)
+            #expect(stage.upstream.names.filter { $0 != "probe" } == ["push", "revision"])
+            stage.upstream.isDown(false)
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(try stage.live == 0)
+        }
+    }
+
     @Test func `what waits for upstream's list to be believed keeps nobody from asking for it`()
         throws
     {

@@ -36,6 +36,20 @@ import Vault
 
     private static let day = SyncScheduler.longestTrust
 
+    /// The number was another when the write had landed. Upstream was set back since.
+    @Test func `A6-N3 upstream's word that nothing has changed is not taken after a write of ours`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            try await stage.store.putBase(Shelf.base("a", ticks: 50))
+            try await stage.sync()
+            #expect(stage.upstream.names == ["fetch", "fetch"])
+            try await stage.restart()
+            #expect(try await stage.sync().outcome == .notNeeded)
+        }
+    }
+
     @Test func `a base that was lost is fetched, whatever upstream says of changes`() throws {
         try Stage.play { stage in
             try await stage.sync()

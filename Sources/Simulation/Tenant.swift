@@ -1,0 +1,90 @@
+import Crypto
+import Host
+import Messaging
+import Sync
+import System
+import Vault
+
+/// One account at a host: its session, its keys, and the three services that it has of its own.
+final class Tenant: Sendable {
+    let keys = Keyholder()
+    let session: Host.Session
+    let resolver: Resolver
+    let scheduler: SyncScheduler
+    let repository: Repository
+
+    /// What all accounts of a host have in common.
+    struct Premises: Sendable {
+        let store: StoreReader
+        let pendingStore: Address<PendingStore.Message>
+        let upstream: Upstream
+        let monitor: NetworkMonitor
+        let policy: SyncPolicy
+        let surroundings: Surroundings
+        let keepStanding: @Sendable () async -> Void
+    }
+
+    /// As it was left by the process before.
+    struct Session: Sendable {
+        let tokens: Tokens
+        let keep: @Sendable (Tokens) -> Void
+        let signedOut: @Sendable () -> Void
+    }
+
+    init(_ former: Session, in premises: Premises) {
+        let (userID, lanes) = (former.tokens.userID, Lanes())
+        session = premises.upstream.session(former.tokens) { former.keep($0) }
+        let account = AccountUpstream(
+            UpstreamAccount(premises.upstream, session),
+            monitor: premises.monitor.address,
+            signedOut: { former.signedOut() },
+            keepStanding: premises.keepStanding
+        )
+        resolver = Resolver(
+            userID: userID,
+            store: premises.pendingStore,
+            reader: premises.store,
+            upstream: account,
+            keys: keys,
+            lanes: lanes,
+            surroundings: premises.surroundings
+        )
+        let switches = SwitchBoard(offlineChanges: .on, resolution: .on)
+        scheduler = SyncScheduler(
+            userID: userID,
+            store: premises.pendingStore,
+            reader: premises.store,
+            resolver: resolver.address,
+            upstream: account,
+            keys: keys,
+            switches: switches,
+            monitor: premises.monitor,
+            policy: premises.policy,
+            surroundings: premises.surroundings
+        )
+        repository = Repository(
+            userID: userID,
+            neighbours: Repository.Neighbours(
+                store: premises.pendingStore,
+                reader: premises.store,
+                resolver: resolver.address,
+                scheduler: scheduler.address,
+                monitor: premises.monitor
+            ),
+            keys: keys,
+            lanes: lanes,
+            switches: switches,
+            clockOffset: { account.clockOffset },
+            surroundings: premises.surroundings
+        )
+    }
+
+    var services: [any Service] { [resolver, scheduler, repository] }
+
+    func unlock(_ ring: KeyRing) {
+        keys.unlock(ring)
+        try? scheduler.address.tryTell(.trigger(.unlocked))
+    }
+
+    func lock() { keys.lock() }
+}
