@@ -54,6 +54,8 @@ extension Knowledge {
             var limit = origin.wasDeleted ? hosts : 1
             if origin.isRevived { limit += 1 }
             if origin.isLateTouched { limit += 1 }
+            // Both were edited, and one of them was deleted elsewhere.
+            if origin.isShownTwice, origin.isDeletedElsewhere { limit += 1 }
             if count > limit {
                 breach("I4", "\(name) is upstream \(count) times")
             }

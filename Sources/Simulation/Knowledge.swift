@@ -75,6 +75,8 @@ struct Knowledge: Sendable {
         var lateIDs: Set<String> = []
         /// Another device has changed one of these, or taken it away; it is an item like any other then.
         var isLateTouched = false
+        /// A host showed it under two ids at once, because nobody had told it that a create had landed.
+        var isShownTwice = false
         /// Upstream, which was set back, had it again.
         var isRevived = false
         /// Another device has given it to an organisation.

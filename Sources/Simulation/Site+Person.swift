@@ -276,8 +276,12 @@ extension Site {
             oracle.say("I10", "what is the lodger's is shown to somebody else: \(item.words)")
         }
         oracle.with { knowledge in
-            for item in items ?? [] where item.origin != nil {
-                knowledge.shown[item.id] = item.origin
+            var here: Set<String> = []
+            for item in items ?? [] {
+                guard let origin = item.origin else { continue }
+                knowledge.shown[item.id] = origin
+                let isFirst = item.isBackup || here.insert(origin).inserted
+                if !isFirst { knowledge.origins[origin]?.isShownTwice = true }
             }
         }
         return items

@@ -160,7 +160,7 @@ struct Errand {
     /// From now on the change is an edit of what was found.
     ///
     /// What was found may have been edited by somebody else already. If all that is pending was in
-    /// what we sent, theirs is the newer and stands; else both have moved away from what was sent.
+    /// what landed, theirs is the newer and stands; else both have moved away from what was sent.
     mutating func adopt(_ found: Cipher) async throws(Halt) -> Turn {
         guard let listed = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
         let base = try await enter(listed)
@@ -169,13 +169,15 @@ struct Errand {
         let wanted = try change.intent.snapshot.map { snapshot throws(Halt) in
             try Self.cipher(snapshot.json)
         }
-        let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
-        let isEdited = !sent.contains(found.fingerprint)
+        let creates = change.attempts.filter { $0.kind == .create }
+        let isEdited = !creates.contains { $0.fingerprint == found.fingerprint }
+        // Where more than one may have landed, nobody knows which of them others have edited.
+        let landed = Set(creates.filter { $0.outcome != .refused }.map(\.fingerprint))
         let isOurs = wanted.map { self.isOurs(found, $0) } ?? true
         let ground = isEdited ? Footing(revision: isOurs ? created(found) : former) : nil
         // So does what was edited here under upstream's id.
         let isPending = try isPending(base.lane)
-        if isEdited || isPending, isOurs, let wanted, sent.contains(wanted.fingerprint),
+        if isEdited || isPending, isOurs, let wanted, landed == [wanted.fingerprint],
             change.intent.adjustments == .none,
             change.intent.trash != .trashed
         {

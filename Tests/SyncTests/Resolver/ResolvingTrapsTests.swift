@@ -18,6 +18,33 @@ import Vault
 
     // MARK: Landed, and nobody heard of it
 
+    @Test func `T-10 what was written after an answer was lost stays, though it was refused once`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            try await ada.edit(made, Rows.password("second"))
+            world.time.pass(.seconds(25))
+            await world.server.inject(Fault(.keepOnly(0), on: .sync))
+            await world.server.inject(Fault(.invalid, on: .createCipher))
+            world.wire.forget()
+            try await ada.run(.all)
+            #expect(world.wire.requests == ["GET /api/sync", "POST /api/ciphers"])
+            let landed = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(landed, Rows.password("theirs"))
+            for _ in 1...3 {
+                world.time.pass(.seconds(400))
+                try await ada.run(.all)
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(Set(passwords) == ["second", "theirs"])
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases, [1, 5])
     func `T-10 G-RES1 a create whose answers are lost is there once`(
         _ personality: Personality.Name,
