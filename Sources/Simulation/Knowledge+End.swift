@@ -70,8 +70,10 @@ extension Knowledge {
         }
     }
 
-    /// A deletion yields to those who wrote what its writer had not seen, and to nobody else.
+    /// A deletion yields to those who wrote what its writer had not seen, and to nobody else; unless
+    /// stamps do not tell who has written.
     private mutating func judgeDeletions() {
+        if hasOddStamps { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
             guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
                 origin.deletions.contains(where: { host, deletion in

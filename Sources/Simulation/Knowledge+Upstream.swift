@@ -16,7 +16,10 @@ extension Knowledge {
             guard let origin = item.origin else { continue }
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
-            if before[id] != nil { touch(id, of: origin, by: author) }
+            if before[id] != nil {
+                touch(id, of: origin, by: author)
+                if author == .other { excuseUndone { $0.origin == origin && $0.isUndone } }
+            }
             if let older = before[id], older.content != item.content {
                 origins[origin]?.isRewritten = true
             }
@@ -29,7 +32,7 @@ extension Knowledge {
             touch(id, of: origin, by: author)
             if author == .other || author == .rollBack {
                 origins[origin]?.isDeletedElsewhere = true
-                if author == .other { excuseUndone(origin) }
+                if author == .other { excuseUndone { $0.origin == origin && $0.hasLanded } }
             } else {
                 origins[origin]?.isGone = true
             }
@@ -57,11 +60,10 @@ extension Knowledge {
         }
     }
 
-    /// Who deletes an item has deleted, too, what a late request had undone in it.
-    private mutating func excuseUndone(_ origin: String) {
-        for (text, word) in words where word.origin == origin && word.hasLanded {
-            words[text]?.isExcused = true
-        }
+    /// Who deletes an item has deleted, too, what a late request had undone in it. Who edits it then has
+    /// made an item of it that nobody may write an earlier state over.
+    private mutating func excuseUndone(_ isUndone: (Word) -> Bool) {
+        for (text, word) in words where isUndone(word) { words[text]?.isExcused = true }
     }
 
     static func words(in items: [String: PlainItem]) -> Set<String> {
@@ -72,6 +74,7 @@ extension Knowledge {
         guard var word = words[text] else { return }
         let isNew = !word.hasLanded
         word.hasLanded = true
+        word.isUndone = false
         let item = upstream.values.first { $0.origin == word.origin && $0.words.contains(text) }
         word.stamp = item?.shownStamp
         // Who has edited it since has wanted all of it.
@@ -111,9 +114,9 @@ extension Knowledge {
             // Its writer was told that it was refused: what was delivered twice was answered twice.
             if word.hasComeBack {
                 words[text]?.isExcused = true
-            } else if word.fate != .rejected, !hasSuccessor(word),
-                !isTolerated(author, over: item)
-            {
+            } else if isTolerated(author, over: item) {
+                words[text]?.isUndone = true
+            } else if word.fate != .rejected, !word.isExcused, !hasSuccessor(word) {
                 breach("I5", "\(text) was upstream and was overwritten by nothing newer")
             }
             return

@@ -47,6 +47,8 @@ struct Knowledge: Sendable {
         var isForgotten = false
         /// It was gone from upstream, and came back with an earlier state of it.
         var hasComeBack = false
+        /// The server carried out late what had been sent before it, and so undid it.
+        var isUndone = false
         /// A copy of it was upstream that is gone with a later state.
         var isKeptNoMore = false
         /// With which stamp it came upstream.

@@ -83,11 +83,17 @@ final class Lodger: Sendable {
         "\(origin) \(field.rawValue)"
     }
 
-    func conclude(_ text: String, _ field: PlainField, of origin: String, _ fate: Knowledge.Word.Fate)
-    {
+    func conclude(
+        _ text: String,
+        _ field: PlainField,
+        of origin: String,
+        _ fate: Knowledge.Word.Fate
+    ) {
         state.withLock { state in
             let key = Self.key(origin, field)
-            guard let place = state.edits[key]?.firstIndex(where: { $0.text == text }) else { return }
+            guard let place = state.edits[key]?.firstIndex(where: { $0.text == text }) else {
+                return
+            }
             state.edits[key]?[place].fate = fate
         }
     }
@@ -163,12 +169,16 @@ final class Lodger: Sendable {
 
     /// What was accepted last is there, or what was written after it: upstream may have that although it
     /// was refused, because the request came twice.
-    func judge(_ items: [PlainItem]) -> [Breach] {
+    ///
+    /// - Parameter hasOddStamps: Upstream cannot tell then what is older, and lets a late request undo
+    ///   what came after it.
+    func judge(_ items: [PlainItem], hasOddStamps: Bool) -> [Breach] {
         let there = Set(items.flatMap(\.words))
         let edits = state.withLock(\.edits)
         let foreign = items.filter { !isOwn($0) || !$0.flaws.isEmpty }.map {
             Breach("I10", "the lodger has an item that nobody there wrote: \($0.words) \($0.flaws)")
         }
+        if hasOddStamps { return foreign }
         let lost = edits.keys.sorted().compactMap { key -> Breach? in
             let words = edits[key] ?? []
             guard let last = words.lastIndex(where: { $0.fate == .saved || $0.fate == .queued })

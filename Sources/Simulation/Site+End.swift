@@ -36,7 +36,8 @@ extension Site {
     /// then the new keys.
     func signInAgain() async {
         let latest = cloud.rings.count - 1
-        guard let house, !house.line.isCut, house.owner.session.isSignedOut || isToSignIn(latest) else {
+        guard let house, !house.line.isCut, house.owner.session.isSignedOut || isToSignIn(latest)
+        else {
             return
         }
         do {

@@ -142,6 +142,9 @@ extension Site {
             return oracle.say("simulator", "the lodger's account cannot be looked at")
         }
         _ = await shown(to: lodger, tenant)
-        for breach in lodger.judge(items) { oracle.say(breach.invariant, breach.text) }
+        let hasOddStamps = oracle.with(\.hasOddStamps)
+        for breach in lodger.judge(items, hasOddStamps: hasOddStamps) {
+            oracle.say(breach.invariant, breach.text)
+        }
     }
 }

@@ -220,14 +220,18 @@ extension Site {
     private func discard(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
         await excuse(change, house)
-        _ = try? await house.owner.repository.address.ask { .discard(changeID: change.summary.id, $0) }
+        _ = try? await house.owner.repository.address.ask {
+            .discard(changeID: change.summary.id, $0)
+        }
     }
 
     private func saveCopy(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
         oracle.with { $0.hasCopies = true }
         await excuse(change, house)
-        _ = try? await house.owner.repository.address.ask { .saveCopy(changeID: change.summary.id, $0) }
+        _ = try? await house.owner.repository.address.ask {
+            .saveCopy(changeID: change.summary.id, $0)
+        }
     }
 
     private func change(_ place: Int, _ house: House) -> StoredChange? {

@@ -140,7 +140,8 @@ extension Site {
     func reseal(_ house: House) async {
         let known = state.withLock(\.keysKnown)
         for former in cloud.rings.prefix(known) {
-            let count = try? await house.owner.resolver.address.ask { .reseal(from: former, $0) }.get()
+            let count = try? await house.owner.resolver.address.ask { .reseal(from: former, $0) }
+                .get()
             if let count, count > 0 {
                 try? house.owner.scheduler.address.tryTell(.trigger(.queued))
             }

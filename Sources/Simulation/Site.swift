@@ -102,7 +102,9 @@ final class Site: Sendable {
             await reseal(house)
             await look("restart")
         }
-        if occasion == "start" { try? await house.owner.scheduler.address.tell(.trigger(.signedIn)) }
+        if occasion == "start" {
+            try? await house.owner.scheduler.address.tell(.trigger(.signedIn))
+        }
     }
 
     private func ground() -> House.Ground {
@@ -199,7 +201,12 @@ final class Site: Sendable {
     /// Waits until it is gone, and brings up the next.
     func bury(_ house: House, _ occasion: String) async {
         if occasion != "restart" { await expectEnd(of: house) }
-        oracle.with { [number] in $0.bury(number) }
+        // What was on its way may have to wait now, and nobody can be refused it any more.
+        let underWay = state.withLock(\.underWay)
+        oracle.with { [number] knowledge in
+            knowledge.bury(number)
+            knowledge.doubts[number, default: 0] += underWay
+        }
         if disk.isCut { disk.powerOn() }
         state.withLock { $0.house = nil }
         do {
