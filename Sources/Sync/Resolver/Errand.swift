@@ -236,6 +236,7 @@ struct Errand {
         let settlement = Settlement(
             upstream: .holds(base),
             receipts: end(.sent),
+            keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
             ground: ground
         )
         let (lane, id) = (lane, change.id)

@@ -347,6 +347,27 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 what was found, gave way and was forgotten comes under the present key`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let scheduler = try await Self.fallBack(world, ada) {
+                let made = try await ada.add(Rows.mail)
+                await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+                try await ada.run()
+                try await ada.edit(made, Rows.password("mine"))
+                world.time.pass(.seconds(25))
+                let landed = try #require(try await ada.elsewhere.items.first?.id)
+                try await ada.elsewhere.edit(landed, Rows.password("theirs"))
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords == ["theirs"])
+        }
+    }
+
     @Test
     func `A6-N3 an edit that waits does not hide that upstream has forgotten what came after`()
         async throws
