@@ -108,7 +108,7 @@ final class Lodger: Sendable {
     }
 
     func hasPart(in item: PlainItem) -> Bool {
-        (item.origin.map { [$0] } ?? [] + item.words).contains { $0.hasPrefix(Self.mark) }
+        ([item.origin ?? ""] + item.words).contains { $0.hasPrefix(Self.mark) }
     }
 
     /// Whether a request is sent in the lodger's name.
@@ -160,11 +160,14 @@ final class Lodger: Sendable {
     // MARK: What is there
 
     func look() async throws -> [PlainItem] {
-        let items = try await eye.asking { $0.isForced = true }.ciphers().compactMap {
+        try await eye.asking { $0.isForced = true }.ciphers().compactMap {
             PlainItem.read($0.document.root, rings: [ring])
         }
+    }
+
+    /// What is shown is the lodger's, and so are requests about it.
+    func see(_ items: [PlainItem]) {
         state.withLock { $0.ids.formUnion(items.map(\.id)) }
-        return items
     }
 
     /// What was accepted last is there, or what was written after it: upstream may have that although it

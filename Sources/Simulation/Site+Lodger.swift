@@ -65,6 +65,7 @@ extension Site {
         for item in items ?? [] where !lodger.isOwn(item) {
             oracle.say("I10", "the lodger is shown what is somebody else's: \(item.words)")
         }
+        lodger.see(items ?? [])
         return items?.sorted { $0.id < $1.id }
     }
 
