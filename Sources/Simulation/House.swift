@@ -1,4 +1,3 @@
-import Crypto
 import FoundationEssentials
 import Host
 import Logging
@@ -32,7 +31,6 @@ final class House: Sendable {
     static let file = "/state/holdfast.db"
 
     struct Ground {
-        let cloud: Cloud
         let disk: FaultyDisk
         let executor: SeededExecutor
         let device: Int
@@ -41,8 +39,8 @@ final class House: Sendable {
         let limit: Int
         let policy: SyncPolicy
         let boot: Int
-        let owner: Tenant.Session
-        let lodger: Tenant.Session?
+        let owner: Tenant.Lease
+        let lodger: Tenant.Lease?
     }
 
     static func open(_ ground: Ground) async throws(StoreError) -> House {
@@ -57,8 +55,8 @@ final class House: Sendable {
             time: ground.clock,
             chance: ground.executor.chance
         )
-        for session in [ground.owner, ground.lodger].compactMap(\.self) {
-            try await store.put(StoredAccount(id: session.tokens.userID, record: [1]))
+        for lease in [ground.owner, ground.lodger].compactMap(\.self) {
+            try await store.put(StoredAccount(id: lease.tokens.userID, record: [1]))
         }
         do {
             return try House(ground, store)

@@ -1,5 +1,4 @@
 import Host
-import JSON
 import Machine
 import Messaging
 import Sync
@@ -57,11 +56,7 @@ extension Site {
     }
 
     private func shown(to lodger: Lodger, _ tenant: Tenant) async -> [PlainItem]? {
-        let list = try? await tenant.repository.address.ask { .list($0) }.get()
-        let items = list?.compactMap { viewed -> PlainItem? in
-            guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
-            return PlainItem(shown: json.root)
-        }
+        let items = await tenant.shown()
         for item in items ?? [] where !lodger.isOwn(item) {
             oracle.say("I10", "the lodger is shown what is somebody else's: \(item.words)")
         }
@@ -129,12 +124,7 @@ extension Site {
     }
 
     func retryLodger() async {
-        guard let tenant = house?.lodger else { return }
-        for change in lodgerChanges where change.summary.state == .quarantined {
-            let id = change.summary.id
-            _ = try? await tenant.repository.address.ask { .makeReady(changeID: id, $0) }
-            _ = try? await tenant.scheduler.address.ask { .retry(changeID: id, $0) }
-        }
+        await house?.lodger?.retry(lodgerChanges)
     }
 
     func judgeLodger() async {

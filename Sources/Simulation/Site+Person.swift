@@ -1,4 +1,3 @@
-import JSON
 import Machine
 import Messaging
 import Sync
@@ -208,12 +207,7 @@ extension Site {
     }
 
     private func retry(_ house: House) async {
-        let changes = (try? house.store.reader.changes(of: cloud.userID)) ?? []
-        for change in changes where change.summary.state == .quarantined {
-            let id = change.summary.id
-            _ = try? await house.owner.repository.address.ask { .makeReady(changeID: id, $0) }
-            _ = try? await house.owner.scheduler.address.ask { .retry(changeID: id, $0) }
-        }
+        await house.owner.retry((try? house.store.reader.changes(of: cloud.userID)) ?? [])
     }
 
     /// What is discarded is nobody's any more.
@@ -271,11 +265,7 @@ extension Site {
 
     private func everything(_ house: House) async -> [PlainItem]? {
         guard !house.owner.keys.isLocked else { return nil }
-        let list = try? await house.owner.repository.address.ask { .list($0) }.get()
-        let items = list?.compactMap { viewed -> PlainItem? in
-            guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
-            return PlainItem(shown: json.root)
-        }
+        let items = await house.owner.shown()
         if let lodger, let item = items?.first(where: { lodger.hasPart(in: $0) }) {
             oracle.say("I10", "what is the lodger's is shown to somebody else: \(item.words)")
         }

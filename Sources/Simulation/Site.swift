@@ -114,7 +114,6 @@ final class Site: Sendable {
         }
         let (tokens, lodgerTokens) = state.withLock { ($0.tokens, $0.lodgerTokens) }
         return House.Ground(
-            cloud: cloud,
             disk: disk,
             executor: world.executor,
             device: World.device(of: number),
@@ -126,7 +125,7 @@ final class Site: Sendable {
                 abort: script.isWhole ? .whole : .item
             ),
             boot: boot,
-            owner: Tenant.Session(
+            owner: Tenant.Lease(
                 tokens: tokens,
                 keep: { [self] tokens in state.withLock { $0.tokens = tokens } },
                 signedOut: { [self] in
@@ -135,7 +134,7 @@ final class Site: Sendable {
                 }
             ),
             lodger: lodgerTokens.map { tokens in
-                Tenant.Session(
+                Tenant.Lease(
                     tokens: tokens,
                     keep: { [self] tokens in state.withLock { $0.lodgerTokens = tokens } },
                     signedOut: { [self] in note("the lodger's session is over") }

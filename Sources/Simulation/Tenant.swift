@@ -1,5 +1,6 @@
 import Crypto
 import Host
+import JSON
 import Messaging
 import Sync
 import System
@@ -8,7 +9,7 @@ import Vault
 /// One account at a host: its session, its keys, and the three services that it has of its own.
 final class Tenant: Sendable {
     let keys = Keyholder()
-    let session: Host.Session
+    let session: Session
     let resolver: Resolver
     let scheduler: SyncScheduler
     let repository: Repository
@@ -25,13 +26,13 @@ final class Tenant: Sendable {
     }
 
     /// As it was left by the process before.
-    struct Session: Sendable {
+    struct Lease: Sendable {
         let tokens: Tokens
         let keep: @Sendable (Tokens) -> Void
         let signedOut: @Sendable () -> Void
     }
 
-    init(_ former: Session, in premises: Premises) {
+    init(_ former: Lease, in premises: Premises) {
         let (userID, lanes) = (former.tokens.userID, Lanes())
         session = premises.upstream.session(former.tokens) { former.keep($0) }
         let account = AccountUpstream(
@@ -87,4 +88,22 @@ final class Tenant: Sendable {
     }
 
     func lock() { keys.lock() }
+
+    /// What is shown, as far as it can be read; nil while nothing is.
+    func shown() async -> [PlainItem]? {
+        let list = try? await repository.address.ask { .list($0) }.get()
+        return list?.compactMap { viewed in
+            guard let json = try? JSON.Document(JSON.Raw(viewed.item)) else { return nil }
+            return PlainItem(shown: json.root)
+        }
+    }
+
+    /// A person has what was set aside tried once more.
+    func retry(_ changes: [StoredChange]) async {
+        for change in changes where change.summary.state == .quarantined {
+            let id = change.summary.id
+            _ = try? await repository.address.ask { .makeReady(changeID: id, $0) }
+            _ = try? await scheduler.address.ask { .retry(changeID: id, $0) }
+        }
+    }
 }
