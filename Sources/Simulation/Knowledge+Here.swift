@@ -105,15 +105,14 @@ extension Knowledge {
                 breach("I13", "an item went back to an earlier revision")
             }
         }
-        // What has come since the last look was there when it was decided what may go.
-        let gone = base.keys.filter { new[$0] == nil }
-        let count = Set(base.keys).union(new.keys).count
-        let isNearlyAll = gone.count == count || (count >= 10 && gone.count * 10 >= count * 9)
+        // What has come since the last look was there when it was decided what may go; what upstream has
+        // no more did not go because of a list.
+        let there = Set(base.keys.filter { upstream[$0] != nil }).union(new.keys)
+        let gone = there.filter { new[$0] == nil }
+        let isNearlyAll =
+            gone.count == there.count || (there.count >= 10 && gone.count * 10 >= there.count * 9)
         // Two lists may have left out a part each.
         guard !gone.isEmpty, isNearlyAll, lies < 2 else { return }
-        let stillThere = gone.filter { upstream[$0] != nil }
-        if stillThere.count * 2 > gone.count {
-            breach("I14", "\(gone.count) of \(base.count) items went although upstream has them")
-        }
+        breach("I14", "\(gone.count) of \(there.count) items went although upstream has them")
     }
 }

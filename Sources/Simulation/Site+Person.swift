@@ -174,7 +174,10 @@ extension Site {
         _ origin: String?,
         _ house: House
     ) async -> Knowledge.Word.Fate {
-        await edit(wish, what, origin, house, house.owner)
+        let fate = await edit(wish, what, origin, house, house.owner)
+        // What may be there has a place in the queue, if it is.
+        if fate == .unknown { oracle.doubt(at: number) }
+        return fate
     }
 
     func edit(

@@ -170,8 +170,9 @@ extension Site {
         // What upstream may have taken nobody can be refused any more, but there is an end to that too.
         let doubts = oracle.with { [number] in $0.doubts[number] ?? 0 }
         let mayWait = min(script.limit + doubts, 2 * script.limit)
-        // Nor can what upstream has taken and forgotten.
-        if waiting > mayWait + state.withLock(\.underWay), !oracle.with(\.hasFallenBack) {
+        // Nor can what upstream has taken and forgotten, or seems to, while its clock goes back.
+        let isSteady = oracle.with { !$0.hasFallenBack && !$0.hasOddStamps }
+        if waiting > mayWait + state.withLock(\.underWay), isSteady {
             oracle.say("I20", "\(waiting) changes wait, and \(mayWait) may")
         }
     }
