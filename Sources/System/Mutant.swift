@@ -16,6 +16,7 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case adoptsKin, forgetsMeanwhile, leavesUndone
     // When it is done.
     case believesOlder, believesEmpty, ignoresRetryAfter, spins, forgetsRetry, neverReleases
+    case hearsNoWitness
     case ignoresUnlock, advancesEarly, poisonStops, noLanes, ignoresDrill, losesNetworkReturn
     // What is told.
     case countsTwice, logsNames, silentSignOut

@@ -178,4 +178,33 @@ struct BeliefTests {
         let again = footing(vault(3), doubt: doubt)
         #expect(look(empty, again, later: -3_600) != .confirmed(.shrink))
     }
+
+    @Test func `P7 one cipher asked for alone tells an old answer from an upstream that went back`()
+        throws
+    {
+        let here = SyncFooting(
+            userID: "me",
+            ciphers: vault(3),
+            deleted: ["a0"],
+            accountRevision: nil
+        )
+        func witness(_ ciphers: [String: Moment?]) -> SyncWitness? {
+            SyncWitness(against: picture(ciphers), on: here)
+        }
+        let before = noon.advanced(bySeconds: -1)
+        let later = noon.advanced(bySeconds: 1)
+        #expect(witness(vault(4, at: later)) == nil, "Nothing that is known is gainsaid.")
+        for ciphers in [vault(1), vault(3).merging(["c1": before]) { $1 }] {
+            let witness = try #require(witness(ciphers))
+            #expect(witness.cipherID == "c1")
+            #expect(witness.disproves(showing: noon))
+            #expect(witness.disproves(showing: later))
+            #expect(!witness.disproves(showing: before))
+            #expect(!witness.disproves(showing: nil))
+        }
+        let risen = try #require(witness(vault(3).merging(["a0": noon]) { $1 }))
+        #expect(risen.cipherID == "a0")
+        #expect(risen.disproves(showing: nil))
+        #expect(!risen.disproves(showing: noon))
+    }
 }

@@ -43,7 +43,7 @@ extension SyncScheduler {
                     throw Obstacle.setback(Setback(.cancelled, operation: "sync"))
                 }
             }
-            try await take(fetched, since: start)
+            try await take(fetched, since: start, urgency)
             await sweep(fetched, urgency)
         } catch {
             switch error {
@@ -148,11 +148,19 @@ extension SyncScheduler {
         }
     }
 
-    private func take(_ fetched: Fetched, since start: Start) async throws(Obstacle) {
+    private func take(
+        _ fetched: Fetched,
+        since start: Start,
+        _ urgency: Urgency
+    ) async throws(Obstacle) {
         var isFallback = false
         switch Belief(in: fetched.picture, on: start.footing, at: surroundings.now) {
         case .believed: break
-        case .confirmed(let kind): isFallback = kind == .regression
+        case .confirmed(let kind):
+            if try await isDisproved(fetched.picture, on: start.footing, urgency) {
+                throw .finding(Finding(doubting: kind))
+            }
+            isFallback = kind == .regression
         case .doubted(let doubt):
             state.withLock { $0.memory.doubt = doubt }
             throw .finding(Finding(doubting: doubt.kind))
@@ -171,6 +179,31 @@ extension SyncScheduler {
             $0.memory.lastFetch = taken.kept > 0 ? nil : start.moment
         }
         try await observe(fetched, since: start)
+    }
+
+    /// Whether upstream, asked for one of the ciphers alone, still says what its list denies. What
+    /// nobody can say of it disproves nothing.
+    private func isDisproved(
+        _ picture: SyncPicture,
+        on footing: SyncFooting,
+        _ urgency: Urgency
+    ) async throws(Obstacle) -> Bool {
+        guard let witness = SyncWitness(against: picture, on: footing),
+            !mutated(.hearsNoWitness)
+        else { return false }
+        do throws(Setback) {
+            let shown = try await upstream.cipher(witness.cipherID, urgency)
+            guard let revision = shown.revisionDate.flatMap({ Revision($0) }) else { return false }
+            return witness.disproves(showing: revision.moment)
+        } catch {
+            switch error.reason {
+            case .missing: return witness.disproves(showing: nil)
+            case .rejected, .stale, .malformed: return false
+            case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+                .cancelled:
+                throw .setback(error)
+            }
+        }
     }
 
     private func replaceBase(

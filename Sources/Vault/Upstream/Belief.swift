@@ -63,7 +63,7 @@ public struct SyncFooting: Sendable {
 /// A sync answer that is whole and right, and hard to believe.
 ///
 /// It is kept until the next answer. One that paints the same picture a while later, with the same
-/// account revision, is believed: then the vault is really so.
+/// account revision, is believed unless a ``SyncWitness`` disproves it: then the vault is really so.
 public struct SyncDoubt: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         /// Nearly everything is gone.
@@ -88,6 +88,34 @@ public struct SyncDoubt: Hashable, Sendable {
     func isSamePicture(as other: SyncDoubt) -> Bool {
         kind == other.kind && fingerprint == other.fingerprint
             && accountRevision == other.accountRevision
+    }
+}
+
+/// A cipher of which a sync answer says something else than what is known: an answer from a cache
+/// stays the same for as long as anybody waits, and only asking for one thing by itself tells it from
+/// an upstream that has really changed.
+public struct SyncWitness: Hashable, Sendable {
+    public let cipherID: String
+    /// What upstream last said of it; nil if it was deleted from here for good.
+    let known: Moment?
+
+    public init?(against picture: SyncPicture, on footing: SyncFooting) {
+        guard let witness = Belief.witness(against: picture.ciphers ?? [:], footing) else {
+            return nil
+        }
+        self = witness
+    }
+
+    init(cipherID: String, known: Moment?) {
+        (self.cipherID, self.known) = (cipherID, known)
+    }
+
+    /// Whether what upstream says of it alone shows that the answer was an old or a partial one.
+    ///
+    /// - Parameter shown: Nil if it is not there.
+    public func disproves(showing shown: Moment?) -> Bool {
+        guard let known else { return shown == nil }
+        return shown.map { !Belief.isOlder($0, than: known) } ?? false
     }
 }
 
@@ -168,10 +196,32 @@ public enum Belief: Hashable, Sendable {
         if mutated(.believesOlder) { return nil }
         let isOlder = footing.ciphers.contains { id, before in
             guard let before, let now = ciphers[id] ?? nil else { return false }
-            return now.ticks < before.ticks - Moment.ticksPerMillisecond
+            return Self.isOlder(now, than: before)
         }
         let isBackFromTheDead = footing.deleted.contains { ciphers[$0] != nil }
         return isOlder || isBackFromTheDead ? .regression : nil
+    }
+
+    /// What the answer says of it cannot be so if upstream, asked for it alone, still says what is
+    /// known; nil if nothing that is known is gainsaid.
+    static func witness(
+        against ciphers: [String: Moment?],
+        _ footing: SyncFooting
+    ) -> SyncWitness? {
+        let gainsaid = footing.ciphers.compactMap { id, before -> SyncWitness? in
+            guard let before else { return nil }
+            if let now = ciphers[id] {
+                guard let now, isOlder(now, than: before) else { return nil }
+            }
+            return SyncWitness(cipherID: id, known: before)
+        }
+        let risen = footing.deleted.lazy.filter { ciphers[$0] != nil }
+            .map { SyncWitness(cipherID: $0, known: nil) }
+        return (gainsaid + risen).min { $0.cipherID < $1.cipherID }
+    }
+
+    static func isOlder(_ now: Moment, than before: Moment) -> Bool {
+        now.ticks < before.ticks - Moment.ticksPerMillisecond
     }
 
     private static func isShrink(gone: Int, of count: Int) -> Bool {

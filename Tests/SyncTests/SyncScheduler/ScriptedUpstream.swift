@@ -13,6 +13,8 @@ final class ScriptedUpstream: VaultUpstream {
 
     struct Script: Sendable {
         var ciphers: [String: Int] = ["a": 10]
+        /// What it says of a cipher that is asked for alone; nil if that is what it lists.
+        var single: [String: Int]?
         var revision: Int64? = 1
         var switches = Switches.on
         var object: String? = "sync"
@@ -106,13 +108,23 @@ final class ScriptedUpstream: VaultUpstream {
 
     var clockOffset: Int64? { nil }
 
-    /// The scheduler asks for no single cipher; whoever does is told so.
+    /// The scheduler changes no single cipher; whoever does is told so.
     private static func notAsked(_ what: String) -> Setback {
-        Setback(.malformed("A scheduler does not ask for that."), operation: what)
+        Setback(.malformed("A scheduler does not do that."), operation: what)
     }
 
-    func cipher(_ id: String, _: Urgency) async throws(Setback) -> Cipher {
-        throw Self.notAsked("cipher")
+    func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
+        try await answer("cipher", urgency)
+        guard let ticks = script.withLock({ ($0.single ?? $0.ciphers)[id] }) else {
+            throw Setback(.missing(Rejection(status: 404, message: "")), operation: "cipher")
+        }
+        let second = ticks / Int(Moment.ticksPerSecond)
+        let json = "{\"id\":\"\(id)\",\"revisionDate\":\"1970-01-01T00:00:0\(second)Z\"}"
+        do throws(NotACipher) {
+            return try Cipher(Array(json.utf8))
+        } catch {
+            throw Setback(.malformed(json), operation: "cipher")
+        }
     }
     func create(_ request: [UInt8], _: Urgency) async throws(Setback) -> Cipher {
         throw Self.notAsked("create")

@@ -146,6 +146,56 @@ import Vault
         }
     }
 
+    @Test(arguments: [["b": 10], ["a": 20_000_000, "b": 10]])
+    func `P7 an old answer is not believed however often it comes, while upstream says otherwise`(
+        _ old: [String: Int]
+    ) throws {
+        try Stage.play { stage in
+            let now = ["a": 50_000_000, "b": 10]
+            stage.upstream.edit { $0.ciphers = now }
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.ciphers = old
+                $0.single = now
+                $0.revision = 0
+            }
+            #expect(try await stage.sync(isFull: true).outcome == .failed)
+            try await stage.pass(.seconds(600))
+            #expect(stage.upstream.names.contains("cipher"))
+            #expect(stage.scheduler.standing.lastReport?.outcome == .failed)
+            #expect(try stage.baseTicks() == 50_000_000)
+            // What it says of the one cipher, too, is really so.
+            stage.upstream.edit { $0.single = nil }
+            try await stage.pass(.seconds(600))
+            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(try stage.baseTicks() == old["a"].map { Int64($0) })
+        }
+    }
+
+    @Test func `P7 while nobody can be asked for the one cipher, an old answer is not believed`()
+        throws
+    {
+        try Stage.play { stage in
+            stage.upstream.edit { $0.ciphers = ["a": 50_000_000] }
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.ciphers = ["a": 20_000_000]
+                $0.failure = { name, _ in name == "cipher" ? .unavailable(status: 503) : nil }
+            }
+            #expect(try await stage.sync(isFull: true).outcome == .failed)
+            try await stage.pass(.seconds(600))
+            #expect(try stage.baseTicks() == 50_000_000)
+            // One that no client may read says nothing against it.
+            stage.upstream.edit {
+                $0.failure = { name, _ in
+                    name == "cipher" ? .rejected(Rejection(status: 400, message: "No.")) : nil
+                }
+            }
+            try await stage.pass(.seconds(1_200))
+            #expect(try stage.baseTicks() == 20_000_000)
+        }
+    }
+
     @Test(arguments: [0, 1, 2])
     func `T-46 what is no sync answer of this account changes nothing`(_ flaw: Int) throws {
         try Stage.play { stage in
