@@ -13,6 +13,17 @@ private struct Draft: Sendable {
     let moment: Moment
     /// The stamp under which the item is shown, where the client does not name it.
     let shown: Revision?
+    /// What was pending for it then, and lay over what upstream has.
+    let over: StoredChange?
+
+    /// The stamp of what its owner has seen of upstream's copy. Content that lay over it hid whatever came
+    /// after it was made on it; while that is still pending, the deletion takes over its ground.
+    func seen(over now: StoredChange?) -> Revision? {
+        guard let over, let hidden = over.change, hidden.intent.snapshot != nil,
+            now?.summary.id != over.summary.id
+        else { return shown }
+        return hidden.baseline ?? Revision(text: "none", moment: Moment(ticks: .min))
+    }
 }
 
 /// What an edit comes to on the ground that it finds.
@@ -62,14 +73,18 @@ extension Repository {
     ) throws(Refusal) -> Draft {
         let id = wish.cipherID ?? surroundings.chance.identifier()
         let lane = Lane(userID: userID, cipherID: id)
-        var shown: Revision?
-        if case .delete = wish { shown = try layers(of: lane).base?.revision }
+        var (shown, over): (Revision?, StoredChange?) = (nil, nil)
+        if case .delete = wish {
+            let layers = try layers(of: lane)
+            (shown, over) = (layers.base?.revision, layers.pending)
+        }
         return Draft(
             wish: wish,
             expectation: expectation,
             lane: lane,
             moment: surroundings.now,
-            shown: shown
+            shown: shown,
+            over: over
         )
     }
 
@@ -154,7 +169,7 @@ extension Repository {
             return Ground(.trash, cipher)
         case .delete:
             guard let cipher = layers.ground else { return .nothing }
-            if let shown = draft.shown { try refuseStale(shown, draft, layers) }
+            if let seen = draft.seen(over: layers.pending) { try refuseStale(seen, draft, layers) }
             return Ground(.hardDelete, cipher)
         case .restore: return Ground(.restore, try layers.required)
         case .archive: return Ground(.archive, try layers.required)

@@ -72,6 +72,32 @@ import Vault
         }
     }
 
+    @Test func `I15 what an edit hid is not deleted unseen after the edit has given way`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let ada = home.person
+            try await ada.edit(id, #"{"type":1,"name":"mail","notes":"mine"}"#)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+            try await ada.refresh()
+            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+            async let holder: Void = ada.lanes.hold(id) { for await _ in turns {} }
+            for _ in 0..<100 { await Task.yield() }
+            async let told = refusal { try await home.edit(.delete(id)) }
+            for _ in 0..<100 { await Task.yield() }
+            let pending = try #require(try ada.change(id))
+            let moment = pending.updated
+            #expect(
+                try await world.store.discard(pending.id, expecting: pending.version, at: moment)
+            )
+            turn.finish()
+            await holder
+            guard case .outOfDate = try await told else { throw Unexpected("it was deleted") }
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+        }
+    }
+
     @Test func `row 38 and G-S7: removing what is not here does nothing`() async throws {
         try await atHome { (world, home, _) async throws in
             world.wire.isCut = true
