@@ -82,6 +82,17 @@ import Testing
         #expect(agenda.next?.moment == now)
     }
 
+    @Test func `an answer that is hard to believe ends what an earlier failure waits for`() {
+        var agenda = agenda()
+        for _ in 0..<12 {
+            agenda.begin(.interval, at: .zero)
+            agenda.end(.failed(nil), due: nil, at: .zero, chance: 0)
+        }
+        agenda.begin(.networkReturned, at: at(1))
+        agenda.end(.doubted, due: at(20), at: at(2), chance: 0)
+        #expect(agenda.next?.moment == at(20))
+    }
+
     @Test func `what waits for its own time comes at that time`() {
         var agenda = agenda()
         agenda.begin(.interval, at: .zero)

@@ -16,11 +16,11 @@ enum Aftercare {
     ) throws(DatabaseError) {
         guard try AccountTable.contains(lane.userID, db) else { return }
         try watch(settlement, lane, db)
-        guard settlement.receipts.status == .sent else { return }
         let (cipherID, isGone): (String, Bool)
         switch settlement.upstream {
         case .holds(let base): (cipherID, isGone) = (base.lane.cipherID, false)
-        case .lacks where settled.type == .hardDelete: (cipherID, isGone) = (lane.cipherID, true)
+        case .lacks where settled.type == .hardDelete && settlement.receipts.status == .sent:
+            (cipherID, isGone) = (lane.cipherID, true)
         case .lacks, .untouched: return
         }
         let known = [before?.revision.moment, settled.baseline?.moment].compactMap(\.self).max()

@@ -29,8 +29,8 @@ struct Errand {
     var isCreated = false
     var isAdopted = false
     var backupID: String?
-    /// What the backup copy is to have besides its text.
-    var filesToKeep: [String] = []
+    /// Whose files the backup copy is to have besides its text.
+    var fileSource: Cipher?
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
 
@@ -142,7 +142,7 @@ struct Errand {
                 guard snapshot.key == nil else { return nil }
                 return list.find(snapshot, since: change.created, openedWith: desk.keys)
             }
-        if found == nil, !list.isBelieved { throw .doubt(.unconfirmed) }
+        if found == nil { try list.confirmAbsence() }
         return found
     }
 
@@ -183,9 +183,29 @@ struct Errand {
         {
             return try await settle(.holds(base), .adopted, .sent, ground: ground)
         }
+        if let ground, !isPending, let turn = try await keepFirst(to: base, found, since: ground) {
+            return turn
+        }
         try await move(to: base, ground: ground)
         fresh = found
         return .again
+    }
+
+    /// Both may have been edited here, so both are shown until that which gives way is kept.
+    private mutating func keepFirst(
+        to base: BaseCipher,
+        _ found: Cipher,
+        since ground: Footing
+    ) async throws(Halt) -> Turn? {
+        var moved = change
+        moved.rebase(onto: ground, cipherID: base.lane.cipherID)
+        var situation = Situation(of: moved, upstream: found, keys: desk.keys, by: desk.clocks)
+        if try hasKept(found) { situation.later = .local }
+        try await keepLoser(of: situation, found)
+        guard situation.resolution == .yieldKeepingLocal else { return nil }
+        conflict = situation.conflict ?? conflict
+        fresh = found
+        return try await settle(.holds(base), .backedUpLocal, .backedUp, ground: ground)
     }
 
     private func isPending(_ lane: Lane) throws(Halt) -> Bool {
@@ -269,9 +289,8 @@ struct Errand {
         }
         if mutated(.trustsOneRefusal) { return nil }
         let list = try await list()
-        guard list.isBelieved, list.ciphers[change.cipherID] == nil else {
-            throw .doubt(.unconfirmed)
-        }
+        try list.confirmAbsence()
+        if list.ciphers[change.cipherID] != nil { throw .doubt(.unconfirmed) }
         return nil
     }
 

@@ -22,9 +22,7 @@ extension Errand {
         case .wait(let moment):
             try await postpone(until: moment, .other)
         case .behind:
-            // The list that comes after the second of these has been the same for long enough.
-            let pause = Belief.secondThought / 2 + 1
-            try await postpone(until: desk.now.advanced(bySeconds: pause), .other)
+            try await thinkTwice()
         case .doubt(let note):
             try await backOff(note, .other)
         case .unfit(let note):
@@ -63,12 +61,31 @@ extension Errand {
 
     private mutating func postpone(
         until moment: Moment,
-        _ cause: SyncMetrics.RetryCause
+        _ cause: SyncMetrics.RetryCause,
+        because note: FailureNote? = nil
     ) async throws(StoreError) {
         let ticks = max(moment.ticks - desk.now.ticks, 0)
         desk.surroundings.metrics.scheduledRetry(cause, in: .microseconds(ticks / 10))
-        try await put { $0.state = .backingOff(until: moment) }
+        try await put { change in
+            change.state = .backingOff(until: moment)
+            if let note { change.lastFailure = note }
+        }
     }
+
+    /// The list that comes after the second of these has been the same for long enough. While upstream
+    /// goes on to contradict its list, it is asked ever less often.
+    private mutating func thinkTwice() async throws(StoreError) {
+        var note = FailureNote.behind
+        let last = change.lastFailure
+        let since = last?.kind == note.kind ? last?.since ?? desk.now : desk.now
+        note.since = since
+        let seconds = (desk.now.ticks - since.ticks) / Moment.ticksPerSecond
+        let pause = min(max(seconds / 2, Belief.secondThought / 2 + 1), Self.longestPause)
+        try await postpone(until: desk.now.advanced(bySeconds: pause), .other, because: note)
+    }
+
+    /// In seconds; half of what a change that fails waits at most.
+    private static let longestPause: Int64 = 450
 
     private mutating func backOff(
         _ note: FailureNote,

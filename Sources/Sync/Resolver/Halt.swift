@@ -44,6 +44,12 @@ extension FailureNote {
         message: "Upstream says that the item is gone, and its own list does not confirm it."
     )
 
+    static let behind = FailureNote(
+        kind: "behind",
+        message:
+            "Upstream shows an earlier state than it did; it is asked again before it is believed."
+    )
+
     static func undecryptable(_ flaw: Flaw) -> FailureNote {
         FailureNote(kind: "undecryptable", message: flaw.description)
     }

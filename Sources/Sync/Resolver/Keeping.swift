@@ -12,7 +12,7 @@ extension Errand {
         guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else {
             throw .doubt(.unconfirmed)
         }
-        filesToKeep = copy.attachmentIDs
+        fileSource = copy
         try await keep(copy, source: revision, at: revision.moment, reason)
         try await learn(copy)
     }
@@ -28,7 +28,7 @@ extension Errand {
 
     /// Keeps the content that is pending, and for it the files of the copy that stands.
     mutating func keepLocal(beside copy: Cipher) async throws(Halt) {
-        filesToKeep = copy.attachmentIDs
+        fileSource = copy
         guard let snapshot = change.intent.snapshot else { return }
         // What is pending has no revision; it is known by when it was edited last.
         let source = Revision(text: "local", moment: change.updated)
@@ -131,13 +131,13 @@ extension Errand {
 
     /// They follow when there is time; the copy of the text waits for none of them.
     private func noteFiles(for backupID: String) async throws(Halt) {
-        guard !filesToKeep.isEmpty else { return }
-        let files = filesToKeep.map {
+        guard let fileSource, !fileSource.attachmentIDs.isEmpty else { return }
+        let files = fileSource.attachmentIDs.map {
             BackupFile(
                 userID: desk.userID,
                 backupID: backupID,
                 attachmentID: $0,
-                sourceID: change.cipherID,
+                sourceID: fileSource.id ?? change.cipherID,
                 due: desk.now
             )
         }
@@ -174,7 +174,7 @@ extension Errand {
             list.find(cipher, fingerprints: [])
             ?? list.find(cipher, since: sent.moment, openedWith: desk.keys)
         guard let found, let id = found.id else {
-            if !list.isBelieved { throw .doubt(.unconfirmed) }
+            try list.confirmAbsence()
             return nil
         }
         try await keepNote(id)
@@ -191,7 +191,7 @@ extension Errand {
         let copy = try Self.cipher(note.json)
         let found = list.find(copy, since: doubtful.moment, openedWith: desk.keys)
         guard let id = found?.id else {
-            if !list.isBelieved { throw .doubt(.unconfirmed) }
+            try list.confirmAbsence()
             return nil
         }
         try await update { $0.backup = note }

@@ -8,14 +8,20 @@ final class Listing: Sendable {
     /// What the answer says, ready to be looked into.
     struct Content: Sendable {
         let ciphers: [String: BaseCipher]
-        /// Whether an item that is not in it is gone: the answer is whole, is about this account, and
-        /// does not come from an earlier point in time.
-        let isBelieved: Bool
+        fileprivate let trust: Trust
         let folderIDs: Set<String>
         fileprivate let keys = Index<String>()
         fileprivate let contents = Index<[UInt8]>()
         fileprivate let seals = Index<String>()
         fileprivate let openContents = Index<[UInt8]>()
+    }
+
+    fileprivate enum Trust: Sendable {
+        /// The answer is whole, is about this account, and does not come from an earlier point in time.
+        case whole
+        /// It comes from an earlier point in time.
+        case behind
+        case none
     }
 
     private typealias Waiter = CheckedContinuation<Void, Never>
@@ -96,14 +102,25 @@ extension Listing.Content {
             ),
             accountRevision: nil
         )
-        isBelieved =
+        trust =
             switch Belief(in: fetched.picture, on: footing, at: now) {
-            case .believed, .confirmed: true
+            case .believed, .confirmed: .whole
             // Nothing is taken from here on this list's word alone.
-            case .doubted(let doubt): doubt.kind == .shrink
-            case .refused: false
+            case .doubted(let doubt): doubt.kind == .shrink ? .whole : .behind
+            case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
+    }
+
+    var isBelieved: Bool { trust == .whole }
+
+    /// Ends whoever misses something in it, unless that is certainly gone.
+    func confirmAbsence() throws(Halt) {
+        switch trust {
+        case .whole: break
+        case .behind: throw .behind
+        case .none: throw .doubt(.unconfirmed)
+        }
     }
 
     /// The cipher that was made of something that we sent: with the same item key, or, where that has

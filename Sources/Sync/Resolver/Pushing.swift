@@ -21,18 +21,29 @@ extension Errand {
         case (.complete, let copy?):
             return try await push(over: copy, holdsContent: true)
         case (.pushKeepingUpstream, let copy?):
-            let reason: SyncMetrics.BackupReason =
-                situation.standing == .moved || situation.standing == .unproven
-                ? .hardConflict : .softConflict
-            if !mutated(.overwritesWithoutBackup) { try await keep(copy, reason) }
+            try await keepLoser(of: situation, copy)
             return try await push(over: copy)
         case (.yieldKeepingLocal, let copy?):
-            if !mutated(.yieldsWithoutBackup) { try await keepLocal(beside: copy) }
+            try await keepLoser(of: situation, copy)
             return try await yield(to: copy, .backedUpLocal, .backedUp)
         case (.yield, let copy?) where mutated(.deletesMoved):
             return try await push(over: copy)
         case (.yield, let copy?):
             return try await yield(to: copy, .restoredServer, .restored)
+        }
+    }
+
+    /// Keeps what is to give way.
+    mutating func keepLoser(of situation: Situation, _ copy: Cipher) async throws(Halt) {
+        switch situation.resolution {
+        case .pushKeepingUpstream where !mutated(.overwritesWithoutBackup):
+            let isHard = situation.standing == .moved || situation.standing == .unproven
+            try await keep(copy, isHard ? .hardConflict : .softConflict)
+        case .yieldKeepingLocal where !mutated(.yieldsWithoutBackup):
+            try await keepLocal(beside: copy)
+        case .pushKeepingUpstream, .yieldKeepingLocal, .recreate, .settle, .push, .adopt, .complete,
+            .yield:
+            break
         }
     }
 

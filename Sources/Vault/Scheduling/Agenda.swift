@@ -207,9 +207,11 @@ extension Agenda {
             recover()
             wish(.remainder, at: now)
         case .doubted:
+            // Upstream has answered, so what an earlier failure waits for is over.
+            delay = nil
             failures += 1
-            let delay = Backoff.delay(after: failures, chance: chance)
-            wish(.secondLook, at: now + max(delay, Self.secondThought))
+            let pause = Backoff.delay(after: failures, chance: chance)
+            wish(.secondLook, at: now + max(pause, Self.secondThought))
         case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
         case .untouched:
             keepRetry(at: now)

@@ -204,6 +204,45 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `P7 what a list from an earlier time lacks is not made anew, and is not held against it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let there = try #require(try ada.base(id))
+            let added = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.drop, on: .createCipher))
+            try await ada.run()
+            let later = there.revision.moment.advanced(bySeconds: 3_600)
+            try await world.store.putBase(
+                BaseCipher(
+                    lane: there.lane,
+                    revision: Revision(text: "later", moment: later),
+                    json: there.json
+                )
+            )
+            world.time.pass(.seconds(60))
+            world.wire.forget()
+            var waits: [Int64] = []
+            for _ in 0..<12 {
+                try await ada.run()
+                let change = try #require(try ada.change(added))
+                #expect(change.failures == 0 && change.lastFailure?.kind == "behind")
+                guard case .backingOff(let until) = change.state else { continue }
+                let wait = (until.ticks - Moment(world.time.now).ticks) / Moment.ticksPerSecond
+                waits.append(wait)
+                world.time.pass(.seconds(wait))
+            }
+            #expect(waits.prefix(3) == [31, 31, 31])
+            #expect(waits == waits.sorted() && waits.last == 450)
+            #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
+            try await world.store.putBase(there)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `T-41 T-46 a portal's page about an item is nobody's word`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))

@@ -123,6 +123,41 @@ import Vault
         }
     }
 
+    @Test(arguments: [Duration.seconds(-5), .seconds(5)])
+    func `I6 while a backup copy is refused, both sides of a found create are shown`(
+        _ lead: Duration
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            if lead < .zero { try await ada.edit(made, Rows.password("mine")) }
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.pass(.seconds(5))
+            if lead > .zero { try await ada.edit(made, Rows.password("mine")) }
+            try await ada.refresh()
+            var refusal = Fault(
+                .answer(.refusal(409, "no"), isCarriedOut: false),
+                on: .createCipher
+            )
+            refusal.times = 1
+            await world.server.inject(refusal)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.item(made).login?.password == "mine")
+            #expect(try ada.item(id).login?.password == "theirs")
+            world.time.pass(.seconds(901))
+            try await ada.run()
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.base(made)?.lane.cipherID == id)
+        }
+    }
+
     @Test func `G-RES1 a lost create that both sides have edited since loses neither`()
         async throws
     {
