@@ -16,7 +16,11 @@ extension Knowledge {
         for items in shown { judgeSameness(items) }
     }
 
-    private func isOwed(_ word: Word) -> Bool { isWanted(word) && !hasSuccessor(word) }
+    private func isOwed(_ word: Word) -> Bool {
+        // What upstream has forgotten is not brought back for the trash alone.
+        let isRubbish = word.isForgotten && origins[word.origin]?.trashed.isEmpty == false
+        return isWanted(word) && !hasSuccessor(word) && !isRubbish
+    }
 
     private mutating func judgeCreations() {
         let there = Set(upstream.values.filter { !$0.isBackup }.compactMap(\.origin))
