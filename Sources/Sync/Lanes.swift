@@ -36,6 +36,9 @@ public final class Lanes: Sendable {
         return !isFree
     }
 
+    /// How many wait for it.
+    func line(for cipherID: String) -> Int { state.withLock { $0.line(for: cipherID) } }
+
     private func enter(
         _ cipherID: String,
         isolation: isolated (any Actor)? = #isolation
@@ -63,6 +66,8 @@ public final class Lanes: Sendable {
             joined[held, default: []].append(other)
             return true
         }
+
+        func line(for cipherID: String) -> Int { waiting[cipherID]?.count ?? 0 }
 
         mutating func all(with held: String) -> [String] {
             [held] + (joined.removeValue(forKey: held) ?? [])

@@ -76,6 +76,20 @@ extension StoreReader {
             ) { (row) throws(DatabaseError) in try ResolutionEntry(row) }
         }
     }
+
+    /// Whether an earlier change of the cipher has left a backup copy.
+    func hasBackup(_ lane: Lane) throws(StoreError) -> Bool {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT 1 FROM resolution
+                WHERE user_id = ? AND cipher_id = ? AND backup_cipher_id IS NOT NULL LIMIT 1
+                """,
+                .text(lane.userID),
+                .text(lane.cipherID)
+            ) { (row) throws(DatabaseError) in try row.int(0) == 1 } ?? false
+        }
+    }
 }
 
 extension ResolutionEntry {

@@ -61,9 +61,9 @@ extension Errand {
             isOther
             ? try newNote(of: cipher, source, at: moment)
             : try note(of: cipher, source, at: moment)
-        if let id = try await doubtfulBackup(like: note) {
+        if let copy = try await earlierBackup(of: cipher, like: note), let id = copy.id {
             metrics.backedUp(reason, .reused)
-            return try await keepNote(id)
+            return try await keepNote(id, found: copy)
         }
         do throws(Halt) {
             let answer = try await post(note)
@@ -123,10 +123,15 @@ extension Errand {
         return !kept.isBackup(of: item, at: source.moment)
     }
 
-    private mutating func keepNote(_ id: String) async throws(Halt) {
+    /// - Parameter found: What landed although nobody heard of it; it is no stray.
+    private mutating func keepNote(_ id: String, found: Cipher? = nil) async throws(Halt) {
         backupID = id
         try await noteFiles(for: id)
-        try await update { $0.backup?.cipherID = id }
+        let landed = found?.fingerprint
+        try await update { change in
+            change.backup?.cipherID = id
+            if let landed { change.concludeBackups(of: landed) }
+        }
     }
 
     /// They follow when there is time; the copy of the text waits for none of them.
@@ -177,25 +182,34 @@ extension Errand {
             try list.confirmAbsence()
             return nil
         }
-        try await keepNote(id)
+        try await keepNote(id, found: found)
         return id
     }
 
-    /// A copy that says the same, of which nobody heard whether it landed, and in whose place another
-    /// was noted since.
-    private mutating func doubtfulBackup(like note: BackupNote) async throws(Halt) -> String? {
-        let doubtful = change.attempts.first { $0.kind == .backup && $0.outcome == .unknown }
-        guard let doubtful, note != change.backup, !mutated(.blindBackup) else { return nil }
-        try beLateEnough(for: .backup)
+    /// A copy that says the same, whenever it was made: in its place another was noted since, or it is
+    /// an earlier change's.
+    private mutating func earlierBackup(
+        of cipher: Cipher,
+        like note: BackupNote
+    ) async throws(Halt) -> Cipher? {
+        guard note != change.backup, !mutated(.blindBackup) else { return nil }
+        let made = change.attempts.filter { $0.kind == .backup && $0.outcome != .refused }
+        if made.isEmpty, try !hasLeftBackup() { return nil }
+        if made.contains(where: { $0.outcome == .unknown }) { try beLateEnough(for: .backup) }
         let list = try await list()
-        let copy = try Self.cipher(note.json)
-        let found = list.find(copy, since: doubtful.moment, openedWith: desk.keys)
-        guard let id = found?.id else {
+        let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
+        guard let copy = list.backup(of: cipher, besides: own, openedWith: desk.keys) else {
             try list.confirmAbsence()
             return nil
         }
         try await update { $0.backup = note }
-        return id
+        return copy
+    }
+
+    private func hasLeftBackup() throws(Halt) -> Bool {
+        do throws(StoreError) { return try desk.reader.hasBackup(lane) } catch {
+            throw .store(error)
+        }
     }
 
     private mutating func post(_ note: BackupNote) async throws(Halt) -> Cipher {

@@ -14,6 +14,7 @@ final class Listing: Sendable {
         fileprivate let contents = Index<[UInt8]>()
         fileprivate let seals = Index<String>()
         fileprivate let openContents = Index<[UInt8]>()
+        fileprivate let copies = Index<String>()
     }
 
     fileprivate enum Trust: Sendable {
@@ -166,6 +167,22 @@ extension Listing.Content {
         return same.lazy.compactMap { ciphers[$0] }.compactMap { try? Cipher($0.json) }.first {
             $0.creationDate.flatMap { Revision($0) }.map { $0.moment >= earliest } ?? false
         }
+    }
+
+    /// A backup copy of this, whenever it was made. The item itself may be called like one.
+    func backup(
+        of cipher: Cipher,
+        besides own: Set<String>,
+        openedWith keys: KeyRing
+    ) -> Cipher? {
+        let source = Item(cipher, keys: keys)
+        let ids = copies.ids(for: source.stemOfBackups, in: ciphers) {
+            [Item($0, keys: keys).stemOfSource]
+        }
+        return ids.lazy.filter { !own.contains($0) }.compactMap { ciphers[$0] }
+            .filter { !$0.isTrashed && $0.organizationID == nil }
+            .compactMap { try? Cipher($0.json) }
+            .first { Item($0, keys: keys).isBackup(of: source) }
     }
 
     /// In seconds: so far upstream's clock may be behind this one.

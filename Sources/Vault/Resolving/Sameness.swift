@@ -17,6 +17,20 @@ extension Item {
         return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
     }
 
+    /// Whether this is a backup copy of the other, whenever it was made.
+    public func isBackup(of other: Item) -> Bool {
+        guard flaws.isEmpty, other.flaws.isEmpty, stemOfSource == other.stemOfBackups else {
+            return false
+        }
+        return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
+    }
+
+    /// What the backup copies of this are called, up to their stamp.
+    public var stemOfBackups: String { BackupName.stem(name ?? "") }
+
+    /// The same of the source of this; nil if this is no backup copy.
+    public var stemOfSource: String? { name.flatMap { BackupName.stem(ofCopy: $0) } }
+
     /// Whether pushing this over the other would lose a password: it is neither the present one here
     /// nor in the history.
     func losesPassword(of other: Item) -> Bool {

@@ -1,6 +1,6 @@
 import EmbeddedUpstream
 import MeshSupport
-import Sync
+@testable import Sync
 import Testing
 import Vault
 
@@ -57,10 +57,14 @@ import Vault
         try await atHome { world, home, id in
             let ada = home.person
             let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            async let holder: Void = ada.lanes.hold(id) { for await _ in turns {} }
-            for _ in 0..<100 { await Task.yield() }
+            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
+            async let holder: Void = ada.lanes.hold(id) {
+                entry.finish()
+                for await _ in turns {}
+            }
+            for await _ in entries {}
             async let told = refusal { try await home.edit(.delete(id)) }
-            for _ in 0..<100 { await Task.yield() }
+            while ada.lanes.line(for: id) == 0 { await Task.yield() }
             world.time.pass(.seconds(5))
             try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
             try await ada.refresh()
@@ -82,10 +86,14 @@ import Vault
             try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
             try await ada.refresh()
             let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            async let holder: Void = ada.lanes.hold(id) { for await _ in turns {} }
-            for _ in 0..<100 { await Task.yield() }
+            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
+            async let holder: Void = ada.lanes.hold(id) {
+                entry.finish()
+                for await _ in turns {}
+            }
+            for await _ in entries {}
             async let told = refusal { try await home.edit(.delete(id)) }
-            for _ in 0..<100 { await Task.yield() }
+            while ada.lanes.line(for: id) == 0 { await Task.yield() }
             let pending = try #require(try ada.change(id))
             let moment = pending.updated
             #expect(

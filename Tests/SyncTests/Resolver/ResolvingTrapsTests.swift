@@ -326,6 +326,58 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func `T-12 whoever gives way by turns is kept once, heard of or not`(
+        _ isHeard: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let mine = #"{"name":"mail - 2020-01-01 00:00:00","notes":"mine"}"#
+            try await ada.edit(id, mine)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs 1"}"#)
+            // Theirs is the later, but its turn does not come to an end.
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run(.all)
+            world.time.pass(.seconds(25))
+            try await ada.wish(.favour(true), id)
+            // Now ours is, and its turn does not, either.
+            let refusal = Fault.Effect.answer(.refusal(409, "no"), isCarriedOut: false)
+            await world.server.inject(
+                isHeard ? Fault(refusal, on: .updateCipher) : Fault(Self.lost, on: .createCipher)
+            )
+            try await ada.run(.all)
+            world.time.pass(.seconds(25))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs 2"}"#)
+            for _ in 0..<3 {
+                try await ada.run(.all)
+                world.time.pass(.seconds(901))
+            }
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.count { $0 == "mine" } == 1)
+            #expect(notes.contains("theirs 2"))
+            #expect(Set(notes).count == notes.count)
+        }
+    }
+
+    @Test func `T-12 what an earlier change has kept is not kept again when it comes up once more`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            for _ in 1...2 {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+                try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+                try await ada.run()
+                #expect(try ada.changes.isEmpty)
+                try await ada.refresh()
+            }
+            #expect(try ada.resolutions.map(\.outcome) == [.backedUpServer, .backedUpServer])
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine", "theirs"])
+        }
+    }
+
     @Test func `T-49 a backup of the longest name is cut and made`() async throws {
         let name = String(repeating: "ä", count: 343)
         try await Rows.open(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in

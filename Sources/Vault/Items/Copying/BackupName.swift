@@ -2,12 +2,21 @@ import Crypto
 
 /// What a backup copy is called: the name of its source and the time of the copy that gives way.
 enum BackupName {
-    /// A stamp that is there already is replaced, and a name that would be too long to be encrypted
-    /// is cut, between what a reader takes for characters.
     static func of(_ name: String, at moment: Moment) -> String {
-        let suffix = " - " + DateText.readable(moment)
-        let most = Sealer.byteCount(fitting: 1000) - suffix.utf8.count
-        return cut(withoutStamp(name), to: most) + suffix
+        stem(name) + " - " + DateText.readable(moment)
+    }
+
+    /// What every copy of the source is called, up to the stamp. One that is there already is replaced,
+    /// and a name that would be too long to be encrypted is cut, between what a reader takes for
+    /// characters.
+    static func stem(_ name: String) -> String {
+        cut(withoutStamp(name), to: Sealer.byteCount(fitting: 1000) - pattern.utf8.count)
+    }
+
+    /// The stem of what may be a copy; nil if it has no stamp.
+    static func stem(ofCopy name: String) -> String? {
+        let stem = withoutStamp(name)
+        return stem == name ? nil : stem
     }
 
     private static func withoutStamp(_ name: String) -> String {
