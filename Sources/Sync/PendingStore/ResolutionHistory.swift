@@ -77,13 +77,16 @@ extension StoreReader {
         }
     }
 
-    /// Whether an earlier change of the cipher has left a backup copy.
-    func hasBackup(_ lane: Lane) throws(StoreError) -> Bool {
+    /// Whether an earlier change of the cipher may have left a backup copy. One that was discarded may
+    /// have been sending it.
+    func mayHaveBackup(_ lane: Lane) throws(StoreError) -> Bool {
         try read { (db) throws(DatabaseError) in
             try db.first(
                 """
                 SELECT 1 FROM resolution
-                WHERE user_id = ? AND cipher_id = ? AND backup_cipher_id IS NOT NULL LIMIT 1
+                WHERE user_id = ? AND cipher_id = ?
+                    AND (backup_cipher_id IS NOT NULL OR outcome = 'discarded')
+                LIMIT 1
                 """,
                 .text(lane.userID),
                 .text(lane.cipherID)

@@ -27,11 +27,11 @@ enum Schema {
             // By upstream's clock; ours may have been wrong. Not known of what was deleted before.
             try db.execute("ALTER TABLE brought_up ADD COLUMN revision_ticks INTEGER")
         },
-        Migration("of what there are backup copies") { (db) throws(DatabaseError) in
+        Migration("of what there may be backup copies") { (db) throws(DatabaseError) in
             try db.execute(
                 """
                 CREATE INDEX resolution_with_backup ON resolution (user_id, cipher_id)
-                WHERE backup_cipher_id IS NOT NULL
+                WHERE backup_cipher_id IS NOT NULL OR outcome = 'discarded'
                 """
             )
         },

@@ -194,7 +194,7 @@ extension Errand {
     ) async throws(Halt) -> Cipher? {
         guard note != change.backup, !mutated(.blindBackup) else { return nil }
         let made = change.attempts.filter { $0.kind == .backup && $0.outcome != .refused }
-        if made.isEmpty, try !hasLeftBackup() { return nil }
+        if made.isEmpty, try !mayHaveBackup() { return nil }
         if made.contains(where: { $0.outcome == .unknown }) { try beLateEnough(for: .backup) }
         let list = try await list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
@@ -206,8 +206,8 @@ extension Errand {
         return copy
     }
 
-    private func hasLeftBackup() throws(Halt) -> Bool {
-        do throws(StoreError) { return try desk.reader.hasBackup(lane) } catch {
+    private func mayHaveBackup() throws(Halt) -> Bool {
+        do throws(StoreError) { return try desk.reader.mayHaveBackup(lane) } catch {
             throw .store(error)
         }
     }

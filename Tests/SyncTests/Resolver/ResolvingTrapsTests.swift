@@ -378,6 +378,26 @@ import Vault
         }
     }
 
+    @Test func `T-12 what a discarded change has kept is not kept again by the next`() async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let change = try #require(try ada.change(id))
+            let moment = change.updated
+            #expect(
+                try await world.store.discard(change.id, expecting: change.version, at: moment)
+            )
+            try await ada.edit(id, #"{"name":"mail","notes":"mine again"}"#)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine again", "theirs"])
+        }
+    }
+
     @Test func `T-49 a backup of the longest name is cut and made`() async throws {
         let name = String(repeating: "ä", count: 343)
         try await Rows.open(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in
