@@ -159,7 +159,7 @@ sanitize: setup tools ## All tests under the thread sanitizer, then under the ad
 	@echo "== Thread sanitizer"
 	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --no-parallel --scratch-path .build/thread
 	@echo "== Address sanitizer"
-	LSAN_OPTIONS=suppressions=$$PWD/Tests/leaks.txt $(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address --no-parallel --scratch-path .build/address
+	LSAN_OPTIONS=suppressions=$$PWD/Tests/leaks.txt $(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address -Xswiftc -DADDRESS_SANITIZER --no-parallel --scratch-path .build/address
 
 .PHONY: coverage
 coverage: setup tools ## Which lines the tests reach.

@@ -2,6 +2,7 @@ import EmbeddedUpstream
 import HTTP
 import JSON
 import System
+import TestSupport
 import Testing
 import Vault
 
@@ -150,13 +151,13 @@ import Vault
             $0.bodyLimit = 64 << 10
         } story: { site in
             var account = try await site.account()
-            account.manner.deadline = .milliseconds(600)
+            account.manner.deadline = .milliseconds(600) * Sanitizer.slowness
             await site.server.inject(Fault(one.effect, on: .createCipher))
             let start = ContinuousClock.now
             let setback = await setback { [account] () async throws(Setback) in
                 try await account.create(loginRequest(1))
             }
-            #expect(ContinuousClock.now - start < .seconds(2), "\(one)")
+            #expect(ContinuousClock.now - start < .seconds(2) * Sanitizer.slowness, "\(one)")
             #expect(setback?.reason.kind == one.kind, "\(one): \(setback as Any)")
             #expect((setback?.mayHaveLanded ?? false) == one.mayHaveLanded, "\(one)")
             await site.server.withdrawAll()
