@@ -1,6 +1,5 @@
 import Messaging
 import System
-import TestSupport
 import Testing
 
 /// Services that handle several messages at once.
@@ -28,28 +27,30 @@ struct SideBySideTests {
         #expect(seen.withLock { $0.done } == Set(0..<500))
     }
 
-    @Test(.disabled(if: Sanitizer.keepsWhatIsFreed))
-    func `a message that was handled leaves nothing behind while others are handled`()
-        async throws
-    {
-        let mailbox = Mailbox<Int>(name: "memory", capacity: 16)
-        let used = Lock<[Int]>([])
-        try await withThrowingTaskGroup { tasks in
-            tasks.addTask {
-                for number in 0...60_000 { try await mailbox.address.tell(number) }
-                mailbox.close()
+    // Under that sanitizer what was freed stays for a while, to be recognised if it is touched.
+    #if !ADDRESS_SANITIZER
+        @Test func `a message that was handled leaves nothing behind while others are handled`()
+            async throws
+        {
+            let mailbox = Mailbox<Int>(name: "memory", capacity: 16)
+            let used = Lock<[Int]>([])
+            try await withThrowingTaskGroup { tasks in
+                tasks.addTask {
+                    for number in 0...60_000 { try await mailbox.address.tell(number) }
+                    mailbox.close()
+                }
+                await mailbox.handle(atOnce: 100_000) { number in
+                    await Self.work(through: 8)
+                    guard number % 60_000 == 0 else { return }
+                    used.withLock { $0.append(Self.residentBytes) }
+                }
+                try await tasks.waitForAll()
             }
-            await mailbox.handle(atOnce: 100_000) { number in
-                await Self.work(through: 8)
-                guard number % 60_000 == 0 else { return }
-                used.withLock { $0.append(Self.residentBytes) }
-            }
-            try await tasks.waitForAll()
+            let grown = used.withLock { $0[1] - $0[0] }
+            // A kept task has a kilobyte at the least.
+            #expect(grown < 30_000_000, "\(grown) bytes more")
         }
-        let grown = used.withLock { $0[1] - $0[0] }
-        // A kept task has a kilobyte at the least.
-        #expect(grown < 30_000_000, "\(grown) bytes more")
-    }
+    #endif
 
     private static var residentBytes: Int {
         let text = (try? Files.read("/proc/self/statm")) ?? []

@@ -1,12 +1,5 @@
-/// What a sanitizer takes from a test that looks at real time or real memory.
+/// What a sanitizer takes from a test that looks at real time.
 public enum Sanitizer {
-    #if ADDRESS_SANITIZER
-        /// What was freed stays for a while, to be recognised if it is touched.
-        public static let keepsWhatIsFreed = true
-    #else
-        public static let keepsWhatIsFreed = false
-    #endif
-
     #if ADDRESS_SANITIZER || THREAD_SANITIZER
         /// How many times as long everything takes.
         public static let slowness = 5
