@@ -9,6 +9,9 @@ public struct Revision: Hashable, Sendable {
     public let moment: Moment
 
     /// A revision that was taken apart before.
+    /// Older than whatever upstream has.
+    public static let beforeAll = Revision(text: "none", moment: Moment(ticks: .min))
+
     public init(text: String, moment: Moment) {
         self.text = text
         self.moment = moment

@@ -189,7 +189,7 @@ struct BeliefTests {
             accountRevision: nil
         )
         func witness(_ ciphers: [String: Moment?]) -> SyncWitness? {
-            SyncWitness(against: picture(ciphers), on: here)
+            SyncWitness.those(against: picture(ciphers), on: here).first { _ in true }
         }
         let before = noon.advanced(bySeconds: -1)
         let later = noon.advanced(bySeconds: 1)

@@ -84,7 +84,9 @@ extension StoreReader {
             try db.first(
                 """
                 SELECT 1 FROM resolution
-                WHERE user_id = ? AND cipher_id = ?
+                WHERE user_id = ?1
+                    AND (cipher_id = ?2 OR cipher_id IN (
+                        SELECT made_id FROM alias WHERE user_id = ?1 AND cipher_id = ?2))
                     AND (backup_cipher_id IS NOT NULL OR outcome = 'discarded')
                 LIMIT 1
                 """,

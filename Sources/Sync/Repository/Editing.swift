@@ -16,13 +16,14 @@ private struct Draft: Sendable {
     /// What was pending for it then, and lay over what upstream has.
     let over: StoredChange?
 
-    /// The stamp of what its owner has seen of upstream's copy. Content that lay over it hid whatever came
-    /// after it was made on it; while that is still pending, the deletion takes over its ground.
+    /// The stamp of what its owner has seen of upstream's copy. Content that was pending hid what upstream
+    /// had, so that is no more than what it was made on. While it is still pending, the deletion takes over
+    /// its baseline.
     func seen(over now: StoredChange?) -> Revision? {
         guard let over, let hidden = over.change, hidden.intent.snapshot != nil,
             now?.summary.id != over.summary.id
         else { return shown }
-        return hidden.baseline ?? Revision(text: "none", moment: Moment(ticks: .min))
+        return hidden.baseline ?? .beforeAll
     }
 }
 

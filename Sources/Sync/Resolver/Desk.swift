@@ -25,8 +25,9 @@ struct Desk: Sendable {
     /// All that upstream holds, fetched at most once.
     func list() async throws(Setback) -> Listing.Content {
         try await listing.content { () async throws(Setback) in
-            let fetched = try await upstream.fetch(urgency)
+            // What is brought up meanwhile, the answer may not show yet.
             let known = (try? reader.layers(of: userID).base) ?? []
+            let fetched = try await upstream.fetch(urgency)
             return Listing.Content(fetched, userID: userID, known: known, at: now)
         }
     }

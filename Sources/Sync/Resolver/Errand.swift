@@ -208,7 +208,7 @@ struct Errand {
         return try await settle(.holds(base), .backedUpLocal, .backedUp, ground: ground)
     }
 
-    private func isPending(_ lane: Lane) throws(Halt) -> Bool {
+    func isPending(_ lane: Lane) throws(Halt) -> Bool {
         do throws(StoreError) {
             return try desk.reader.layers(of: lane).pending.map { $0.summary.id != change.id }
                 ?? false
@@ -237,7 +237,7 @@ struct Errand {
 
     /// The revision of what was there before; older, at any rate, than whatever is there now.
     private var former: Revision {
-        change.baseline ?? Revision(text: "none", moment: Moment(ticks: .min))
+        change.baseline ?? .beforeAll
     }
 
     /// Whether what we sent is what this was made of. Others may have brought back the same item, with

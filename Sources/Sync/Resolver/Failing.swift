@@ -81,7 +81,13 @@ extension Errand {
         note.since = since
         let seconds = (desk.now.ticks - since.ticks) / Moment.ticksPerSecond
         let pause = min(max(seconds / 2, Belief.secondThought / 2 + 1), Self.longestPause)
-        try await postpone(until: desk.now.advanced(bySeconds: pause), .other, because: note)
+        // What upstream refuses twice is set aside, whatever comes in between.
+        let isRefused = last?.isRefusal == true
+        try await postpone(
+            until: desk.now.advanced(bySeconds: pause),
+            .other,
+            because: isRefused ? nil : note
+        )
     }
 
     /// In seconds; half of what a change that fails waits at most.
@@ -93,7 +99,8 @@ extension Errand {
     ) async throws(StoreError) {
         let failures = change.failures + 1
         var note = note
-        let since = change.lastFailure?.since ?? desk.now
+        let last = change.lastFailure.flatMap { $0.kind == FailureNote.behind.kind ? nil : $0 }
+        let since = last?.since ?? desk.now
         note.since = since
         let lasts = desk.now >= since.advanced(bySeconds: Self.longestFailure)
         if failures >= Self.failuresBorne, lasts { return try await quarantine(note) }

@@ -50,8 +50,8 @@ extension Errand {
         let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
         if !isOther, let id = try await knownBackup(of: source) {
+            if backupID != id { metrics.backedUp(reason, .reused) }
             backupID = id
-            metrics.backedUp(reason, .reused)
             return
         }
         if mutated(.dropsOldestCopy), let oldest = change.backup?.cipherID {
@@ -61,9 +61,9 @@ extension Errand {
             isOther
             ? try newNote(of: cipher, source, at: moment)
             : try note(of: cipher, source, at: moment)
-        if let copy = try await earlierBackup(of: cipher, like: note), let id = copy.id {
+        if let id = try await earlierBackup(of: cipher, like: note) {
             metrics.backedUp(reason, .reused)
-            return try await keepNote(id, found: copy)
+            return try await keepNote(id, as: note)
         }
         do throws(Halt) {
             let answer = try await post(note)
@@ -123,14 +123,13 @@ extension Errand {
         return !kept.isBackup(of: item, at: source.moment)
     }
 
-    /// - Parameter found: What landed although nobody heard of it; it is no stray.
-    private mutating func keepNote(_ id: String, found: Cipher? = nil) async throws(Halt) {
+    /// - Parameter note: What the copy is noted as, unless that is done.
+    private mutating func keepNote(_ id: String, as note: BackupNote? = nil) async throws(Halt) {
         backupID = id
         try await noteFiles(for: id)
-        let landed = found?.fingerprint
         try await update { change in
+            if let note { change.backup = note }
             change.backup?.cipherID = id
-            if let landed { change.concludeBackups(of: landed) }
         }
     }
 
@@ -182,28 +181,39 @@ extension Errand {
             try list.confirmAbsence()
             return nil
         }
-        try await keepNote(id, found: found)
+        try await keepNote(id)
         return id
     }
 
     /// A copy that says the same, whenever it was made: in its place another was noted since, or it is
-    /// an earlier change's.
-    private mutating func earlierBackup(
+    /// an earlier change's. A list may be older than what became of it, so it is looked at by itself.
+    private func earlierBackup(
         of cipher: Cipher,
         like note: BackupNote
-    ) async throws(Halt) -> Cipher? {
+    ) async throws(Halt) -> String? {
         guard note != change.backup, !mutated(.blindBackup) else { return nil }
         let made = change.attempts.filter { $0.kind == .backup && $0.outcome != .refused }
         if made.isEmpty, try !mayHaveBackup() { return nil }
         if made.contains(where: { $0.outcome == .unknown }) { try beLateEnough(for: .backup) }
         let list = try await list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
-        guard let copy = list.backup(of: cipher, besides: own, openedWith: desk.keys) else {
-            try list.confirmAbsence()
-            return nil
+        let copies = list.backups(of: cipher, besides: own, openedWith: desk.keys)
+        for id in copies where try await stands(id, as: cipher) { return id }
+        if copies.isEmpty { try list.confirmAbsence() }
+        return nil
+    }
+
+    /// Whether upstream has that copy now, and nobody here is about to change it.
+    private func stands(_ id: String, as source: Cipher) async throws(Halt) -> Bool {
+        guard try !isPending(desk.lane(id)) else { return false }
+        do throws(Setback) {
+            let copy = try await desk.upstream.cipher(id, desk.urgency)
+            return !copy.isInTrash && copy.organizationID == nil
+                && Item(copy, keys: desk.keys).isBackup(of: Item(source, keys: desk.keys))
+        } catch {
+            guard case .missing = error.reason else { throw .setback(error) }
+            return false
         }
-        try await update { $0.backup = note }
-        return copy
     }
 
     private func mayHaveBackup() throws(Halt) -> Bool {

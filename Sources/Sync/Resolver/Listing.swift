@@ -169,20 +169,23 @@ extension Listing.Content {
         }
     }
 
-    /// A backup copy of this, whenever it was made. The item itself may be called like one.
-    func backup(
+    /// The backup copies of this, whenever they were made. The item itself may be called like one.
+    func backups(
         of cipher: Cipher,
         besides own: Set<String>,
         openedWith keys: KeyRing
-    ) -> Cipher? {
+    ) -> [String] {
         let source = Item(cipher, keys: keys)
         let ids = copies.ids(for: source.stemOfBackups, in: ciphers) {
             [Item($0, keys: keys).stemOfSource]
         }
-        return ids.lazy.filter { !own.contains($0) }.compactMap { ciphers[$0] }
-            .filter { !$0.isTrashed && $0.organizationID == nil }
-            .compactMap { try? Cipher($0.json) }
-            .first { Item($0, keys: keys).isBackup(of: source) }
+        return ids.filter { id in
+            guard !own.contains(id), let base = ciphers[id], let copy = try? Cipher(base.json)
+            else {
+                return false
+            }
+            return Item(copy, keys: keys).isBackup(of: source)
+        }
     }
 
     /// In seconds: so far upstream's clock may be behind this one.

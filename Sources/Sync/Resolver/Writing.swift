@@ -133,7 +133,13 @@ extension Errand {
             switch attempt.kind {
             case .create, .update:
                 return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
-            case .backup: return backupID.map { Stray(attempt.fingerprint, keeperID: $0) }
+            case .backup:
+                // What was kept of another version is no copy too many.
+                guard let keeperID = change.backup?.cipherID, keeperID == backupID,
+                    let kept = change.backup.flatMap({ try? Cipher($0.json) }),
+                    kept.fingerprint == attempt.fingerprint
+                else { return nil }
+                return Stray(attempt.fingerprint, keeperID: keeperID)
             case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
             }
         }

@@ -181,29 +181,36 @@ extension SyncScheduler {
         try await observe(fetched, since: start)
     }
 
-    /// Whether upstream, asked for one of the ciphers alone, still says what its list denies. What
-    /// nobody can say of it disproves nothing.
+    /// Whether upstream, asked for single ciphers, still says what its list denies. What nobody can say
+    /// of one disproves nothing, and keeps nobody from asking for the next.
     private func isDisproved(
         _ picture: SyncPicture,
         on footing: SyncFooting,
         _ urgency: Urgency
     ) async throws(Obstacle) -> Bool {
-        guard let witness = SyncWitness(against: picture, on: footing),
-            !mutated(.hearsNoWitness)
-        else { return false }
-        do throws(Setback) {
-            let shown = try await upstream.cipher(witness.cipherID, urgency)
-            guard let revision = shown.revisionDate.flatMap({ Revision($0) }) else { return false }
-            return witness.disproves(showing: revision.moment)
-        } catch {
-            switch error.reason {
-            case .missing: return witness.disproves(showing: nil)
-            case .rejected, .stale, .malformed: return false
-            case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
-                .cancelled:
-                throw .setback(error)
+        if mutated(.hearsNoWitness) { return false }
+        var (isHeard, trouble): (Bool, Setback?) = (false, nil)
+        for witness in SyncWitness.those(against: picture, on: footing) {
+            do throws(Setback) {
+                let shown = try await upstream.cipher(witness.cipherID, urgency)
+                guard let revision = shown.revisionDate.flatMap({ Revision($0) }) else { continue }
+                if witness.disproves(showing: revision.moment) { return true }
+                isHeard = true
+            } catch {
+                switch error.reason {
+                case .missing:
+                    if witness.disproves(showing: nil) { return true }
+                    isHeard = true
+                case .rejected, .stale, .malformed: continue
+                case .unavailable(500): trouble = error
+                case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+                    .cancelled:
+                    throw .setback(error)
+                }
             }
         }
+        if let trouble, !isHeard { throw .setback(trouble) }
+        return false
     }
 
     private func replaceBase(

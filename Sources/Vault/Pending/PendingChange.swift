@@ -106,14 +106,6 @@ public struct PendingChange: Hashable, Sendable {
         attempts[last].outcome = outcome
     }
 
-    /// Copies of which nobody had heard were found: what was sent so is expected no more.
-    public mutating func concludeBackups(of fingerprint: [UInt8]) {
-        for index in attempts.indices
-        where attempts[index].kind == .backup && attempts[index].fingerprint == fingerprint {
-            attempts[index].outcome = .accepted
-        }
-    }
-
     private static let refusalsKept = 16
 
     /// Takes a new stand after upstream accepted an earlier version of this change: both sides agree

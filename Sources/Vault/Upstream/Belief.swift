@@ -99,16 +99,26 @@ public struct SyncWitness: Hashable, Sendable {
     /// What upstream last said of it; nil if it was deleted from here for good.
     let known: Moment?
 
-    public init?(against picture: SyncPicture, on footing: SyncFooting) {
-        guard let witness = Belief.witness(against: picture.ciphers ?? [:], footing) else {
-            return nil
+    /// Who can be asked: of all that is known and gainsaid, a few, because any one of them may really
+    /// have gone since.
+    public static func those(
+        against picture: SyncPicture,
+        on footing: SyncFooting
+    ) -> some Sequence<SyncWitness> {
+        let ciphers = picture.ciphers ?? [:]
+        let gainsaid = footing.ciphers.compactMap { id, before -> SyncWitness? in
+            guard let before else { return nil }
+            if let now = ciphers[id] {
+                guard let now, Belief.isOlder(now, than: before) else { return nil }
+            }
+            return SyncWitness(cipherID: id, known: before)
         }
-        self = witness
+        let risen = footing.deleted.lazy.filter { ciphers[$0] != nil }
+            .map { SyncWitness(cipherID: $0, known: nil) }
+        return (gainsaid + risen).sorted { $0.cipherID < $1.cipherID }.prefix(most)
     }
 
-    init(cipherID: String, known: Moment?) {
-        (self.cipherID, self.known) = (cipherID, known)
-    }
+    private static let most = 5
 
     /// Whether what upstream says of it alone shows that the answer was an old or a partial one.
     ///
@@ -122,7 +132,7 @@ public struct SyncWitness: Hashable, Sendable {
 /// Whether a sync answer may replace what is held here.
 public enum Belief: Hashable, Sendable {
     case believed
-    /// Hard to believe, but said twice. After a regression, what upstream has forgotten is to be
+    /// Hard to believe, but said twice; a witness may still disprove it. After a regression, what upstream has forgotten is to be
     /// offered to it again.
     case confirmed(SyncDoubt.Kind)
     /// Nothing is replaced; the doubt is to be kept for the next answer.
@@ -200,24 +210,6 @@ public enum Belief: Hashable, Sendable {
         }
         let isBackFromTheDead = footing.deleted.contains { ciphers[$0] != nil }
         return isOlder || isBackFromTheDead ? .regression : nil
-    }
-
-    /// What the answer says of it cannot be so if upstream, asked for it alone, still says what is
-    /// known; nil if nothing that is known is gainsaid.
-    static func witness(
-        against ciphers: [String: Moment?],
-        _ footing: SyncFooting
-    ) -> SyncWitness? {
-        let gainsaid = footing.ciphers.compactMap { id, before -> SyncWitness? in
-            guard let before else { return nil }
-            if let now = ciphers[id] {
-                guard let now, isOlder(now, than: before) else { return nil }
-            }
-            return SyncWitness(cipherID: id, known: before)
-        }
-        let risen = footing.deleted.lazy.filter { ciphers[$0] != nil }
-            .map { SyncWitness(cipherID: $0, known: nil) }
-        return (gainsaid + risen).min { $0.cipherID < $1.cipherID }
     }
 
     static func isOlder(_ now: Moment, than before: Moment) -> Bool {

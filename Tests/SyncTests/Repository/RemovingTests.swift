@@ -5,7 +5,7 @@ import Testing
 import Vault
 
 /// Rows 34 to 43, 57 to 65, 68 and 69 of the test map: an item goes to the trash, or for good.
-@Suite struct RemovingTests {
+@Suite(.timeLimit(.minutes(2))) struct RemovingTests {
     enum Way: String, CaseIterable, CustomTestStringConvertible, Sendable {
         case trash, delete
 

@@ -378,6 +378,37 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func `I7 a copy that an old list still shows, or that is about to go, is not relied on`(
+        _ isListOld: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            try await ada.run()
+            try await ada.refresh()
+            let kept = try #require(try await ada.elsewhere.items.first { $0.id != id }?.id)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            if isListOld {
+                let list = try await ada.upstream.fetch(.patient)
+                #expect(list.ciphers.count == 2)
+                await world.server.inject(Fault(.stale, on: .sync))
+                try await ada.elsewhere.delete(kept)
+            } else {
+                try await ada.wish(.hardDelete, kept)
+            }
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            for _ in 1...2 {
+                try await ada.run()
+                world.time.pass(.seconds(60))
+            }
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine", "theirs"])
+        }
+    }
+
     @Test func `T-12 what a discarded change has kept is not kept again by the next`() async throws
     {
         try await Rows.open { world, ada, id in

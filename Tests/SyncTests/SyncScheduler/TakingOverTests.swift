@@ -146,7 +146,7 @@ import Vault
         }
     }
 
-    @Test(arguments: [["b": 10], ["a": 20_000_000, "b": 10]])
+    @Test(arguments: [["b": 10], ["a": 20_000_000, "b": 10], [:]])
     func `P7 an old answer is not believed however often it comes, while upstream says otherwise`(
         _ old: [String: Int]
     ) throws {
