@@ -81,6 +81,8 @@ import Vault
             #expect(layers.base.map(\.lane.cipherID) == ["a", "b", "made"])
             #expect(try stage.baseTicks() == 50)
             #expect(layers.pending.map(\.summary.lane.cipherID) == ["b"])
+            // What happens meanwhile has the stage, which has the upstream.
+            stage.upstream.edit { $0.meanwhile = {} }
         }
     }
 
