@@ -35,7 +35,11 @@ final class LoopbackServer: Sendable {
         shutdown(listener, Int32(SHUT_RDWR))
         accepting.withLock { $0.take() }?.join()
         open.withLock { $0.forEach { shutdown($0, Int32(SHUT_RDWR)) } }
-        threads.withLock(\.self).forEach { $0.join() }
+        let served = threads.withLock { threads in
+            defer { threads = [] }
+            return threads
+        }
+        served.forEach { $0.join() }
         close(listener)
     }
 }
