@@ -51,26 +51,39 @@ import Vault
         }
     }
 
+    /// What a deletion comes to that waits for its turn while something else happens.
+    private func deleting(
+        _ id: String,
+        _ home: Home,
+        meanwhile: () async throws -> Void
+    ) async throws -> Repository.Refusal? {
+        let lanes = home.person.lanes
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let (entries, entry) = AsyncStream.makeStream(of: Void.self)
+        async let holder: Void = lanes.hold(id) {
+            entry.finish()
+            for await _ in turns {}
+        }
+        for await _ in entries {}
+        async let told = refusal { try await home.edit(.delete(id)) }
+        while lanes.line(for: id) == 0 { await Task.yield() }
+        try await meanwhile()
+        turn.finish()
+        await holder
+        return try await told
+    }
+
     @Test func `I15 what others write while a deletion waits for its turn is not deleted unseen`()
         async throws
     {
         try await atHome { world, home, id in
             let ada = home.person
-            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
-            async let holder: Void = ada.lanes.hold(id) {
-                entry.finish()
-                for await _ in turns {}
+            let told = try await deleting(id, home) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+                try await ada.refresh()
             }
-            for await _ in entries {}
-            async let told = refusal { try await home.edit(.delete(id)) }
-            while ada.lanes.line(for: id) == 0 { await Task.yield() }
-            world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
-            try await ada.refresh()
-            turn.finish()
-            await holder
-            guard case .outOfDate = try await told else { throw Unexpected("it was deleted") }
+            guard case .outOfDate = told else { throw Unexpected("it was deleted") }
             #expect(try await ada.elsewhere.item(id).notes == "theirs")
             #expect(try ada.changes.isEmpty)
         }
@@ -85,23 +98,18 @@ import Vault
             world.time.pass(.seconds(5))
             try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
             try await ada.refresh()
-            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
-            async let holder: Void = ada.lanes.hold(id) {
-                entry.finish()
-                for await _ in turns {}
+            let told = try await deleting(id, home) {
+                let pending = try #require(try ada.change(id))
+                let moment = pending.updated
+                #expect(
+                    try await world.store.discard(
+                        pending.id,
+                        expecting: pending.version,
+                        at: moment
+                    )
+                )
             }
-            for await _ in entries {}
-            async let told = refusal { try await home.edit(.delete(id)) }
-            while ada.lanes.line(for: id) == 0 { await Task.yield() }
-            let pending = try #require(try ada.change(id))
-            let moment = pending.updated
-            #expect(
-                try await world.store.discard(pending.id, expecting: pending.version, at: moment)
-            )
-            turn.finish()
-            await holder
-            guard case .outOfDate = try await told else { throw Unexpected("it was deleted") }
+            guard case .outOfDate = told else { throw Unexpected("it was deleted") }
             #expect(try await ada.elsewhere.item(id).notes == "theirs")
         }
     }
