@@ -8,10 +8,10 @@ public struct Revision: Hashable, Sendable {
     public let text: String
     public let moment: Moment
 
-    /// A revision that was taken apart before.
     /// Older than whatever upstream has.
     public static let beforeAll = Revision(text: "none", moment: Moment(ticks: .min))
 
+    /// A revision that was taken apart before.
     public init(text: String, moment: Moment) {
         self.text = text
         self.moment = moment

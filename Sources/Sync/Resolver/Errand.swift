@@ -77,15 +77,17 @@ struct Errand {
         if change.isUnborn { return try await bear() }
         let copy: Cipher? = if let fresh { fresh } else { try await readTrusted() }
         fresh = nil
-        var situation = Situation(
-            of: change,
-            upstream: copy,
-            keys: desk.keys,
-            by: desk.clocks
-        )
+        return try await carryOut(situation(of: change, upstream: copy), copy)
+    }
+
+    private func situation(
+        of change: PendingChange,
+        upstream copy: Cipher?
+    ) throws(Halt) -> Situation {
+        var situation = Situation(of: change, upstream: copy, keys: desk.keys, by: desk.clocks)
         // That upstream's stamp is the later one by now may be our own doing.
         if let copy, try hasKept(copy) { situation.later = .local }
-        return try await carryOut(situation, copy)
+        return situation
     }
 
     func check() throws(Halt) {
@@ -199,8 +201,7 @@ struct Errand {
     ) async throws(Halt) -> Turn? {
         var moved = change
         moved.rebase(onto: ground, cipherID: base.lane.cipherID)
-        var situation = Situation(of: moved, upstream: found, keys: desk.keys, by: desk.clocks)
-        if try hasKept(found) { situation.later = .local }
+        let situation = try situation(of: moved, upstream: found)
         try await keepLoser(of: situation, found)
         guard situation.resolution == .yieldKeepingLocal else { return nil }
         conflict = situation.conflict ?? conflict

@@ -11,17 +11,16 @@ extension Item {
 
     /// Whether this is a backup copy of the other, made when that was of this moment.
     public func isBackup(of other: Item, at moment: Moment) -> Bool {
-        guard flaws.isEmpty, other.flaws.isEmpty,
-            let name = name, name == BackupName.of(other.name ?? "", at: moment)
-        else { return false }
-        return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
+        name == BackupName.of(other.name ?? "", at: moment) && isSameButName(as: other)
     }
 
     /// Whether this is a backup copy of the other, whenever it was made.
     public func isBackup(of other: Item) -> Bool {
-        guard flaws.isEmpty, other.flaws.isEmpty, stemOfSource == other.stemOfBackups else {
-            return false
-        }
+        stemOfSource == other.stemOfBackups && isSameButName(as: other)
+    }
+
+    private func isSameButName(as other: Item) -> Bool {
+        guard flaws.isEmpty, other.flaws.isEmpty else { return false }
         return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
     }
 

@@ -123,21 +123,29 @@ import Vault
         }
     }
 
-    @Test(arguments: [Duration.seconds(-5), .seconds(5)])
+    /// Makes an item and hears nothing of it.
+    private static func loseCreate(
+        _ world: World,
+        _ ada: Person
+    ) async throws -> (made: String, landed: String) {
+        let made = try await ada.add(Rows.mail)
+        await world.server.inject(Fault(lost, on: .createCipher))
+        try await ada.run()
+        return (made, try #require(try await ada.elsewhere.items.first?.id))
+    }
+
+    @Test(arguments: [true, false])
     func `I6 while a backup copy is refused, both sides of a found create are shown`(
-        _ lead: Duration
+        _ isOursLater: Bool
     ) async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(Self.lost, on: .createCipher))
-            try await ada.run()
-            let id = try #require(try await ada.elsewhere.items.first?.id)
-            if lead < .zero { try await ada.edit(made, Rows.password("mine")) }
+            let (made, id) = try await Self.loseCreate(world, ada)
+            if !isOursLater { try await ada.edit(made, Rows.password("mine")) }
             world.time.pass(.seconds(5))
             try await ada.elsewhere.edit(id, Rows.password("theirs"))
             world.time.pass(.seconds(5))
-            if lead > .zero { try await ada.edit(made, Rows.password("mine")) }
+            if isOursLater { try await ada.edit(made, Rows.password("mine")) }
             try await ada.refresh()
             var refusal = Fault(
                 .answer(.refusal(409, "no"), isCarriedOut: false),
@@ -163,10 +171,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(Self.lost, on: .createCipher))
-            try await ada.run()
-            let id = try #require(try await ada.elsewhere.items.first?.id)
+            let (made, id) = try await Self.loseCreate(world, ada)
             try await ada.elsewhere.edit(id, Rows.password("theirs"))
             try await ada.edit(made, Rows.password("mine"))
             world.time.pass(.seconds(25))
