@@ -13,6 +13,7 @@ extension Knowledge {
         judgeCreations()
         judgeDoubles()
         judgeDeletions()
+        judgeTrash()
         for items in shown { judgeSameness(items) }
     }
 
@@ -79,12 +80,30 @@ extension Knowledge {
     private mutating func judgeDeletions() {
         if hasOddStamps { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
+            // Who is shown two of it and deletes one keeps the other.
             guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
+                !origin.isShownTwice,
                 origin.deletions.contains(where: { host, deletion in
                     deletion.isAccepted && origin.changes(but: host) == deletion.changesSeen
                 })
             else { continue }
             breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")
+        }
+    }
+
+    /// What somebody put into the trash is there, unless others have changed it since, or somebody here
+    /// wanted it back.
+    private mutating func judgeTrash() {
+        if hasOddStamps || hasLied { return }
+        for item in upstream.values.sorted(by: { $0.id < $1.id })
+        where !item.isBackup && !item.isTrashed {
+            guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
+                origin.lateIDs.isEmpty, !origin.isShownTwice,
+                origin.trashings.contains(where: { host, trashing in
+                    trashing.isAccepted && origin.changes(but: host) == trashing.changesSeen
+                })
+            else { continue }
+            breach("I1", "\(name) was put into the trash, which was accepted, and is not there")
         }
     }
 

@@ -93,15 +93,17 @@ extension Knowledge {
     }
 
     /// Base never goes back, and never loses nearly everything, unless upstream did.
-    mutating func look(atBase new: [String: Int64], of host: Int) {
+    mutating func look(atBase new: [String: Stamp], of host: Int) {
         let base = self.base[host] ?? [:]
         self.base[host] = new
-        let lies = lies.removeValue(forKey: host) ?? 0
+        let told = lies.removeValue(forKey: host) ?? []
+        let lies = told.count
         guard !mayRegress else { return }
+        if lies > 0, told.allSatisfy({ $0 == .cached }) { lookForWitnesses(base, new) }
         // What upstream has no more may have come back between two looks, with an old list; and what one
         // list has left out, with the next.
-        for (id, ticks) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
-            if let before = base[id], ticks < before - 10_000, lies < 2 {
+        for (id, stamp) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
+            if let before = base[id], stamp.isBefore(before), lies < 2 {
                 breach("I13", "an item went back to an earlier revision")
             }
         }
@@ -115,4 +117,18 @@ extension Knowledge {
         guard !gone.isEmpty, isNearlyAll, lies < 2 else { return }
         breach("I14", "\(gone.count) of \(there.count) items went although upstream has them")
     }
+
+    /// However often one old list is shown, each item in it could have been asked for.
+    private mutating func lookForWitnesses(_ base: [String: Stamp], _ new: [String: Stamp]) {
+        let denied = base.filter { id, stamp in new[id].map { $0.isBefore(stamp) } ?? true }
+        let older = denied.keys.filter { new[$0] != nil }
+        guard !older.isEmpty, denied.allSatisfy({ upstream[$0.key]?.revision == $0.value.text })
+        else { return }
+        breach("I13", "\(older.count) items went back, although upstream has what was here")
+    }
+}
+
+extension Knowledge.Stamp {
+    /// By more than a thousandth of a second.
+    fileprivate func isBefore(_ other: Self) -> Bool { ticks < other.ticks - 10_000 }
 }

@@ -14,6 +14,7 @@ extension Knowledge {
             check(item, by: author)
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
+            if before[id] == nil, item.isBackup { checkNeed(for: item, of: origin) }
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] != nil {
@@ -112,7 +113,8 @@ extension Knowledge {
         let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
         if isOwn {
             // Its writer was told that it was refused: what was delivered twice was answered twice.
-            if word.hasComeBack {
+            // By its stamps an old list may be a new one.
+            if word.hasComeBack || (hasLied && hasOddStamps) {
                 words[text]?.isExcused = true
             } else if isTolerated(author, over: item) {
                 words[text]?.isUndone = true
@@ -232,6 +234,32 @@ extension Knowledge {
             if word.field != field { return "\(text) stands in the \(field)" }
             return nil
         }
+    }
+
+    /// What one person alone has written since it was made gives way to nobody. Of what
+    /// nobody answered nobody can tell any more what others have made of it.
+    private mutating func checkNeed(for copy: PlainItem, of name: String) {
+        guard let origin = origins[name], origin.host == nil, isPlain, !hasCopies,
+            origin.discarded.isEmpty, !origin.isShownTwice, !origin.wasDeleted, !origin.isShared,
+            !origin.isInDoubt
+        else { return }
+        let words = words.values.filter { $0.origin == name }
+        // Those that it was made with come first.
+        let later = PlainField.allCases.flatMap { field in
+            words.filter { $0.field == field }.sorted { $0.place < $1.place }.dropFirst()
+        }
+        let isSure = words.allSatisfy { $0.isAcknowledged || $0.fate == .begun }
+        // A password may leave the history; and the other device gives what is in there another date.
+        let isAboutPasswords = later.contains { $0.field == .password }
+        guard Set(later.map(\.host)).count == 1, later.first?.host != nil, isSure,
+            !isAboutPasswords
+        else { return }
+        breach("I4", "\(name) has a backup copy, although nobody else has written it")
+    }
+
+    /// Nothing has happened that makes it hard to tell who wrote what.
+    private var isPlain: Bool {
+        !hasLied && !hasOddStamps && !hasFallenBack && hasRightClocks
     }
 
     /// One item for each that was made, and one copy for each content that gave way.

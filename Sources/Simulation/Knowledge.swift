@@ -71,6 +71,8 @@ struct Knowledge: Sendable {
         var discarded: Set<Int> = []
         /// It was changed by these, and stamped with an earlier time than before.
         var oddStamps: Set<Int?> = []
+        /// Of something that was sent for it nobody heard what became of it.
+        var isInDoubt = false
         /// Upstream it says something else than it did when it was made.
         var isRewritten = false
         /// Under which ids upstream made it long after the line was cut.
@@ -86,7 +88,9 @@ struct Knowledge: Sendable {
         var hasLanded = false
         var id: String?
         /// The wish to delete it, at each host.
-        var deletions: [Int: Deletion] = [:]
+        var deletions: [Int: Removal] = [:]
+        /// The wish to have it in the trash.
+        var trashings: [Int: Removal] = [:]
         /// It was upstream, and one of these hosts has removed it from there.
         var isGone = false
         /// How often it was changed upstream, and by whom.
@@ -96,9 +100,9 @@ struct Knowledge: Sendable {
         /// With which stamp it was last shown at a host.
         var stampSeen: [Int: String] = [:]
 
-        struct Deletion: Hashable, Sendable {
+        struct Removal: Hashable, Sendable {
             var fate = Word.Fate.begun
-            /// How often others had changed it when it was last shown to whoever deleted it.
+            /// How often others had changed it when it was last shown to whoever removed it.
             let changesSeen: Int?
 
             var isAccepted: Bool { fate == .saved || fate == .queued }
@@ -120,6 +124,12 @@ struct Knowledge: Sendable {
         var isTouchedElsewhere: Bool { changes(but: host) > 0 }
     }
 
+    /// Which state of an item a host has.
+    struct Stamp: Hashable, Sendable {
+        let text: String
+        let ticks: Int64
+    }
+
     let profile: String
     /// How many there are.
     let hosts: Int
@@ -129,7 +139,7 @@ struct Knowledge: Sendable {
     /// By the host, the origin and the field: the words written there, in their order.
     var edits: [String: [String]] = [:]
     var upstream: [String: PlainItem] = [:]
-    var base: [Int: [String: Int64]] = [:]
+    var base: [Int: [String: Stamp]] = [:]
     /// Upstream's stamps may go back.
     var mayRegress = false
     /// Upstream was set back.
@@ -140,8 +150,8 @@ struct Knowledge: Sendable {
     var hasCopies = false
     /// Upstream has said what was not so: a list that lacked something, or an old one.
     var hasLied = false
-    /// How often it has said that to each host since base was last looked at.
-    var lies: [Int: Int] = [:]
+    /// What of that it has said to each host since base was last looked at.
+    var lies: [Int: [Mishap]] = [:]
     /// No host's clock was ever wrong.
     var hasRightClocks = true
     /// A host is not to ask before: about who one is, and anything else.
@@ -222,11 +232,19 @@ extension Knowledge {
         }
     }
 
+    /// One of those that nobody has heard of yet is wanted no more, and nobody knows which.
+    mutating func excuseBegun(at host: Int) {
+        for (text, word) in words where word.host == host && word.fate == .begun {
+            words[text]?.isExcused = true
+            origins[word.origin]?.discarded.insert(host)
+        }
+    }
+
     /// The person at that host has this before them, and edits it.
     mutating func see(_ item: PlainItem, at host: Int) {
         for word in item.words { words[word]?.seen.insert(host) }
         guard let name = item.origin else { return }
-        let isCurrent = upstream[item.id]?.revision == item.revision
+        let isCurrent = upstream[item.id]?.shownStamp == item.shownStamp
         let changes = origins[name]?.changes(but: host)
         origins[name]?.changesSeen[host] = isCurrent ? changes : nil
         origins[name]?.stampSeen[host] = item.shownStamp

@@ -15,6 +15,8 @@ final class Line: Network {
         var isDead = false
         var orders: [Order] = []
         var phases = Phases()
+        /// When something was last asked for an item, or for all.
+        var lastBegan: Duration?
         /// Since when it is known at this end that the session is over.
         var sessionEnded: Duration?
         /// What left before is about an earlier session.
@@ -99,7 +101,10 @@ final class Line: Network {
         state.withLock { $0.phases.wait(for: phase, latch) }
     }
 
+    var lastBegan: Duration? { state.withLock(\.lastBegan) }
+
     private func begin(_ phase: Phase) {
+        state.withLock { $0.lastBegan = ends.time.elapsed }
         for latch in state.withLock({ $0.phases.begin(phase) }) { latch.open() }
     }
 
@@ -134,11 +139,14 @@ final class Line: Network {
             let now = ends.time.elapsed
             ends.oracle.with { $0.lastBan = now }
         }
-        if mishap == .partial || mishap == .stale {
+        if let mishap, [.partial, .stale, .cached].contains(mishap) {
             ends.oracle.with { [host = ends.host] knowledge in
                 knowledge.hasLied = true
-                knowledge.lies[host, default: 0] += 1
+                knowledge.lies[host, default: []].append(mishap)
             }
+        }
+        if mishap == .missing, call.kind == .compare {
+            ends.oracle.with { [host = ends.host] in $0.lies[host, default: []].append(.missing) }
         }
         ends.oracle.asked(call, by: ends.host, at: ends.time.elapsed)
         note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
@@ -174,11 +182,11 @@ final class Line: Network {
         do throws(NetworkFailure) {
             let answer = try await carry(call, mishap, &pause)
             if call.isObserved, mishap != nil || answer.status >= 500 {
-                ends.oracle.doubt(at: ends.host)
+                ends.oracle.doubt(at: ends.host, about: call.cipherID)
             }
             return answer
         } catch {
-            if call.isObserved { ends.oracle.doubt(at: ends.host) }
+            if call.isObserved { ends.oracle.doubt(at: ends.host, about: call.cipherID) }
             throw error
         }
     }
@@ -270,6 +278,9 @@ final class Line: Network {
         case .stale:
             _ = try await commit(call)
             return ends.cache.old(ends.dice) ?? Self.json(503, "busy")
+        case .cached:
+            let answer = try await commit(call).answer
+            return ends.cache.cached(ends.dice) ?? answer
         case .partial:
             let answer = try await commit(call).answer
             let thinned = Self.thinned(answer, ends.dice)

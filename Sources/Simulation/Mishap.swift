@@ -23,7 +23,8 @@ public enum Mishap: String, CaseIterable, Hashable, Sendable {
     case partial
     /// Another device edits the item right before.
     case interlude
-
+    /// Something on the way gives one old answer to the same question again and again.
+    case cached
 }
 
 /// What else may happen, by the words under which it is switched on and off.
@@ -44,10 +45,12 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case encore
     /// Somebody else has an account at the first host.
     case lodger
+    /// And one scene of those that came after them.
+    case coda
 
     /// Those that happen at one moment.
     static var strikes: [Hazard] {
-        allCases.filter { ![.ambush, .scene, .pair, .encore, .lodger].contains($0) }
+        allCases.filter { ![.ambush, .scene, .pair, .encore, .lodger, .coda].contains($0) }
     }
 }
 
@@ -76,28 +79,33 @@ public struct Hazards: Hashable, Sendable {
     public static let none = Hazards(faults: [], hazards: [.otherDevice])
     /// What there was when the first seeds of the corpus failed: with more, they mean other worlds.
     public static let first = Hazards(
-        faults: Set(Mishap.allCases),
+        faults: sixth.faults,
         hazards: second.hazards.subtracting([.diskError, .rotation, .organisation, .ambush])
     )
     /// What there was for those that failed after them.
     public static let second = Hazards(
-        faults: Set(Mishap.allCases),
+        faults: sixth.faults,
         hazards: third.hazards.subtracting([.scene])
     )
     /// The same, a while later.
     public static let third = Hazards(
-        faults: Set(Mishap.allCases),
+        faults: sixth.faults,
         hazards: fourth.hazards.subtracting([.pair])
     )
     /// And once more.
     public static let fourth = Hazards(
-        faults: Set(Mishap.allCases),
+        faults: sixth.faults,
         hazards: fifth.hazards.subtracting([.encore])
     )
-    /// The last time.
+    /// And again.
     public static let fifth = Hazards(
-        faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.lodger])
+        faults: sixth.faults,
+        hazards: sixth.hazards.subtracting([.lodger])
+    )
+    /// The last time.
+    public static let sixth = Hazards(
+        faults: Set(Mishap.allCases).subtracting([.cached]),
+        hazards: Set(Hazard.allCases).subtracting([.coda])
     )
 
     /// What a list may name.
@@ -121,6 +129,7 @@ public struct Hazards: Hashable, Sendable {
         case "third": self = .third
         case "fourth": self = .fourth
         case "fifth": self = .fifth
+        case "sixth": self = .sixth
         default:
             self = .none
             for name in list.split(separator: ",").map(String.init) {

@@ -82,7 +82,13 @@ final class Oracle: Sendable {
     }
 
     /// Nobody knows what becomes of what was sent.
-    func doubt(at host: Int) { with { $0.doubts[host, default: 0] += 1 } }
+    func doubt(at host: Int, about id: String? = nil) {
+        with { knowledge in
+            knowledge.doubts[host, default: 0] += 1
+            guard let id, let origin = knowledge.upstream[id]?.origin else { return }
+            knowledge.origins[origin]?.isInDoubt = true
+        }
+    }
 
     func throttled(_ call: WireCall, of host: Int, for wait: Duration, at now: Duration) {
         let isIdentity = call.kind == .token
@@ -122,7 +128,7 @@ final class Oracle: Sendable {
         watch { $0.look(at: shown, occasion, by: host, isWhole: isWhole, told: told) }
     }
 
-    func look(atBase base: [String: Int64], of host: Int) {
+    func look(atBase base: [String: Knowledge.Stamp], of host: Int) {
         watch { $0.look(atBase: base, of: host) }
     }
 

@@ -39,11 +39,24 @@ enum Scene: CaseIterable, Hashable, Sendable {
     case foreignInDoubt
     /// What gives way to an edit that is refused gives way to the next one.
     case refusedTwice
+    /// Others change what lies around the content of something that waits here.
+    case favouredElsewhere
+    /// Two hosts bring back what others have deleted, and one of them does not hear that it has.
+    case rebornTwice
+    /// An old list is kept on the way, longer than anybody takes to ask twice.
+    case oldList
+    /// Nobody can be reached for so long that hardly anybody asks any more.
+    case longOutage
+    /// An edit is carried out late, after the one that has taken its place, and all within a second.
+    case undone
 
     /// What there was when the first seeds of the corpus failed.
-    static let first = allCases.filter { !encores.contains($0) }
+    static let first = allCases.filter { !encores.contains($0) && !codas.contains($0) }
     static let encores: [Scene] = [
         .editWhileCreated, .editWhileRestored, .createWhileFallen, .foreignInDoubt, .refusedTwice,
+    ]
+    static let codas: [Scene] = [
+        .favouredElsewhere, .rebornTwice, .oldList, .longOutage, .undone,
     ]
 
     func steps(_ dice: Dice, of items: Int) -> [Step] {
@@ -63,10 +76,11 @@ private struct Play {
         isAside: Bool = false,
         turns: Int = 0,
         at phase: Phase? = nil,
-        lingers: Duration? = nil
+        lingers: Duration? = nil,
+        host: Int = 0
     ) -> Step {
         var step = Step(number: 0, deed: deed, isAside: isAside, turns: turns)
-        (step.awaits, step.lingers) = (phase, lingers)
+        (step.awaits, step.lingers, step.host) = (phase, lingers, host)
         return step
     }
 
@@ -134,6 +148,12 @@ private struct Play {
                 step(dice.pick([.cut, .drill(true)])), step(dice.pick([.create, edit])),
                 step(.create), pause,
             ]
+        case .oldList: [step(.sync), step(.edit(item, .notes)), step(.create), step(.sync)]
+        case .longOutage:
+            [
+                step(.cut), step(dice.pick([.create, edit])),
+                step(.wait(dice.duration(.seconds(2_100), .seconds(7_200)))),
+            ]
         default: [step(.sync)] + change
         }
     }
@@ -172,6 +192,22 @@ private struct Play {
             [
                 step(.drill(true)), step(edit), step(.otherTrash(item)),
                 step(.strikeAt(.interlude, .restore)), step(.drill(false)),
+            ]
+        case .favouredElsewhere:
+            [
+                step(.drill(true)), step(edit), step(.otherFavour(item)), step(.drill(false)),
+            ]
+        case .undone:
+            [
+                step(edit), step(.strikeAt(.commitLate, .push)), step(edit), step(edit),
+            ]
+        case .rebornTwice:
+            [
+                step(.mend, host: 1), step(.unlock, host: 1), step(.sync, host: 1),
+                step(.drill(true)), step(.drill(true), host: 1), step(.edit(item, .notes)),
+                step(.edit(item, .username), host: 1), step(.otherDelete(item)),
+                step(.drill(false)), step(.wait(.seconds(5))),
+                step(.strikeAt(.drop, .create), host: 1), step(.drill(false), host: 1),
             ]
         case .refusedTwice:
             [
@@ -219,6 +255,14 @@ private struct Play {
         case .editWhileBorn, .createWhileListed, .editTrashed, .poisoned: [pause]
         case .editWhileCreated, .editWhileRestored, .refusedTwice: [pause]
         case .createWhileFallen, .foreignInDoubt: [pause, step(.sync)]
+        case .favouredElsewhere, .rebornTwice: [pause]
+        case .undone: [pause, step(.sync)]
+        case .oldList:
+            [
+                step(.strike(.cached, times: 4)), step(.sync), step(.wait(.seconds(70))),
+                step(.sync), step(.wait(.seconds(70))), step(.sync),
+            ]
+        case .longOutage: []
         }
     }
 }

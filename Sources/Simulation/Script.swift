@@ -74,6 +74,9 @@ public struct Script: Sendable {
         if swarm.hazards.contains(.encore) {
             play(Dice(seed: seed ^ 0xE9C0), Scene.encores, 1, of: deeds.items, pairs)
         }
+        if swarm.hazards.contains(.coda) {
+            play(Dice(seed: seed ^ 0xC0DA), Scene.codas, 1, of: deeds.items, pairs)
+        }
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
         let isSetBack = steps.contains { if case .rollBack = $0.deed { true } else { false } }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
@@ -90,10 +93,8 @@ public struct Script: Sendable {
         let space = steps.count / count
         for place in 0..<count {
             var scene = dice.pick(scenes).steps(dice, of: items)
-            if hosts > 1 {
-                let host = pairs.number(in: 0..<2)
-                for place in scene.indices { scene[place].host = host }
-            }
+            let host = hosts > 1 ? pairs.number(in: 0..<2) : 0
+            for place in scene.indices { scene[place].host = (host + scene[place].host) % hosts }
             guard scene.count <= space else { continue }
             let rest = space - scene.count
             // What comes after it often hides what it has led to.
@@ -207,7 +208,7 @@ private struct Deeds {
         case .rollBack: dice.happens(60) ? .remember : .rollBack
         case .sessionEnd: .endSession
         case .poison: .poison(item)
-        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger: .otherCreate
+        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger, .coda: .otherCreate
         case .diskError:
             dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
         case .rotation: dice.happens(40) ? .rotateKeys : .signIn
@@ -225,7 +226,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
-        case .ambush, .scene, .pair, .encore, .lodger: 0
+        case .ambush, .scene, .pair, .encore, .lodger, .coda: 0
         }
     }
 }

@@ -18,6 +18,7 @@ extension Site {
     }
 
     func calmWay() async {
+        expectNews()
         state.withLock { $0.isDrill = false }
         setCut(false)
         house?.line.calm()
@@ -97,6 +98,37 @@ extension Site {
 
     /// Nothing waits, and nobody.
     var isQuiet: Bool { waiting.isEmpty && state.withLock(\.underWay) == 0 && isLodgerQuiet }
+
+    /// What has waited for nothing but the network is on its way soon after that has come back. After an
+    /// outage that was long enough nothing that happened before it keeps it.
+    private func expectNews() {
+        let now = time.elapsed
+        guard let house, house.monitor.standing.state == .offline, quietUntil < now,
+            !house.owner.keys.isLocked, !house.owner.session.isSignedOut,
+            waiting.contains(where: { isOnlyLate($0) })
+        else { return }
+        state.withLock { state in
+            guard let cutSince = state.cutSince, now - cutSince > Self.longOutage, !state.isDrill,
+                !state.hadWrongClock, now - state.upSince > Self.longOutage
+            else { return }
+            state.isDueBy = now + .seconds(75)
+        }
+    }
+
+    /// Whether only the network keeps it, as far as anybody knows.
+    private func isOnlyLate(_ change: StoredChange) -> Bool {
+        guard let failure = change.change?.lastFailure else { return true }
+        return failure.kind == "transport"
+    }
+
+    private static let longOutage = Duration.seconds(1_000)
+
+    func lookForNews() {
+        guard let dueBy = state.withLock(\.isDueBy), time.elapsed > dueBy else { return }
+        state.withLock { $0.isDueBy = nil }
+        if let began = house?.line.lastBegan, began > dueBy - .seconds(75) { return }
+        oracle.say("I3", "the network came back, and nothing of what waits is on its way")
+    }
 
     /// Nothing is left here that was to be brought upstream.
     var isClear: Bool { changes.isEmpty && lodgerChanges.isEmpty }

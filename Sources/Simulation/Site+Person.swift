@@ -93,8 +93,7 @@ extension Site {
         case .edit(_, let field): await edit(item, origin, field, house)
         case .delete: await delete(item, origin, house)
         case .trash: await trash(item, origin, house)
-        case .restore where item.isTrashed:
-            _ = await edit(.restore(item.id), "restoring \(origin)", origin, house)
+        case .restore where item.isTrashed: await restore(item, origin, house)
         case .favour:
             _ = await edit(
                 .favour(item.id, !item.isFavourite),
@@ -115,6 +114,16 @@ extension Site {
         oracle.with { [number] in $0.origins[origin]?.deletions[number] = nil }
     }
 
+    /// Nobody says any more that it is to be in the trash.
+    private func withdrawTrashing(of origin: String) {
+        oracle.with { [number] in $0.origins[origin]?.trashings[number] = nil }
+    }
+
+    private func restore(_ item: PlainItem, _ origin: String, _ house: House) async {
+        withdrawTrashing(of: origin)
+        _ = await edit(.restore(item.id), "restoring \(origin)", origin, house)
+    }
+
     private func edit(
         _ item: PlainItem,
         _ origin: String,
@@ -129,6 +138,7 @@ extension Site {
         }
         edited.values[field] = word
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
+        withdrawTrashing(of: origin)
         let fate = await edit(.update(item.id, body), "writing \(word)", origin, house)
         oracle.with { $0.conclude([word], fate) }
         withdrawDeletion(of: origin, if: fate)
@@ -139,12 +149,15 @@ extension Site {
     private func trash(_ item: PlainItem, _ origin: String, _ house: House) async {
         let isFirst = oracle.with { [number] knowledge in
             knowledge.origins[origin]?.trashed.insert(number)
+            let seen = knowledge.origins[origin]?.changesSeen[number]
+            knowledge.origins[origin]?.trashings[number] = .init(changesSeen: seen)
             guard knowledge.origins[origin]?.hasLanded == false else { return false }
             return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
         }
         let fate = await edit(.trash(item.id), "trashing \(origin)", origin, house)
         withdrawDeletion(of: origin, if: fate)
         oracle.with { [number] knowledge in
+            knowledge.origins[origin]?.trashings[number]?.fate = fate
             let isGone =
                 (fate == .saved || fate == .unknown)
                 && knowledge.origins[origin]?.hasLanded == false
@@ -244,7 +257,8 @@ extension Site {
             oracle.with { [number] knowledge in
                 let id = summary.lane.cipherID
                 guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
-                    return
+                    // It was never shown to anybody: somebody is just making it.
+                    return knowledge.excuseBegun(at: number)
                 }
                 knowledge.discard(origin, withWords: summary.type != .hardDelete, at: number)
             }

@@ -121,7 +121,10 @@ extension Site {
     }
 
     func setCut(_ isCut: Bool) {
-        state.withLock { $0.isCut = isCut }
+        state.withLock { state in
+            state.cutSince = isCut ? state.cutSince ?? time.elapsed : nil
+            state.isCut = isCut
+        }
         house?.line.isCut = isCut
     }
 
@@ -153,8 +156,11 @@ extension Site {
         guard let house, !house.line.isDead,
             let layers = try? house.store.reader.layers(of: cloud.userID)
         else { return }
-        var base: [String: Int64] = [:]
-        for row in layers.base { base[row.lane.cipherID] = row.revision.moment.ticks }
+        var base: [String: Knowledge.Stamp] = [:]
+        for row in layers.base {
+            let ticks = row.revision.moment.ticks
+            base[row.lane.cipherID] = Knowledge.Stamp(text: row.revision.text, ticks: ticks)
+        }
         oracle.look(atBase: base, of: number)
         inspectLodger(house)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {

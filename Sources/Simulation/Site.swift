@@ -22,6 +22,9 @@ final class Site: Sendable {
         var lodgerTokens: Tokens?
         var isSignedOut = false
         var isCut = false
+        var cutSince: Duration?
+        /// When something is to be on its way again at the latest.
+        var isDueBy: Duration?
         var isLocked = false
         /// How often the account had got a new key when this host was signed in last.
         var keysKnown = 0

@@ -79,14 +79,14 @@ extension WireCall.Kind {
 extension Mishap {
     /// What the server says of one account's items is no matter of the other's.
     func concerns(_ call: WireCall) -> Bool {
-        let isOnesOwn = self == .stale || self == .partial || self == .interlude
+        let isOnesOwn = [.stale, .partial, .cached, .interlude].contains(self)
         return concerns(call.kind) && !(call.isLodgers && isOnesOwn)
     }
 
     /// Whether it can happen to such a call.
     func concerns(_ kind: WireCall.Kind) -> Bool {
         switch self {
-        case .stale, .partial: kind == .list
+        case .stale, .partial, .cached: kind == .list
         // Nobody repeats what may make a second item.
         case .twice: kind == .push || kind == .delete || kind == .trash
         case .interlude: [.push, .delete, .compare, .restore].contains(kind)
@@ -104,6 +104,7 @@ final class SyncCache: Sendable {
     private struct State {
         var answers: [NetworkAnswer] = []
         var thinned: [UInt8]?
+        var kept: NetworkAnswer?
     }
 
     private let state = Lock(State())
@@ -122,6 +123,15 @@ final class SyncCache: Sendable {
             let choices = Array(state.answers.indices.dropLast())
             guard !choices.isEmpty else { return nil }
             return state.answers.remove(at: dice.pick(choices))
+        }
+    }
+
+    /// One that was kept by somebody on the way, who gives the same to whoever asks.
+    func cached(_ dice: Dice) -> NetworkAnswer? {
+        state.withLock { state in
+            let choices = Array(state.answers.dropLast())
+            if state.kept == nil, !choices.isEmpty { state.kept = dice.pick(choices) }
+            return state.kept
         }
     }
 

@@ -132,10 +132,58 @@ import Testing
     @Test func `a base that goes back, or nearly goes, is noticed`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
-        knowledge.look(atBase: [item.id: 50_000], of: 0)
-        knowledge.look(atBase: [item.id: 10_000], of: 0)
+        knowledge.look(atBase: [item.id: .init(text: "a", ticks: 50_000)], of: 0)
+        knowledge.look(atBase: [item.id: .init(text: "0", ticks: 10_000)], of: 0)
         knowledge.look(atBase: [:], of: 0)
         #expect(Self.breaches(knowledge) == ["I13", "I14"])
+    }
+
+    @Test func `one old list, however often it is shown, takes nothing back`() {
+        var knowledge = Knowledge("bitwarden")
+        let item = knowledge.scene()
+        knowledge.look(atBase: [item.id: .init(text: item.revision, ticks: 50_000)], of: 0)
+        knowledge.lies[0] = [.cached, .cached, .cached]
+        knowledge.look(atBase: [item.id: .init(text: "0", ticks: 10_000)], of: 0)
+        #expect(Self.breaches(knowledge) == ["I13"])
+    }
+
+    @Test func `a wish for the trash, or for an end, that comes to nothing is noticed`() throws {
+        var knowledge = Knowledge("bitwarden")
+        var item = knowledge.scene()
+        let name = try #require(item.origin)
+        // What hosts show of a stamp are three digits.
+        item.move(to: "2026-01-01T00:00:00.123456Z")
+        knowledge.observe([item.id: item], by: .other)
+        var shown = item
+        shown.move(to: "2026-01-01T00:00:00.123Z")
+        knowledge.see(shown, at: 0)
+        let seen = knowledge.origins[name]?.changesSeen[0]
+        knowledge.origins[name]?.trashings[0] = .init(fate: .queued, changesSeen: seen)
+        knowledge.origins[name]?.deletions[0] = .init(fate: .queued, changesSeen: seen)
+        var (whole, touched) = (knowledge, knowledge)
+        whole.judge(shown: [[item]])
+        #expect(Self.breaches(whole) == ["I1", "I1"])
+
+        var theirs = item
+        theirs.isFavourite = true
+        touched.observe([item.id: theirs], by: .other)
+        touched.judge(shown: [[theirs]])
+        #expect(Self.breaches(touched).isEmpty)
+    }
+
+    @Test func `a copy of what nobody else has written is noticed`() {
+        var knowledge = Knowledge("bitwarden")
+        let item = knowledge.scene()
+        let (edited, _) = Self.edit(item, &knowledge)
+        var copy = PlainItem(id: "2", revision: "a")
+        (copy.values, copy.origin, copy.stamp) = (item.values, item.origin, " (backup)")
+        var contested = knowledge
+        knowledge.observe([item.id: edited, copy.id: copy], by: Self.push)
+        #expect(Self.breaches(knowledge) == ["I4"])
+
+        _ = contested.newWord(.name, of: item.origin ?? "", at: nil)
+        contested.observe([item.id: edited, copy.id: copy], by: Self.push)
+        #expect(Self.breaches(contested).isEmpty)
     }
 
     @Test func `what others write while an answer is on its way was not known here`() {

@@ -219,13 +219,21 @@ struct Errand {
     }
 
     /// Takes the lane under upstream's id, too. What somebody has left there is younger than what was
-    /// listed or answered.
+    /// listed or answered; and what is known there already may be, where the list is an old one.
     mutating func enter(_ answered: BaseCipher) async throws(Halt) -> BaseCipher {
-        guard await desk.lanes.join(answered.lane.cipherID, to: heldID),
-            let left = try known(answered.lane), left != answered
+        let wasHeld = await desk.lanes.join(answered.lane.cipherID, to: heldID)
+        guard let left = try known(answered.lane), left != answered,
+            wasHeld || isOutdated(answered, beside: left)
         else { return answered }
         (fresh, distrustsList) = (nil, true)
         return left
+    }
+
+    /// Of what it answers to a request upstream knows best, whatever its clock says; not so of what it has
+    /// under an id that is new to this change.
+    private func isOutdated(_ answered: BaseCipher, beside left: BaseCipher) -> Bool {
+        answered.lane.cipherID != change.cipherID && !left.isDamaged
+            && answered.revision.isEarlier(than: left.revision)
     }
 
     /// The revision that it had when it was made of what we sent, unless its stamps do not tell.

@@ -182,7 +182,8 @@ extension SyncScheduler {
     }
 
     /// Whether upstream, asked for single ciphers, still says what its list denies. What nobody can say
-    /// of one disproves nothing, and keeps nobody from asking for the next.
+    /// of one disproves nothing, and keeps nobody from asking for the next; where it says nothing of any
+    /// because something fails, nothing is confirmed.
     private func isDisproved(
         _ picture: SyncPicture,
         on footing: SyncFooting,
@@ -201,8 +202,10 @@ extension SyncScheduler {
                 case .missing:
                     if witness.disproves(showing: nil) { return true }
                     isHeard = true
-                case .rejected, .stale, .malformed: continue
-                case .unavailable(500): trouble = error
+                case .malformed, .unavailable(500): trouble = error
+                // Somebody on the way lets nobody through; what no client may read says nothing.
+                case .rejected(let words): trouble = words.status == 403 ? error : trouble
+                case .stale: continue
                 case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
                     .cancelled:
                     throw .setback(error)
