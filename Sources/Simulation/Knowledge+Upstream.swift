@@ -141,9 +141,11 @@ extension Knowledge {
             breach("I7", "\(text) was overwritten by a request that names no revision")
             return
         }
-        // What was shown to a person and what has taken its place bear one stamp: no client can say
-        // which of them was edited.
-        if kind == .push, let stamp = word.stamp, stamp == origin.stampSeen[host] {
+        // What was shown to a person and what has taken its place bear one stamp, or upstream's clock was set
+        // back in between: no client can say which of them was edited.
+        if kind == .push, let stamp = word.stamp, let seen = origin.stampSeen[host],
+            stamp == seen || hasOddStamps && stamp < seen
+        {
             races += 1
             return
         }
@@ -236,12 +238,12 @@ extension Knowledge {
         }
     }
 
-    /// What one person alone has written since it was made gives way to nobody. Of what
-    /// nobody answered nobody can tell any more what others have made of it.
+    /// What one person alone has written since it was made gives way to nobody. What others
+    /// have made of something cannot always be told where nobody answered, or with another key.
     private mutating func checkNeed(for copy: PlainItem, of name: String) {
         guard let origin = origins[name], origin.host == nil, isPlain, !hasCopies,
             origin.discarded.isEmpty, !origin.isShownTwice, !origin.wasDeleted, !origin.isShared,
-            !origin.isInDoubt
+            !origin.isInDoubt, !hasRotated
         else { return }
         let words = words.values.filter { $0.origin == name }
         // Those that it was made with come first.

@@ -232,9 +232,11 @@ extension Knowledge {
         }
     }
 
-    /// One of those that nobody has heard of yet is wanted no more, and nobody knows which.
-    mutating func excuseBegun(at host: Int) {
-        for (text, word) in words where word.host == host && word.fate == .begun {
+    /// One of those that were made here and never shown to anybody is wanted no more, and nobody knows
+    /// which.
+    mutating func excuseUnshown(at host: Int) {
+        let known = Set(shown.values)
+        for (text, word) in words where word.host == host && !known.contains(word.origin) {
             words[text]?.isExcused = true
             origins[word.origin]?.discarded.insert(host)
         }

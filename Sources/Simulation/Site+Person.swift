@@ -257,8 +257,7 @@ extension Site {
             oracle.with { [number] knowledge in
                 let id = summary.lane.cipherID
                 guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
-                    // It was never shown to anybody: somebody is just making it.
-                    return knowledge.excuseBegun(at: number)
+                    return knowledge.excuseUnshown(at: number)
                 }
                 knowledge.discard(origin, withWords: summary.type != .hardDelete, at: number)
             }
