@@ -46,7 +46,7 @@ enum MeshBenchmarks {
     }
 
     /// As many lanes as a run has at most.
-    private static let lanes = 16
+    private static let lanes = 32
 
     private static func runOfMany(_ bench: Bench) async throws {
         let count = bench.count(10_000, quick: 40)
@@ -226,7 +226,7 @@ extension Bed {
     private func cipher() throws -> Cipher {
         try Cipher(
             creating: ItemBody(Self.body),
-            id: surroundings.chance.identifier(),
+            id: surroundings.chance.identifier(at: surroundings.now),
             at: surroundings.now,
             keys: ring,
             entropy: surroundings.entropy
@@ -239,9 +239,10 @@ extension Bed {
 
     /// An edit that is ready to be kept.
     func record(_ snapshot: Snapshot) async throws {
-        let lane = Lane(userID: userID, cipherID: surroundings.chance.identifier())
+        let now = surroundings.now
+        let lane = Lane(userID: userID, cipherID: surroundings.chance.identifier(at: now))
         _ = try await store.record(
-            Edit(.add(snapshot), at: surroundings.now),
+            Edit(.add(snapshot), at: now),
             in: lane,
             as: .queued
         )

@@ -137,9 +137,10 @@ private struct Bed {
                 let user = forOneUser ? "user" : "user-\(writer % 64)"
                 group.addTask {
                     for number in 0..<edits {
+                        let moment = Moment(ticks: Int64(number) * Moment.ticksPerMillisecond)
                         _ = try await store.record(
-                            Edit(.add(snapshot), at: Moment(ticks: Int64(number))),
-                            in: Lane(userID: user, cipherID: chance.identifier()),
+                            Edit(.add(snapshot), at: moment),
+                            in: Lane(userID: user, cipherID: chance.identifier(at: moment)),
                             as: .queued
                         )
                     }

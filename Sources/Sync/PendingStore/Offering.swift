@@ -166,7 +166,7 @@ struct Offering {
             return try complete(stored, with: intent, isThere: present != nil, db)
         }
         let change = PendingChange(
-            id: chance.identifier(),
+            id: chance.identifier(at: now),
             userID: userID,
             cipherID: row.lane.cipherID,
             version: 1,

@@ -58,7 +58,10 @@ extension Store {
         expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
         try await requireAcceptance()
-        let ids = (change: chance.identifier(), receipt: chance.identifier())
+        let ids = (
+            change: chance.identifier(at: edit.moment),
+            receipt: chance.identifier(at: edit.moment)
+        )
         let limits = limits
         let entry = Entry(edit: edit, lane: lane, standing: standing, seen: seen, ids: ids)
         let outcome = try await write { (db) throws(DatabaseError) in

@@ -124,7 +124,7 @@ extension Store {
         needsRoom: Bool = false,
         _ body: @Sendable (inout PendingChange) -> Void
     ) async throws(StoreError) -> (swap: Swap, receiptID: String?) {
-        let (receiptID, limits) = (chance.identifier(), limits)
+        let (receiptID, limits) = (chance.identifier(at: moment), limits)
         let outcome = try await write { (db) throws(DatabaseError) -> Queueing in
             if needsRoom, let limit = try Self.limitReached(limits, besides: id, db) {
                 return .full(limit: limit)

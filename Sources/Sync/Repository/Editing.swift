@@ -72,7 +72,7 @@ extension Repository {
         _ wish: Wish,
         _ expectation: Expectation
     ) throws(Refusal) -> Draft {
-        let id = wish.cipherID ?? surroundings.chance.identifier()
+        let id = wish.cipherID ?? surroundings.chance.identifier(at: surroundings.now)
         let lane = Lane(userID: userID, cipherID: id)
         var (shown, over): (Revision?, StoredChange?) = (nil, nil)
         if case .delete = wish {

@@ -7,7 +7,7 @@ internal import System
 /// alone may try more side by side than one of many, whose changes would only wait for a place.
 final class RunTurns: Sendable {
     static let fewestLanes = 4
-    private static let mostLanes = 16
+    private static let mostLanes = 32
     /// What all runs together get, as long as each has the fewest.
     private static let lanesOfAll = 64
     static let mostAtOnce = 64
