@@ -104,7 +104,8 @@ extension Knowledge {
         // list has left out, with the next.
         for (id, stamp) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
             if let before = base[id], stamp.isBefore(before), lies < 2 {
-                breach("I13", "an item went back to an earlier revision")
+                let name = upstream[id]?.origin ?? "an item"
+                breach("I13", "\(name) went back from \(before.text) to \(stamp.text)")
             }
         }
         // What has come since the last look was there when it was decided what may go; what upstream has

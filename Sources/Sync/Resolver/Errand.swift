@@ -20,6 +20,8 @@ struct Errand {
     var isUnderWay = false
     /// The attempt that is written down already, before the first request.
     var announced: Attempt?
+    /// What base said when the last attempt left.
+    var knownBefore: BaseCipher?
     /// The item itself is read, not the list.
     var distrustsList = false
     /// What upstream has just said that it holds.
@@ -229,11 +231,11 @@ struct Errand {
         return left
     }
 
-    /// Of what it answers to a request upstream knows best, whatever its clock says; not so of what it has
-    /// under an id that is new to this change.
+    /// Of what it answers to a request upstream knows best, whatever its clock says, unless a list has come
+    /// while that answer was on its way; not so of what it has under an id that is new to this change.
     private func isOutdated(_ answered: BaseCipher, beside left: BaseCipher) -> Bool {
-        answered.lane.cipherID != change.cipherID && !left.isDamaged
-            && answered.revision.isEarlier(than: left.revision)
+        let isNews = answered.lane.cipherID != change.cipherID || left != knownBefore
+        return isNews && !left.isDamaged && answered.revision.isEarlier(than: left.revision)
     }
 
     /// The revision that it had when it was made of what we sent, unless its stamps do not tell.

@@ -67,7 +67,6 @@ extension Errand {
         ) {
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
             try await note(deed.attempt, content)
-            let before = deed == .trash ? try known(lane) : nil
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
@@ -78,7 +77,7 @@ extension Errand {
                 fresh = answer
                 return .again
             }
-            copy = try latest(answer, since: before)
+            copy = deed == .trash ? try latest(answer) : answer
             state = ItemState(copy, isCertain: true)
             if deed == .content { holdsContent = true }
         }
@@ -99,8 +98,8 @@ extension Errand {
 
     /// Upstream does not say how something looks that it has put into the trash. What a list has said
     /// of it meanwhile is younger than what was put together from the copy before.
-    private func latest(_ trashed: Cipher, since before: BaseCipher?) throws(Halt) -> Cipher {
-        guard let before, let now = try known(before.lane), now != before,
+    private func latest(_ trashed: Cipher) throws(Halt) -> Cipher {
+        guard let before = knownBefore, let now = try known(before.lane), now != before,
             let listed = try? Cipher(now.json)
         else { return trashed }
         return listed.isInTrash ? listed : listed.trashed(at: desk.now)

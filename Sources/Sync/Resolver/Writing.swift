@@ -11,6 +11,7 @@ extension Errand {
     ) async throws(Halt) {
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
+        knownBefore = try known(lane)
         if announced?.isSame(as: attempt) != true {
             try await update {
                 body(&$0)
