@@ -11,7 +11,8 @@ extension Errand {
     ) async throws(Halt) {
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
-        knownBefore = try known(lane)
+        // What is made has no base yet.
+        if kind != .create, kind != .backup { knownBefore = try known(lane) }
         if announced?.isSame(as: attempt) != true {
             try await update {
                 body(&$0)
