@@ -16,6 +16,7 @@ public final class Wire: Network {
 
     private struct Interlude {
         let ending: String
+        let isLate: Bool
         let body: @Sendable () async throws -> Void
     }
 
@@ -42,12 +43,14 @@ public final class Wire: Network {
 
     public func forget() { state.withLock { ($0.lines, $0.bodies) = ([], []) } }
 
-    /// Lets that happen right before the next request whose path ends so.
+    /// Lets that happen right before the next request whose path ends so, or right before its answer.
     public func interrupt(
         _ ending: String,
+        isCarriedOut: Bool = false,
         _ body: @escaping @Sendable () async throws -> Void
     ) {
-        state.withLock { $0.interlude = Interlude(ending: ending, body: body) }
+        let interlude = Interlude(ending: ending, isLate: isCarriedOut, body: body)
+        state.withLock { $0.interlude = interlude }
     }
 
     public func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
@@ -70,13 +73,14 @@ public final class Wire: Network {
             return state.interlude.take()
         }
         do {
-            try await interlude?.body()
+            if interlude?.isLate == false { try await interlude?.body() }
             let answer = try await transport.send(
                 request.method,
                 path,
                 headers: request.headers,
                 body: body
             )
+            if interlude?.isLate == true { try await interlude?.body() }
             var headers = answer.headers
             headers["Date"] = Self.httpDate(time.now)
             return NetworkAnswer(

@@ -235,6 +235,22 @@ import Vault
         }
     }
 
+    @Test func `P7 an answer that was long on its way takes back nothing a list has said since`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            world.wire.interrupt("/ciphers/\(id)", isCarriedOut: true) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.refresh()
+            }
+            #expect(try await ada.run().settled == 1)
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.item(id).login?.password == "theirs")
+        }
+    }
+
     @Test func `T-02 an edit that is recorded while its item is created is sent too`() async throws
     {
         try await World.open { world in

@@ -174,15 +174,21 @@ import Vault
         }
     }
 
-    @Test func `P7 while nobody can be asked for the one cipher, an old answer is not believed`()
-        throws
-    {
+    @Test(
+        arguments: [
+            .unavailable(status: 503), .unavailable(status: 500), .malformed("no cipher"),
+            .rejected(Rejection(status: 403, message: "Not from here.")),
+        ] as [Setback.Reason]
+    )
+    func `P7 while nobody can be asked for the one cipher, an old answer is not believed`(
+        _ trouble: Setback.Reason
+    ) throws {
         try Stage.play { stage in
             stage.upstream.edit { $0.ciphers = ["a": 50_000_000] }
             try await stage.sync()
             stage.upstream.edit {
                 $0.ciphers = ["a": 20_000_000]
-                $0.failure = { name, _ in name == "cipher" ? .unavailable(status: 503) : nil }
+                $0.failure = { name, _ in name == "cipher" ? trouble : nil }
             }
             #expect(try await stage.sync(isFull: true).outcome == .failed)
             try await stage.pass(.seconds(600))
