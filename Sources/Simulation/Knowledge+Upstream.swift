@@ -253,7 +253,9 @@ extension Knowledge {
         let isSure = words.allSatisfy { $0.isAcknowledged || $0.fate == .begun }
         // A password may leave the history; and the other device gives what is in there another date.
         let isAboutPasswords = later.contains { $0.field == .password }
-        guard Set(later.map(\.host)).count == 1, later.first?.host != nil, isSure,
+        // What has come up from here and was touched there since is known by no more than its fingerprint.
+        let isFresh = later.allSatisfy { !$0.hasLanded }
+        guard Set(later.map(\.host)).count == 1, later.first?.host != nil, isSure, isFresh,
             !isAboutPasswords
         else { return }
         breach("I4", "\(name) has a backup copy, although nobody else has written it")
