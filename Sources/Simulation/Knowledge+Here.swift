@@ -97,7 +97,9 @@ extension Knowledge {
         let base = self.base[host] ?? [:]
         self.base[host] = new
         let told = lies.removeValue(forKey: host) ?? []
-        let lies = told.count
+        // An item that is said to be missing bears out a list that lacks it, and is no list by itself.
+        let lists = told.count { $0 != .missing }
+        let lies = lists > 0 && lists < told.count ? lists + 1 : lists
         guard !mayRegress else { return }
         if lies > 0, told.allSatisfy({ $0 == .cached }) { lookForWitnesses(base, new) }
         // What upstream has no more may have come back between two looks, with an old list; and what one

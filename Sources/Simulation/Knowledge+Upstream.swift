@@ -8,13 +8,16 @@ extension Knowledge {
         forgive(after: new.subtracting(old), by: author)
         let fresh = new.filter { words[$0]?.hasLanded == false }
         if author == .rollBack { fall(before, items) }
+        for (id, item) in items.sorted(by: { $0.key < $1.key })
+        where item.isBackup && before[id] == nil {
+            checkNeed(for: item)
+        }
         for word in new.subtracting(old).sorted() { arrive(word, by: author) }
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
             check(item, by: author)
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
-            if before[id] == nil, item.isBackup { checkNeed(for: item, of: origin) }
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] != nil {
@@ -164,10 +167,11 @@ extension Knowledge {
         )
     }
 
-    /// Whether the server carried out late what names another revision, as it does within a second.
+    /// Whether the server carried out late what names another revision, as it does within a second. Where
+    /// stamps have no fraction of it, another revision may bear the same.
     private func isTolerated(_ author: Author, over item: PlainItem?) -> Bool {
         guard case .host(_, .push, let known?, _, true) = author else { return false }
-        return item?.revision != known
+        return item?.revision != known || hasOddStamps
     }
 
     /// Whether its host still knows what upstream has forgotten: it wrote it, was told that it is
@@ -240,8 +244,9 @@ extension Knowledge {
 
     /// What one person alone has written since it was made gives way to nobody. What others
     /// have made of something cannot always be told where nobody answered, or with another key.
-    private mutating func checkNeed(for copy: PlainItem, of name: String) {
-        guard let origin = origins[name], origin.host == nil, isPlain, !hasCopies,
+    private mutating func checkNeed(for copy: PlainItem) {
+        guard let name = copy.origin, let origin = origins[name], origin.host == nil, isPlain,
+            !hasCopies,
             origin.discarded.isEmpty, !origin.isShownTwice, !origin.wasDeleted, !origin.isShared,
             !origin.isInDoubt, !hasRotated
         else { return }

@@ -150,7 +150,7 @@ struct Knowledge: Sendable {
     var hasCopies = false
     /// Upstream has said what was not so: a list that lacked something, or an old one.
     var hasLied = false
-    /// What of that it has said to each host since base was last looked at.
+    /// What of that it has said to each host since base was last looked at, and that something was missing.
     var lies: [Int: [Mishap]] = [:]
     /// No host's clock was ever wrong.
     var hasRightClocks = true

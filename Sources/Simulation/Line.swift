@@ -15,7 +15,7 @@ final class Line: Network {
         var isDead = false
         var orders: [Order] = []
         var phases = Phases()
-        /// When something was last asked for an item, or for all.
+        /// When something that is about items last left.
         var lastBegan: Duration?
         /// Since when it is known at this end that the session is over.
         var sessionEnded: Duration?

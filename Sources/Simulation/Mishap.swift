@@ -45,7 +45,7 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case encore
     /// Somebody else has an account at the first host.
     case lodger
-    /// And one scene of those that came after them.
+    /// One scene of those that were thought of after the last.
     case coda
 
     /// Those that happen at one moment.

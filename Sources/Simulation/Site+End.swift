@@ -126,7 +126,8 @@ extension Site {
     func lookForNews() {
         guard let dueBy = state.withLock(\.isDueBy), time.elapsed > dueBy else { return }
         state.withLock { $0.isDueBy = nil }
-        if let began = house?.line.lastBegan, began > dueBy - .seconds(75) { return }
+        guard let house else { return }
+        if let began = house.line.lastBegan, began > dueBy - .seconds(75) { return }
         oracle.say("I3", "the network came back, and nothing of what waits is on its way")
     }
 

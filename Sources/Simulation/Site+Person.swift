@@ -114,14 +114,15 @@ extension Site {
         oracle.with { [number] in $0.origins[origin]?.deletions[number] = nil }
     }
 
-    /// Nobody says any more that it is to be in the trash.
-    private func withdrawTrashing(of origin: String) {
+    /// Nobody may say any more that it is to be in the trash.
+    private func withdrawTrashing(of origin: String, after fate: Knowledge.Word.Fate) {
+        guard fate != .rejected else { return }
         oracle.with { [number] in $0.origins[origin]?.trashings[number] = nil }
     }
 
     private func restore(_ item: PlainItem, _ origin: String, _ house: House) async {
-        withdrawTrashing(of: origin)
-        _ = await edit(.restore(item.id), "restoring \(origin)", origin, house)
+        let fate = await edit(.restore(item.id), "restoring \(origin)", origin, house)
+        withdrawTrashing(of: origin, after: fate)
     }
 
     private func edit(
@@ -138,9 +139,9 @@ extension Site {
         }
         edited.values[field] = word
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
-        withdrawTrashing(of: origin)
         let fate = await edit(.update(item.id, body), "writing \(word)", origin, house)
         oracle.with { $0.conclude([word], fate) }
+        withdrawTrashing(of: origin, after: fate)
         withdrawDeletion(of: origin, if: fate)
         await look("edit", if: fate)
     }

@@ -20,7 +20,7 @@ struct Errand {
     var isUnderWay = false
     /// The attempt that is written down already, before the first request.
     var announced: Attempt?
-    /// What base said when the last attempt left.
+    /// What base said when something was last sent for what is upstream.
     var knownBefore: BaseCipher?
     /// The item itself is read, not the list.
     var distrustsList = false

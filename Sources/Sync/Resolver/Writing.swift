@@ -11,14 +11,17 @@ extension Errand {
     ) async throws(Halt) {
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
-        // What is made has no base yet.
-        if kind != .create, kind != .backup { knownBefore = try known(lane) }
         if announced?.isSame(as: attempt) != true {
             try await update {
                 body(&$0)
                 $0.note(attempt)
                 $0.state = .inFlight
             }
+        }
+        // What is made has no base yet; and what was put together from the answer to an earlier step is no
+        // younger than that.
+        if kind != .create, kind != .backup, kind != .trash || done.isEmpty {
+            knownBefore = try known(lane)
         }
         isUnderWay = true
     }
