@@ -2,9 +2,15 @@ internal import SQLite
 
 /// What became of the ids that we made, for ever.
 enum AliasTable {
+    /// By which id the cipher is known now. One that upstream has had back since it was set back to an
+    /// earlier state means that again.
     static func resolve(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Lane {
         let id = try db.first(
-            "SELECT cipher_id FROM alias WHERE user_id = ? AND made_id = ?",
+            """
+            SELECT cipher_id FROM alias WHERE user_id = ? AND made_id = ? AND NOT EXISTS (
+                SELECT 1 FROM base_cipher AS base
+                WHERE base.user_id = alias.user_id AND base.cipher_id = alias.made_id)
+            """,
             .text(lane.userID),
             .text(lane.cipherID)
         ) { (row) throws(DatabaseError) in try row.text(0) }

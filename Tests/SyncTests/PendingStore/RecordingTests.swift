@@ -86,6 +86,41 @@ import Vault
         #expect(try shelf.changes().count == 1)
     }
 
+    /// What others had deleted is made anew under another id; then upstream is set back, and has both.
+    @Test func `T-04 an id that upstream has again means what upstream has by it`() async throws {
+        let shelf = try await Shelf()
+        let sent = try await shelf.add("former").change
+        _ = try await shelf.store.settle(
+            sent.id,
+            in: Shelf.lane("former"),
+            expecting: sent.version,
+            Settlement(
+                upstream: .holds(Shelf.base("latter", ticks: 8)),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
+            )
+        )
+        for (ids, meant) in [
+            (["latter"], "latter"), (["former", "latter"], "former"), (["latter"], "latter"),
+        ] {
+            _ = try await shelf.store.refresh(
+                Shelf.user,
+                ciphers: ids.map { Shelf.base($0, ticks: 8) },
+                slices: [],
+                since: try shelf.store.reader.refreshMark(of: Shelf.user)
+            )
+            let base = try shelf.store.reader.base(Shelf.lane("former"))
+            #expect(base?.lane.cipherID == meant)
+        }
+        _ = try await shelf.store.refresh(
+            Shelf.user,
+            ciphers: [Shelf.base("former", ticks: 8), Shelf.base("latter", ticks: 8)],
+            slices: [],
+            since: try shelf.store.reader.refreshMark(of: Shelf.user)
+        )
+        let later = try await shelf.edit("former")
+        #expect(later.change.cipherID == "former")
+    }
+
     @Test func `a settled change leaves base, alias, receipt and history in one step`()
         async throws
     {
