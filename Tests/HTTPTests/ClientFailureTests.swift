@@ -116,6 +116,26 @@ import Testing
         }
     }
 
+    /// Curl then tries another connection, and says only of that how much was sent.
+    @Test func `a write on a connection that dies with its server may have been carried out`()
+        async throws
+    {
+        let taken = Lock<[[UInt8]]>([])
+        try await withClient { connection in
+            while let (head, body) = connection.request() {
+                guard head.hasPrefix("GET") else { return taken.withLock { $0.append(body) } }
+                connection.respond()
+            }
+        } _: { client, server in
+            _ = try await client.send(Client.Request(.get, server.url))
+            server.turnAway()
+            let write = Client.Request(.post, server.url, body: .bytes([1, 2, 3]))
+            let error = await failure { () throws(ClientError) in try await client.send(write) }
+            #expect(taken.withLock { $0 } == [[1, 2, 3]])
+            #expect(error?.isOutcomeUnknown == true)
+        }
+    }
+
     @Test func `a read on a connection that dies is sent again`() async throws {
         try await withClient { connection in
             while let (head, _) = connection.request() {

@@ -69,10 +69,15 @@ final class ScriptedServer: Sendable {
         }
     }
 
-    /// Breaks all connections and returns when no script runs any more.
-    func stop() {
+    /// From now on nobody is let in; those who are may stay.
+    func turnAway() {
         shutdown(listener, Int32(SHUT_RDWR))
         accepting.withLock { $0.take() }?.join()
+    }
+
+    /// Breaks all connections and returns when no script runs any more.
+    func stop() {
+        turnAway()
         let threads = state.withLock { state in
             for descriptor in state.open { shutdown(descriptor, Int32(SHUT_RDWR)) }
             defer { state.threads = [] }

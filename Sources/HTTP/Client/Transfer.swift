@@ -237,8 +237,16 @@ final class Transfer: @unchecked Sendable {
     private func progress(uploaded: Int64) -> ClientError.Progress {
         let isAnswered = !head.bytes.isEmpty
         guard sendings > 0 else { return .init(isAnswered: isAnswered) }
-        let isWhole = hasSentAll || order.body.length.map { Int64($0) <= uploaded } ?? false
+        let isWhole =
+            hasSentAll || isForgotten(uploaded)
+            || order.body.length.map { Int64($0) <= uploaded } ?? false
         return .init(sent: isWhole ? .whole : .part, isAnswered: isAnswered)
+    }
+
+    /// When a connection dies without a word, curl tries another and counts anew. If nobody answers there,
+    /// it does not say what went over the first, which may have been all. Of what is read from us we know.
+    private func isForgotten(_ uploaded: Int64) -> Bool {
+        if case .bytes = order.body { uploaded == 0 } else { false }
     }
 
     private func resume(_ outcome: Outcome) {
