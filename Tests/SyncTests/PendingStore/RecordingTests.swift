@@ -59,21 +59,30 @@ import Vault
         #expect(try shelf.store.reader.base(Shelf.lane("a")) == Shelf.base("a", ticks: 77))
     }
 
+    /// Upstream has it now, under that id.
+    private static func bringUp(
+        _ sent: PendingChange,
+        as cipherID: String,
+        _ shelf: Shelf
+    ) async throws {
+        _ = try await shelf.store.settle(
+            sent.id,
+            in: Shelf.lane(sent.cipherID),
+            expecting: sent.version,
+            Settlement(
+                upstream: .holds(Shelf.base(cipherID, ticks: 8)),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
+            )
+        )
+    }
+
     @Test func `T-04 an edit of an item whose create is under way becomes an update of it`()
         async throws
     {
         let shelf = try await Shelf()
         let sent = try await shelf.add("made").change
         try await shelf.record(.update(Shelf.snapshot("two"), changesPassword: false), "made")
-        _ = try await shelf.store.settle(
-            sent.id,
-            in: Shelf.lane("made"),
-            expecting: sent.version,
-            Settlement(
-                upstream: .holds(Shelf.base("server", ticks: 8)),
-                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
-            )
-        )
+        try await Self.bringUp(sent, as: "server", shelf)
         let change = try #require(try shelf.change("made"))
         #expect(change.cipherID == "server")
         #expect(change.type == .update)
@@ -90,15 +99,7 @@ import Vault
     @Test func `T-04 an id that upstream has again means what upstream has by it`() async throws {
         let shelf = try await Shelf()
         let sent = try await shelf.add("former").change
-        _ = try await shelf.store.settle(
-            sent.id,
-            in: Shelf.lane("former"),
-            expecting: sent.version,
-            Settlement(
-                upstream: .holds(Shelf.base("latter", ticks: 8)),
-                receipts: ReceiptEnd(.sent, at: Shelf.moment(5))
-            )
-        )
+        try await Self.bringUp(sent, as: "latter", shelf)
         for (ids, meant) in [
             (["latter"], "latter"), (["former", "latter"], "former"), (["latter"], "latter"),
         ] {
