@@ -80,12 +80,8 @@ extension Knowledge {
     private mutating func judgeDeletions() {
         if hasOddStamps { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
-            // Who is shown two of it and deletes one keeps the other.
-            guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
-                !origin.isShownTwice,
-                origin.deletions.contains(where: { host, deletion in
-                    deletion.isAccepted && origin.changes(but: host) == deletion.changesSeen
-                })
+            guard let name = item.origin, let origin = origins[name],
+                origin.isToBeRemoved(by: origin.deletions)
             else { continue }
             breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")
         }
@@ -97,11 +93,8 @@ extension Knowledge {
         if hasOddStamps || hasLied { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id })
         where !item.isBackup && !item.isTrashed {
-            guard let name = item.origin, let origin = origins[name], origin.discarded.isEmpty,
-                origin.lateIDs.isEmpty, !origin.isShownTwice,
-                origin.trashings.contains(where: { host, trashing in
-                    trashing.isAccepted && origin.changes(but: host) == trashing.changesSeen
-                })
+            guard let name = item.origin, let origin = origins[name], origin.lateIDs.isEmpty,
+                origin.isToBeRemoved(by: origin.trashings)
             else { continue }
             breach("I1", "\(name) was put into the trash, which was accepted, and is not there")
         }

@@ -242,12 +242,12 @@ extension Knowledge {
         }
     }
 
-    /// What one person alone has written since it was made gives way to nobody. What others
-    /// have made of something cannot always be told where nobody answered, or with another key.
+    /// What one person alone has written since it was made gives way to nobody. What others have made of
+    /// something cannot always be told where nobody answered, or with another key.
     private mutating func checkNeed(for copy: PlainItem) {
         guard let name = copy.origin, let origin = origins[name], origin.host == nil, isPlain,
-            !hasCopies,
-            origin.discarded.isEmpty, !origin.isShownTwice, !origin.wasDeleted, !origin.isShared,
+            !hasCopies, origin.discarded.isEmpty, !origin.isShownTwice, !origin.wasDeleted,
+            !origin.isShared,
             !origin.isInDoubt, !hasRotated
         else { return }
         let words = words.values.filter { $0.origin == name }

@@ -120,6 +120,15 @@ struct Knowledge: Sendable {
             changes.reduce(0) { $0 + ($1.key == host ? 0 : $1.value) }
         }
 
+        /// Whether one of these was accepted, and nobody else has had a hand in it since. Who is shown two
+        /// of it and removes one keeps the other.
+        func isToBeRemoved(by removals: [Int: Removal]) -> Bool {
+            guard discarded.isEmpty, !isShownTwice else { return false }
+            return removals.contains { host, removal in
+                removal.isAccepted && changes(but: host) == removal.changesSeen
+            }
+        }
+
         /// Whether anybody has changed it but the host at which it was made.
         var isTouchedElsewhere: Bool { changes(but: host) > 0 }
     }

@@ -18,7 +18,7 @@ extension Site {
     }
 
     func calmWay() async {
-        expectNews()
+        expectProgress()
         state.withLock { $0.isDrill = false }
         setCut(false)
         house?.line.calm()
@@ -101,7 +101,7 @@ extension Site {
 
     /// What has waited for nothing but the network is on its way soon after that has come back. After an
     /// outage that was long enough nothing that happened before it keeps it.
-    private func expectNews() {
+    private func expectProgress() {
         let now = time.elapsed
         guard let house, house.monitor.standing.state == .offline, quietUntil < now,
             !house.owner.keys.isLocked, !house.owner.session.isSignedOut,
@@ -111,7 +111,7 @@ extension Site {
             guard let cutSince = state.cutSince, now - cutSince > Self.longOutage, !state.isDrill,
                 !state.hadWrongClock, now - state.upSince > Self.longOutage
             else { return }
-            state.isDueBy = now + .seconds(75)
+            state.dueBy = now + Self.reaction
         }
     }
 
@@ -122,12 +122,14 @@ extension Site {
     }
 
     private static let longOutage = Duration.seconds(1_000)
+    /// Until the next probe, its answer, and what is asked then.
+    private static let reaction = Duration.seconds(75)
 
-    func lookForNews() {
-        guard let dueBy = state.withLock(\.isDueBy), time.elapsed > dueBy else { return }
-        state.withLock { $0.isDueBy = nil }
+    func lookForProgress() {
+        guard let dueBy = state.withLock(\.dueBy), time.elapsed > dueBy else { return }
+        state.withLock { $0.dueBy = nil }
         guard let house else { return }
-        if let began = house.line.lastBegan, began > dueBy - .seconds(75) { return }
+        if let began = house.line.lastBegan, began > dueBy - Self.reaction { return }
         oracle.say("I3", "the network came back, and nothing of what waits is on its way")
     }
 

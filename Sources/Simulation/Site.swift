@@ -24,7 +24,7 @@ final class Site: Sendable {
         var isCut = false
         var cutSince: Duration?
         /// When something is to be on its way again at the latest.
-        var isDueBy: Duration?
+        var dueBy: Duration?
         var isLocked = false
         /// How often the account had got a new key when this host was signed in last.
         var keysKnown = 0

@@ -80,7 +80,7 @@ extension Stage {
         let start = time.elapsed
         while time.elapsed < max(start, quietUntil) + .seconds(2 * 900 + 150) {
             await pass(.seconds(30))
-            for site in sites { site.lookForNews() }
+            for site in sites { site.lookForProgress() }
             guard oracle.breach == nil, sites.allSatisfy({ $0.house != nil }) else { return false }
             for site in sites where site.isSignedOut { await site.signInAgain() }
             for site in sites { await site.signLodgerInAgain() }
