@@ -193,8 +193,8 @@ struct Offering {
         isThere: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard var record = stored.reading.value, let snapshot = intent.snapshot,
-            let completed = record.change.intent.completed(by: snapshot, isThere: isThere)
+        guard var record = stored.reading.value,
+            let completed = record.change.intent.completed(by: intent, isThere: isThere)
         else { return false }
         record.change.intent = completed
         record.change.version += 1
@@ -211,7 +211,7 @@ extension Intent {
         }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: keyFingerprint)
         guard let now else {
-            self = .create(snapshot, .none)
+            self = lost.isTrashed ? .softDelete(snapshot, .none) : .create(snapshot, .none)
             return
         }
         guard lost.revision.moment >= now.revision.moment, let copy = try? Cipher(now.json) else {
@@ -241,11 +241,15 @@ extension Intent {
         }
     }
 
-    fileprivate func completed(by snapshot: Snapshot, isThere: Bool) -> Intent? {
-        switch self {
+    fileprivate func completed(by lost: Intent, isThere: Bool) -> Intent? {
+        guard let snapshot = lost.snapshot else { return nil }
+        return switch self {
         case .create, .hardDelete, .update, .softDelete(.some, _): nil
         case .softDelete(nil, let adjustments):
             isThere ? .softDelete(snapshot, adjustments) : nil
+        // What was in the trash goes there again, unless it was restored since.
+        case .other(restores: false, let adjustments) where lost.trash == .trashed:
+            .softDelete(snapshot, adjustments)
         // Of what is not there any more, the content makes it anew.
         case .other(let restores, let adjustments):
             .update(snapshot, trash: restores && isThere ? .restored : nil, adjustments)

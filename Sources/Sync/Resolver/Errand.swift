@@ -191,7 +191,7 @@ struct Errand {
             return turn
         }
         try await move(to: base, ground: ground)
-        fresh = found
+        fresh = base == listed ? found : nil
         return .again
     }
 

@@ -254,8 +254,10 @@ extension Errand {
         _ outcome: ResolutionNote.Outcome,
         _ status: Receipt.Status
     ) async throws(Halt) -> Turn {
-        if let base = BaseCipher(copy, of: desk.userID) { try await putBase(base) }
         fresh = copy
+        if let base = BaseCipher(copy, of: desk.userID), try await enter(base) == base {
+            try await putBase(base)
+        }
         return try await settle(.untouched, outcome, status)
     }
 

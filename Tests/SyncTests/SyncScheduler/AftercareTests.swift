@@ -137,6 +137,8 @@ import Vault
 
     // MARK: Forgotten
 
+    private static let fresh = #"{"type":1,"name":"new","login":{"password":"fresh"}}"#
+
     /// Upstream falls back to what it was before the edits, and says so for long enough.
     private static func fallBack(
         _ world: World,
@@ -168,7 +170,7 @@ import Vault
             let receipts = Receipts()
             let scheduler = try await Self.fallBack(world, ada) {
                 receipts.ids.append(try await ada.edit(id, Rows.password("second")).receiptID)
-                try await ada.add(#"{"type":1,"name":"new","login":{"password":"fresh"}}"#)
+                try await ada.add(Self.fresh)
             }
             #expect(try ada.item(id).login?.password == "second")
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
@@ -228,6 +230,25 @@ import Vault
             case .favour: #expect(try await ada.elsewhere.item(id).cipher.isFavorite)
             default: #expect(try await ada.elsewhere.lacks(id))
             }
+        }
+    }
+
+    @Test func `A6-N3 what was trashed is brought up again as trash`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                let made = try await ada.add(Self.fresh)
+                try await ada.run()
+                try await ada.wish(.trash, made)
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 2)
+            let fresh = try #require(items.first { $0.login?.password == "fresh" })
+            #expect(fresh.cipher.isInTrash)
         }
     }
 
