@@ -19,7 +19,8 @@ extension Resolver {
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
-            return try await .saved(cipherID: errand.bring() ?? change.cipherID)
+            let cipherID = try await errand.bring() ?? change.cipherID
+            return errand.isWithdrawn ? .withdrawn : .saved(cipherID: cipherID)
         } catch {
             return try await errand.answer(to: error)
         }

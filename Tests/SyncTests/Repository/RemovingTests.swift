@@ -209,6 +209,25 @@ import Vault
         }
     }
 
+    @Test(arguments: Way.allCases)
+    func `a removal that gives way to what others wrote is not called saved`(
+        _ way: Way
+    ) async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.edit(.favour(id, true))
+            world.wire.isCut = false
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            let refusal = try await refusal { try await home.edit(way.wish(id)) }
+            guard case .outOfDate = refusal else { throw Unexpected("\(refusal as Any)") }
+            #expect(try home.person.changes.isEmpty)
+            let shown = try #require(try await home.view(id)).item
+            #expect(shown.login?.password == "theirs" && !shown.cipher.isInTrash)
+            #expect(!(try await home.edit(way.wish(id))).isQueued)
+            #expect(try await home.view(id)?.item.cipher.isInTrash != false)
+        }
+    }
+
     @Test func `T-29: restoring what is to be trashed takes that back`() async throws {
         try await atHome { world, home, id in
             world.wire.isCut = true
