@@ -93,10 +93,13 @@ extension Knowledge {
     }
 
     /// Base never goes back, and never loses nearly everything, unless upstream did.
-    mutating func look(atBase new: [String: Stamp], of host: Int) {
+    ///
+    /// - Parameter isReading: Whether what upstream has just said may not be in base yet.
+    mutating func look(atBase new: [String: Stamp], of host: Int, isReading: Bool = false) {
         let base = self.base[host] ?? [:]
         self.base[host] = new
-        let told = lies.removeValue(forKey: host) ?? []
+        let told = lies[host] ?? []
+        if !isReading { lies[host] = nil }
         // An item that is said to be missing bears out a list that lacks it, and is no list by itself.
         let lists = told.count { $0 != .missing }
         let lies = lists > 0 && lists < told.count ? lists + 1 : lists

@@ -128,8 +128,8 @@ final class Oracle: Sendable {
         watch { $0.look(at: shown, occasion, by: host, isWhole: isWhole, told: told) }
     }
 
-    func look(atBase base: [String: Knowledge.Stamp], of host: Int) {
-        watch { $0.look(atBase: base, of: host) }
+    func look(atBase base: [String: Knowledge.Stamp], of host: Int, isReading: Bool) {
+        watch { $0.look(atBase: base, of: host, isReading: isReading) }
     }
 
     /// The newest item upstream is here, too.

@@ -161,7 +161,8 @@ extension Site {
             let ticks = row.revision.moment.ticks
             base[row.lane.cipherID] = Knowledge.Stamp(text: row.revision.text, ticks: ticks)
         }
-        oracle.look(atBase: base, of: number)
+        let isReading = [.reading, .taking].contains(house.line.phase)
+        oracle.look(atBase: base, of: number, isReading: isReading)
         inspectLodger(house)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
             oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")

@@ -138,6 +138,21 @@ import Testing
         #expect(Self.breaches(knowledge) == ["I13", "I14"])
     }
 
+    @Test func `two lists that each lack a part are not taken for one`() {
+        var knowledge = Knowledge("bitwarden")
+        let item = knowledge.scene()
+        let stamp = Knowledge.Stamp(text: item.revision, ticks: 50_000)
+        knowledge.look(atBase: [item.id: stamp], of: 0)
+        knowledge.lies[0] = [.partial]
+        knowledge.look(atBase: [item.id: stamp], of: 0, isReading: true)
+        var other = knowledge
+        knowledge.lies[0]?.append(.partial)
+        knowledge.look(atBase: [:], of: 0)
+        #expect(Self.breaches(knowledge).isEmpty)
+        other.look(atBase: [:], of: 0)
+        #expect(Self.breaches(other) == ["I14"])
+    }
+
     @Test func `one old list, however often it is shown, takes nothing back`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()

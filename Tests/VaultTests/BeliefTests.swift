@@ -194,17 +194,18 @@ struct BeliefTests {
         let before = noon.advanced(bySeconds: -1)
         let later = noon.advanced(bySeconds: 1)
         #expect(witness(vault(4, at: later)) == nil, "Nothing that is known is gainsaid.")
-        for ciphers in [vault(1), vault(3).merging(["c1": before]) { $1 }] {
+        let older = vault(3).merging(["c1": before]) { $1 }
+        for (ciphers, isListed) in [(vault(1), false), (older, true)] {
             let witness = try #require(witness(ciphers))
             #expect(witness.cipherID == "c1")
-            #expect(witness.disproves(showing: noon))
-            #expect(witness.disproves(showing: later))
-            #expect(!witness.disproves(showing: before))
-            #expect(!witness.disproves(showing: nil))
+            #expect(witness.word(showing: noon) == .disproves)
+            #expect(witness.word(showing: later) == .disproves)
+            #expect(witness.word(showing: before) == .bearsOut)
+            #expect(witness.word(showing: nil) == (isListed ? .meansNothing : .bearsOut))
         }
         let risen = try #require(witness(vault(3).merging(["a0": noon]) { $1 }))
         #expect(risen.cipherID == "a0")
-        #expect(risen.disproves(showing: nil))
-        #expect(!risen.disproves(showing: noon))
+        #expect(risen.word(showing: nil) == .disproves)
+        #expect(risen.word(showing: noon) == .bearsOut)
     }
 }

@@ -195,13 +195,16 @@ extension SyncScheduler {
             do throws(Setback) {
                 let shown = try await upstream.cipher(witness.cipherID, urgency)
                 guard let revision = shown.revisionDate.flatMap({ Revision($0) }) else { continue }
-                if witness.disproves(showing: revision.moment) { return true }
+                if witness.word(showing: revision.moment) == .disproves { return true }
                 isHeard = true
             } catch {
                 switch error.reason {
                 case .missing:
-                    if witness.disproves(showing: nil) { return true }
-                    isHeard = true
+                    switch witness.word(showing: nil) {
+                    case .disproves: return true
+                    case .bearsOut: isHeard = true
+                    case .meansNothing: trouble = error
+                    }
                 case .malformed, .unavailable(500): trouble = error
                 // Somebody on the way lets nobody through; what no client may read says nothing.
                 case .rejected(let words): trouble = words.status == 403 ? error : trouble

@@ -98,6 +98,17 @@ public struct SyncWitness: Hashable, Sendable {
     public let cipherID: String
     /// What upstream last said of it; nil if it was deleted from here for good.
     let known: Moment?
+    /// Whether it is in the answer, at another stamp.
+    let isListed: Bool
+
+    /// What upstream says of it alone, and what that means for the answer.
+    public enum Word: Hashable, Sendable {
+        /// The answer was an old or a partial one.
+        case disproves
+        case bearsOut
+        /// It contradicts the answer as well as what is known.
+        case meansNothing
+    }
 
     /// Who can be asked: of all that is known and gainsaid, a few, because any one of them may really
     /// have gone since.
@@ -108,32 +119,32 @@ public struct SyncWitness: Hashable, Sendable {
         let ciphers = picture.ciphers ?? [:]
         let gainsaid = footing.ciphers.compactMap { id, before -> SyncWitness? in
             guard let before else { return nil }
-            if let now = ciphers[id] {
-                guard let now, Belief.isOlder(now, than: before) else { return nil }
+            guard let now = ciphers[id] else {
+                return SyncWitness(cipherID: id, known: before, isListed: false)
             }
-            return SyncWitness(cipherID: id, known: before)
+            guard let now, Belief.isOlder(now, than: before) else { return nil }
+            return SyncWitness(cipherID: id, known: before, isListed: true)
         }
         let risen = footing.deleted.lazy.filter { ciphers[$0] != nil }
-            .map { SyncWitness(cipherID: $0, known: nil) }
+            .map { SyncWitness(cipherID: $0, known: nil, isListed: true) }
         return (gainsaid + risen).sorted { $0.cipherID < $1.cipherID }.prefix(most)
     }
 
     private static let most = 5
 
-    /// Whether what upstream says of it alone shows that the answer was an old or a partial one.
-    ///
     /// - Parameter shown: Nil if it is not there.
-    public func disproves(showing shown: Moment?) -> Bool {
-        guard let known else { return shown == nil }
-        return shown.map { !Belief.isOlder($0, than: known) } ?? false
+    public func word(showing shown: Moment?) -> Word {
+        guard let known else { return shown == nil ? .disproves : .bearsOut }
+        guard let shown else { return isListed ? .meansNothing : .bearsOut }
+        return Belief.isOlder(shown, than: known) ? .bearsOut : .disproves
     }
 }
 
 /// Whether a sync answer may replace what is held here.
 public enum Belief: Hashable, Sendable {
     case believed
-    /// Hard to believe, but said twice; a witness may still disprove it. After a regression, what upstream has forgotten is to be
-    /// offered to it again.
+    /// Hard to believe, but said twice; a witness may still disprove it. After a regression, what
+    /// upstream has forgotten is to be offered to it again.
     case confirmed(SyncDoubt.Kind)
     /// Nothing is replaced; the doubt is to be kept for the next answer.
     case doubted(SyncDoubt)
