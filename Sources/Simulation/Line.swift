@@ -97,6 +97,11 @@ final class Line: Network {
         return state.withLock { $0.phases.phase(at: now) }
     }
 
+    var isReading: Bool {
+        let now = ends.time.elapsed
+        return state.withLock { $0.phases.isReading(at: now) }
+    }
+
     func wait(for phase: Phase, _ latch: Latch) {
         state.withLock { $0.phases.wait(for: phase, latch) }
     }

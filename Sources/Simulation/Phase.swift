@@ -40,6 +40,11 @@ struct Phases: Sendable {
         return order.first { underWay[$0, default: 0] > 0 } ?? .resting
     }
 
+    /// Whether a list is on its way, or has only just come.
+    func isReading(at now: Duration) -> Bool {
+        underWay[.reading, default: 0] > 0 || phase(at: now) == .taking
+    }
+
     /// - Returns: Those who have waited for that.
     mutating func begin(_ phase: Phase) -> [Latch] {
         underWay[phase, default: 0] += 1

@@ -161,8 +161,7 @@ extension Site {
             let ticks = row.revision.moment.ticks
             base[row.lane.cipherID] = Knowledge.Stamp(text: row.revision.text, ticks: ticks)
         }
-        let isReading = [.reading, .taking].contains(house.line.phase)
-        oracle.look(atBase: base, of: number, isReading: isReading)
+        oracle.look(atBase: base, of: number, isReading: house.line.isReading)
         inspectLodger(house)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
             oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")

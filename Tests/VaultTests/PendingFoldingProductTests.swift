@@ -55,9 +55,20 @@ import Vault
             let isKept =
                 after.id == one.before.id && after.userID == one.before.userID
                 && after.cipherID == one.before.cipherID && after.created == one.before.created
-                && after.baseline == one.before.baseline && after.baseCopy == one.before.baseCopy
                 && after.attempts == one.before.attempts && after.backup == one.before.backup
             #expect(isKept, "\(one)")
+        }
+    }
+
+    @Test func `the ground stays, but for those who have seen what upstream has meanwhile`() {
+        for one in Self.cases {
+            guard let after = one.folding.change else { continue }
+            let isHidden = if case .other = one.before.intent { false } else { true }
+            let seen = isHidden ? nil : one.footing
+            let isRight =
+                after.baseline == (seen.map(\.revision) ?? one.before.baseline)
+                && after.baseCopy == (seen.map(\.copy) ?? one.before.baseCopy)
+            #expect(isRight, "\(one)")
         }
     }
 

@@ -51,13 +51,29 @@ enum Aftercare {
         }
     }
 
+    /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most.
     static func forget(before moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
+        let reached = try db.first("SELECT value FROM setting WHERE name = 'forgotten'") {
+            (row) throws(DatabaseError) in Int64(try row.text(0))
+        }
+        let next = (reached ?? nil).map { Moment(ticks: $0).advanced(bySeconds: stride) }
+        let moment = min(moment, next ?? moment)
+        try db.execute(
+            """
+            INSERT INTO setting VALUES ('forgotten', ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """,
+            .text(moment.ticks.description)
+        )
         for table: StaticString in [
             "DELETE FROM brought_up WHERE settled_ticks < ?",
             "DELETE FROM stray WHERE settled_ticks < ?",
         ] { try db.execute(table, .int(Int(moment.ticks))) }
         try OwnHistory.sweep(db)
     }
+
+    /// In seconds. A host that is up for an hour a day still forgets as fast as it learns.
+    private static let stride: Int64 = 12 * 3_600
 
     /// Files that were set aside by an earlier version have no such tables.
     static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {

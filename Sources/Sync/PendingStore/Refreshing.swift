@@ -64,7 +64,9 @@ extension Store {
         return try await write { (db) throws(DatabaseError) in
             var refreshed = Refreshed()
             guard try AccountTable.contains(userID, db) else { return refreshed }
-            refreshed.offered = try isFallback ? offering.make(db) : offering.makeOfUndone(db)
+            // Whether it has gone back or not, it may have carried out late what it never answered.
+            if isFallback { refreshed.offered = try offering.make(db) }
+            refreshed.offered += try offering.makeOfUndone(db)
             let written = try BaseTable.advanceClock(of: userID, db)
             refreshed.mark = RefreshMark(written: written)
             try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)

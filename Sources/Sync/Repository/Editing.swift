@@ -319,7 +319,6 @@ extension Repository {
         case .landed(let cipherID):
             tellQueued()
             return .saved(cipherID)
-        case .withdrawn: throw .outOfDate
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
             throw .upstream(setback)

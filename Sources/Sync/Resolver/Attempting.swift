@@ -19,8 +19,7 @@ extension Resolver {
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
-            let cipherID = try await errand.bring() ?? change.cipherID
-            return errand.isWithdrawn ? .withdrawn : .saved(cipherID: cipherID)
+            return try await .saved(cipherID: errand.bring() ?? change.cipherID)
         } catch {
             return try await errand.answer(to: error)
         }

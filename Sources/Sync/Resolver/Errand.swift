@@ -30,8 +30,6 @@ struct Errand {
     var done: Set<Deed> = []
     var isCreated = false
     var isAdopted = false
-    /// What was wanted when this began was given up for what others have made of the item.
-    var isWithdrawn = false
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.
     var fileSource: Cipher?

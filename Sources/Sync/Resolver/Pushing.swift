@@ -255,7 +255,6 @@ extension Errand {
         _ status: Receipt.Status
     ) async throws(Halt) -> Turn {
         fresh = copy
-        if landed == nil { isWithdrawn = status == .restored }
         if let base = BaseCipher(copy, of: desk.userID), try await enter(base) == base {
             try await putBase(base)
         }

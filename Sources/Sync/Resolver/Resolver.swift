@@ -109,8 +109,6 @@ public enum Attempted: Sendable {
     case saved(cipherID: String)
     /// Upstream has it, and the disk does not take that down. A run finds it out again.
     case landed(cipherID: String)
-    /// Others have changed the item since its owner saw it, so the wish was withdrawn. The record is gone.
-    case withdrawn
     /// Upstream will not have it, and the caller is told so. The record is as it was, but for its
     /// version.
     case refused(Setback, version: Int64)

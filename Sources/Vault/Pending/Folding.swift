@@ -98,7 +98,7 @@ extension PendingChange {
         on footing: Footing? = nil
     ) -> PendingChange {
         var change = self
-        if mutated(.foldsOntoNewGround), let footing {
+        if let footing, hidesNothing || mutated(.foldsOntoNewGround) {
             change.rebase(onto: footing, cipherID: cipherID)
         }
         change.intent = intent
@@ -111,6 +111,11 @@ extension PendingChange {
         change.failures = 0
         change.lastFailure = nil
         return change
+    }
+
+    /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.
+    private var hidesNothing: Bool {
+        if case .other = intent { true } else { false }
     }
 
     private func passwordChanges(after wish: Edit.Wish) -> Int64 {

@@ -125,6 +125,36 @@ import Vault
         }
     }
 
+    @Test func `G-RES1 what a slow upstream undoes is done again though its clock was set back`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.shiftClock(seconds: -3_600)
+            // Its earlier stamp makes the list look like one from before.
+            try await ada.elsewhere.edit(other, Rows.password("theirs"))
+            let first = try await ada.edit(id, Rows.password("first here")).change
+            await world.server.inject(Fault(.drop, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            world.time.pass(.seconds(1))
+            let late = try Cipher(#require(first.intent.snapshot).json)
+            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let doubted = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(doubted.outcome == .failed)
+            world.time.pass(.seconds(70))
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.item(id).login?.password == "second")
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+        }
+    }
+
     @Test func `a create that was answered leaves nothing to watch`() async throws {
         try await World.open { world in
             let ada = try await world.person()
@@ -505,6 +535,33 @@ import Vault
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: present)
             #expect(items.contains { $0.login?.password == "second" })
+        }
+    }
+
+    @Test func `A6-N3, G-CLOCK a clock that leaps by a month makes nothing old at once`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let week: Int64 = 7 * 24 * 3_600
+            func sweep(after seconds: Int64) async throws {
+                let moment = world.surroundings.now.advanced(bySeconds: seconds - week)
+                try await world.store.forgetReceipts(before: moment)
+            }
+            try await sweep(after: 0)
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                for hour in 0..<12 { try await sweep(after: 4 * week + Int64(hour) * 3_600) }
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+            for _ in 0..<15 { try await sweep(after: 4 * week) }
+            let brought = try world.store.reader.read { (db) throws(DatabaseError) in
+                try db.first("SELECT count(*) FROM brought_up") {
+                    (row) throws(DatabaseError) in try row.int(0)
+                }
+            }
+            #expect(brought == 0, "A month later it is old after all.")
         }
     }
 
