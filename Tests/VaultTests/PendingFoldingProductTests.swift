@@ -64,7 +64,7 @@ import Vault
         for one in Self.cases {
             guard let after = one.folding.change else { continue }
             let isHidden = if case .other = one.before.intent { false } else { true }
-            let seen = isHidden ? nil : one.footing
+            let seen = isHidden || one.footing?.copy == nil ? nil : one.footing
             let isRight =
                 after.baseline == (seen.map(\.revision) ?? one.before.baseline)
                 && after.baseCopy == (seen.map(\.copy) ?? one.before.baseCopy)

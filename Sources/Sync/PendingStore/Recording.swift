@@ -168,7 +168,7 @@ private struct Entry: Sendable {
         }
         let folding: Folding
         if let pending = stored?.change {
-            folding = pending.fold(edit, footing: try BaseTable.footing(lane, db))
+            folding = pending.fold(edit, footing: try footing(lane, under: pending, db))
         } else {
             let base = try BaseTable.find(lane, db)
             // Nothing begins on a ground that is not what upstream said.
@@ -181,6 +181,18 @@ private struct Entry: Sendable {
             return .full(limit: limit)
         }
         return .made(try keep(folding, stored, db))
+    }
+
+    /// With what upstream says of it, where that was to be seen.
+    private func footing(
+        _ lane: Lane,
+        under pending: PendingChange,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Footing? {
+        if pending.hidesNothing, let base = try BaseTable.find(lane, db), !base.isDamaged {
+            return base.footing
+        }
+        return try BaseTable.footing(lane, db)
     }
 
     private func begin(_ lane: Lane, _ footing: Footing?) -> Folding {

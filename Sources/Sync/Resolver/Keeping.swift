@@ -21,8 +21,13 @@ extension Errand {
     /// this next, and needs no second backup copy of it.
     private func learn(_ copy: Cipher) async throws(Halt) {
         guard let base = BaseCipher(copy, of: desk.userID), let known = try known(base.lane),
-            known.revision.moment < base.revision.moment, !mutated(.unlearns)
+            known != base, !mutated(.unlearns)
         else { return }
+        // Two versions may have the same stamp, or one that was cut off. What upstream shows came after what
+        // the edit was made on; it need not have come after what a list has said since.
+        let isGround =
+            known.json == change.baseCopy && !base.revision.isEarlier(than: known.revision)
+        guard known.revision.moment < base.revision.moment || isGround else { return }
         try await putBase(base)
     }
 

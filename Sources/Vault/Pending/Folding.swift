@@ -98,7 +98,7 @@ extension PendingChange {
         on footing: Footing? = nil
     ) -> PendingChange {
         var change = self
-        if let footing, hidesNothing || mutated(.foldsOntoNewGround) {
+        if let footing, (hidesNothing && footing.copy != nil) || mutated(.foldsOntoNewGround) {
             change.rebase(onto: footing, cipherID: cipherID)
         }
         change.intent = intent
@@ -114,7 +114,7 @@ extension PendingChange {
     }
 
     /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.
-    private var hidesNothing: Bool {
+    public var hidesNothing: Bool {
         if case .other = intent { true } else { false }
     }
 

@@ -361,6 +361,42 @@ import Vault
         }
     }
 
+    @Test func `P4, T-11 what gave way within a second gives way once, though the edit is refused`()
+        async throws
+    {
+        try await World.open { world in
+            await world.server.setStampDigits(0)
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            // An edit in the trash asks first.
+            try await ada.elsewhere.trash(id)
+            try await ada.refresh()
+            let item = try await ada.elsewhere.item(id)
+            let theirs = try item.edited(
+                by: ItemBody(Array(Rows.password("theirs").utf8)),
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.elsewhere.put(id, theirs.cipher, over: item.cipher)
+            let revision = try await ada.elsewhere.item(id).cipher.revisionDate
+            try #require(revision == item.cipher.revisionDate)
+            for mine in ["mine", "mine again"] {
+                let refusal = Canned.refusal(400, "No cats allowed.")
+                await world.server.inject(
+                    Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
+                )
+                let recorded = try await ada.edit(id, Rows.password(mine), atOnce: true)
+                guard case .refused(_, let version) = try await ada.attempt(recorded) else {
+                    throw Unexpected("not refused")
+                }
+                #expect(try await world.store.withdraw(recorded, expecting: version))
+                #expect(try ada.item(id).login?.password == "theirs")
+            }
+            #expect(try await ada.elsewhere.items.count == 2, "The item and one copy.")
+        }
+    }
+
     @Test func `I7 what upstream shows when it restores is compared before it is overwritten`()
         async throws
     {
