@@ -77,10 +77,12 @@ extension Stage {
         }
     }
 
-    /// Waits until nothing is pending but what upstream refuses: for twice the longest backoff.
+    /// Waits until nothing is pending but what upstream refuses: for twice the longest backoff, and as long
+    /// again where a host's clock was set, because that may make of each wait two.
     private func becomesQuiet(_ invariant: String) async -> Bool {
         let start = time.elapsed
-        while time.elapsed < max(start, quietUntil) + .seconds(2 * 900 + 150) {
+        let waits = oracle.with(\.hasRightClocks) ? 2 : 4
+        while time.elapsed < max(start, quietUntil) + .seconds(waits * 900 + 150) {
             await pass(.seconds(30))
             for site in sites { site.lookForProgress() }
             guard oracle.breach == nil, sites.allSatisfy({ $0.house != nil }) else { return false }

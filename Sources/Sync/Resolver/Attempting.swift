@@ -15,6 +15,7 @@ extension Resolver {
             return .unanswered(.locked, version: change.version)
         }
         var errand = Errand(change, desk, isQueued: recorded.before != nil)
+        errand.announced = change.attempts.last
         do throws(Halt) {
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
@@ -39,7 +40,6 @@ extension Errand {
     /// Sends the only edit there is, without asking first what upstream holds.
     fileprivate mutating func bringAsItIs() async throws(Halt) -> String? {
         try check()
-        announced = change.attempts.last
         if case .create = change.intent { return try await goOn(after: create(as: .pushed)) }
         guard let copy = try base() else { throw .doubt(.unconfirmed) }
         return try await goOn(after: push(over: copy, isCertain: false))

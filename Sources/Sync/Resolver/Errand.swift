@@ -233,7 +233,7 @@ struct Errand {
 
     /// Of what it answers to a request upstream knows best, whatever its clock says, unless a list has come
     /// while that answer was on its way; not so of what it has under an id that is new to this change.
-    private func isOutdated(_ answered: BaseCipher, beside left: BaseCipher) -> Bool {
+    func isOutdated(_ answered: BaseCipher, beside left: BaseCipher) -> Bool {
         let isNews = answered.lane.cipherID != change.cipherID || left != knownBefore
         return isNews && !left.isDamaged && answered.revision.isEarlier(than: left.revision)
     }

@@ -97,10 +97,11 @@ extension Errand {
     }
 
     /// Upstream does not say how something looks that it has put into the trash. What a list has said
-    /// of it meanwhile is younger than what was put together from the copy before.
+    /// of it meanwhile stands if it is younger than what was put together from the copy before: it may
+    /// have been asked for before the content went out.
     private func latest(_ trashed: Cipher) throws(Halt) -> Cipher {
-        guard let before = knownBefore, let now = try known(before.lane), now != before,
-            let listed = try? Cipher(now.json)
+        guard let put = BaseCipher(trashed, of: desk.userID), let now = try known(put.lane),
+            isOutdated(put, beside: now), let listed = try? Cipher(now.json)
         else { return trashed }
         return listed.isInTrash ? listed : listed.trashed(at: desk.now)
     }

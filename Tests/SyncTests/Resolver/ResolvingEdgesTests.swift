@@ -2,6 +2,7 @@ import Crypto
 import EmbeddedUpstream
 import JSON
 import MeshSupport
+import Messaging
 import Metrics
 import Records
 import SQLite
@@ -358,6 +359,31 @@ import Vault
             try await ada.run()
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
             #expect(passwords.sorted() == ["again", "theirs"])
+        }
+    }
+
+    @Test func `I5 a list from before the content went out takes nothing back in the trash`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.wish(.trash, id)
+            // The same content with another stamp: base will follow, and nobody gives way.
+            let there = try await ada.elsewhere.item(id).cipher
+            try await ada.elsewhere.put(id, there, over: there)
+            let recorded = try await ada.edit(id, Rows.password("mine again"), atOnce: true)
+            // Right before the PUT is carried out; the GET's path ends in /details.
+            world.wire.interrupt("/ciphers/\(id)") { try await ada.refresh() }
+            guard case .saved = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            #expect(try ada.item(id).login?.password == "mine again")
+            #expect(try ada.base(id)?.isTrashed == true)
+            // Nor is it taken for something that upstream has undone.
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine again")
         }
     }
 
