@@ -274,6 +274,9 @@ extension Knowledge {
         }
         for item in items where !item.isBackup {
             guard let origin = item.origin else { continue }
+            // Such a stamp may be that of before the trash as well, and a list of such is not believed at
+            // once.
+            if id == nil, hasOddStamps, item.isTrashed, !item.revision.contains(".") { continue }
             let since = origins[origin]?.trashDelivered[host] ?? now
             origins[origin]?.trashDelivered[host] = item.isTrashed ? since : nil
         }

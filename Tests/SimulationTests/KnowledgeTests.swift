@@ -251,6 +251,27 @@ import Testing
         #expect(Self.breaches(knowledge) == ["I1"])
     }
 
+    @Test func `a list whose stamps have lost their digits tells nobody of the trash`() {
+        var knowledge = Knowledge("bitwarden")
+        knowledge.hasOddStamps = true
+        let item = knowledge.scene()
+        let (written, word) = Self.edit(item, &knowledge)
+        var edited = written
+        knowledge.words[word]?.isLive = true
+        var trashed = item
+        trashed.isTrashed = true
+        knowledge.observe([item.id: trashed], by: .other)
+        knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
+        edited.isTrashed = true
+        // Who has asked for the item by itself knows it.
+        var told = knowledge
+        told.deliver(item.id, of: told.upstream, to: 0, at: .seconds(1))
+        told.observe([item.id: edited], by: Self.push)
+        #expect(Self.breaches(told) == ["I1"])
+        knowledge.observe([item.id: edited], by: Self.push)
+        #expect(Self.breaches(knowledge).isEmpty)
+    }
+
     @Test func `a refused edit gives way to anything`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()

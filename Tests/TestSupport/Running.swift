@@ -14,7 +14,7 @@ public final class Running: Sendable {
     public var pid: Int32 { process }
 
     /// - Parameters:
-    ///   - environment: Instead of the test's own.
+    ///   - environment: Instead of the test's own, but for what the sanitizers are told.
     ///   - terminal: The path of a terminal that becomes the program's own.
     public init(
         _ program: String,
@@ -38,7 +38,8 @@ public final class Running: Sendable {
         // A session of its own, or the terminal could not become its own.
         posix_spawnattr_setflags(&attributes, 0x80)
         var words = ([program] + arguments).map { strdup($0) } + [nil]
-        var variables = environment.map { strdup("\($0.key)=\($0.value)") } + [nil]
+        let told = environment.merging(Sanitizer.options) { given, _ in given }
+        var variables = told.map { strdup("\($0.key)=\($0.value)") } + [nil]
         defer { for word in words + variables { free(word) } }
         var child = pid_t()
         let code = posix_spawn(&child, program, &actions, &attributes, &words, &variables)

@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a sanitizer takes from a test that looks at real time.
 public enum Sanitizer {
     #if ADDRESS_SANITIZER || THREAD_SANITIZER
@@ -6,4 +8,11 @@ public enum Sanitizer {
     #else
         public static let slowness = 1
     #endif
+
+    /// What the sanitizers were told, for the programs that a test starts: they are built with them as well.
+    static var options: [String: String] {
+        ["ASAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS"].reduce(into: [:]) { options, name in
+            if let value = getenv(name) { options[name] = String(cString: value) }
+        }
+    }
 }

@@ -131,6 +131,22 @@ extension Folding {
         #expect(change.type == .update)
     }
 
+    @Test func `T-35 who goes on in the trash with what waits takes nothing of it back`() throws {
+        let inside = Snapshot.sample(
+            #"{"type":1,"name":"new","deletedDate":"2026-01-09T00:00:00.000Z"}"#
+        )
+        let again = edit(.update(inside, changesPassword: false))
+        func folded(_ intent: Intent) -> Intent? {
+            PendingChange.sample(intent).fold(again, footing: .trashed).change?.intent
+        }
+        #expect(folded(.update(old, trash: nil, .none)) == .update(inside, trash: .restored, .none))
+        // Who began there, or put it there, wants it to stay.
+        #expect(folded(.update(inside, trash: nil, .none)) == .update(inside, trash: nil, .none))
+        #expect(folded(.softDelete(old, .none)) == .update(inside, trash: .trashed, .none))
+        let begun = begin(again.wish, footing: .trashed).change?.intent
+        #expect(begun == .update(inside, trash: nil, .none))
+    }
+
     @Test func `T-28 an update, then the deletion: the first baseline stays`() throws {
         let update = PendingChange.sample(.update(old, trash: nil, .none))
         let change = try #require(update.fold(edit(.hardDelete), footing: .sample).change)

@@ -63,6 +63,10 @@ extension PendingChange {
         case .create: return .take(.create(snapshot, adjustments))
         case .hardDelete where ground.isUnborn: return .wake(.create(snapshot, adjustments))
         case .hardDelete: return .wake(.update(snapshot, trash: nil, adjustments))
+        // What waits was written before others put it into the trash, so it is to come out of there; who
+        // goes on with it there takes nothing of that back.
+        case .update(let waiting, nil, _) where snapshot.isTrashed && !waiting.isTrashed:
+            return .take(.update(snapshot, trash: .restored, adjustments))
         case .update, .softDelete, .other:
             return .take(.update(snapshot, trash: intent.trash, adjustments))
         }

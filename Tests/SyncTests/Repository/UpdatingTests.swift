@@ -198,6 +198,28 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `T-35 what waits comes out of the trash, also when it is edited there once more`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            world.wire.isCut = true
+            #expect(try await home.update(id, password("mine")).isQueued)
+            world.wire.isCut = false
+            try await ada.elsewhere.trash(id)
+            try await ada.refresh()
+            #expect(try await home.view(id)?.item.cipher.isInTrash == true)
+            world.wire.isCut = true
+            #expect(try await home.update(id, password("mine again")).isQueued)
+            world.wire.isCut = false
+            _ = try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine again")
+            #expect(!item.cipher.isInTrash)
+        }
+    }
+
     @Test func `row 103: a locked vault takes no edit and shows nothing`() async throws {
         try await atHome { world, home, id in
             home.person.keys.lock()
