@@ -17,20 +17,23 @@ extension Stage {
         }
         guard await retryEverything() else { return }
         // One sync, and a second look at what was hard to believe.
-        await passOneSync()
-        if sites.contains(where: \.isSignedOut) {
-            // Only now has anybody heard that the session is over.
-            for site in sites where site.isSignedOut { await site.signInAgain() }
-            await pass(.seconds(400))
-        }
+        await hearOfEverything()
         if oracle.with({ $0.hasLied || $0.hasOddStamps }) { await askAgain() }
         // What upstream has forgotten is offered to it again, maybe under a key from before.
         guard await becomesQuiet("I3"), await retryEverything(), oracle.breach == nil else {
             return
         }
         // What one host has brought up last, the other hears of at its next sync.
-        if sites.count > 1 { await passOneSync() }
+        if sites.count > 1 { await hearOfEverything() }
         await judge()
+    }
+
+    /// One sync. Whoever hears only then that the session is over signs in again.
+    private func hearOfEverything() async {
+        await passOneSync()
+        guard sites.contains(where: \.isSignedOut) else { return }
+        for site in sites where site.isSignedOut { await site.signInAgain() }
+        await pass(.seconds(400))
     }
 
     private func calm() async {

@@ -15,7 +15,8 @@ enum Aftercare {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard try AccountTable.contains(lane.userID, db) else { return }
-        try watch(settlement, lane, db)
+        let moment = try youngEnough(settlement.receipts.at, db)
+        try watch(settlement, lane, moment, db)
         let (cipherID, isGone): (String, Bool)
         switch settlement.upstream {
         case .holds(let base): (cipherID, isGone) = (base.lane.cipherID, false)
@@ -29,7 +30,7 @@ enum Aftercare {
             .text(lane.userID),
             .text(cipherID),
             .int(isGone ? 1 : 0),
-            .int(Int(settlement.receipts.at.ticks)),
+            .int(Int(moment.ticks)),
             .blob(settlement.keyFingerprint),
             known.map { .int(Int($0.ticks)) } ?? .null
         )
@@ -38,6 +39,7 @@ enum Aftercare {
     private static func watch(
         _ settlement: Settlement,
         _ lane: Lane,
+        _ moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         for stray in settlement.strays {
@@ -46,17 +48,14 @@ enum Aftercare {
                 .text(lane.userID),
                 .blob(stray.fingerprint),
                 .text(stray.keeperID),
-                .int(Int(settlement.receipts.at.ticks))
+                .int(Int(moment.ticks))
             )
         }
     }
 
     /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most.
     static func forget(before moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
-        let reached = try db.first("SELECT value FROM setting WHERE name = 'forgotten'") {
-            (row) throws(DatabaseError) in Int64(try row.text(0))
-        }
-        let next = (reached ?? nil).map { Moment(ticks: $0).advanced(bySeconds: stride) }
+        let next = try reached(db)?.advanced(bySeconds: stride)
         let moment = min(moment, next ?? moment)
         try db.execute(
             """
@@ -74,6 +73,22 @@ enum Aftercare {
 
     /// In seconds. A host that is up for an hour a day still forgets as fast as it learns.
     private static let stride: Int64 = 12 * 3_600
+
+    /// Up to when everything was forgotten.
+    private static func reached(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
+        let ticks = try db.first("SELECT value FROM setting WHERE name = 'forgotten'") {
+            (row) throws(DatabaseError) in Int64(try row.text(0))
+        }
+        return (ticks ?? nil).map { Moment(ticks: $0) }
+    }
+
+    /// A clock that was set back would have what is new be forgotten at once.
+    private static func youngEnough(
+        _ moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Moment {
+        max(moment, try reached(db)?.advanced(bySeconds: Chore.secondsOfReceipts) ?? moment)
+    }
 
     /// Files that were set aside by an earlier version have no such tables.
     static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {

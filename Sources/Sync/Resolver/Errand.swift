@@ -140,14 +140,31 @@ struct Errand {
             try Self.cipher(snapshot.json)
         }
         let base = change.baseCopy.flatMap { try? Cipher($0) }
-        let found =
-            list.find(snapshot, madeOf: base, fingerprints: sent)
-            ?? snapshot.flatMap { snapshot in
-                guard snapshot.key == nil else { return nil }
-                return list.find(snapshot, since: change.created, openedWith: desk.keys)
+        return try await find(in: list) { shelf in
+            shelf.find(snapshot, madeOf: base, fingerprints: sent)
+                ?? snapshot.flatMap { snapshot in
+                    guard snapshot.key == nil else { return nil }
+                    return shelf.find(snapshot, since: change.created, openedWith: desk.keys)
+                }
+        }
+    }
+
+    /// What was made of something that we sent; nil if there is certainly nothing. What a list misses is
+    /// asked for by itself, because the list may be an old one.
+    func find(
+        in list: Listing.Content,
+        by look: (Listing.Shelf) -> Cipher?
+    ) async throws(Halt) -> Cipher? {
+        if let found = look(list.listed) { return found }
+        if let id = look(list.missed)?.id {
+            do throws(Setback) {
+                return try await desk.upstream.cipher(id, desk.urgency)
+            } catch {
+                guard case .missing = error.reason else { throw .setback(error) }
             }
-        if found == nil { try list.confirmAbsence() }
-        return found
+        }
+        try list.confirmAbsence()
+        return nil
     }
 
     /// A slow server may carry out what it never answered, so nothing is taken for lost too early.
@@ -289,7 +306,7 @@ struct Errand {
     private mutating func read() async throws(Halt) -> Cipher? {
         if !distrustsList, change.intent.trash != .trashed, change.intent != .hardDelete,
             let list = desk.listing.content, list.isBelieved,
-            let listed = list.ciphers[change.cipherID]
+            let listed = list.listed.ciphers[change.cipherID]
         {
             return try Self.cipher(listed.json)
         }
@@ -300,8 +317,8 @@ struct Errand {
         }
         if mutated(.trustsOneRefusal) { return nil }
         let list = try await list()
-        try list.confirmAbsence()
-        if list.ciphers[change.cipherID] != nil { throw .doubt(.unconfirmed) }
+        try list.confirmAbsence(isSaid: true)
+        if list.listed.ciphers[change.cipherID] != nil { throw .doubt(.unconfirmed) }
         return nil
     }
 

@@ -179,13 +179,11 @@ extension Errand {
         guard let sent, sent.outcome != .refused else { return nil }
         try beLateEnough(for: .backup)
         let list = try await list()
-        let found =
-            list.find(cipher, fingerprints: [])
-            ?? list.find(cipher, since: sent.moment, openedWith: desk.keys)
-        guard let found, let id = found.id else {
-            try list.confirmAbsence()
-            return nil
+        let found = try await find(in: list) { shelf in
+            shelf.find(cipher, fingerprints: [])
+                ?? shelf.find(cipher, since: sent.moment, openedWith: desk.keys)
         }
+        guard let id = found?.id else { return nil }
         try await keepNote(id)
         return id
     }
@@ -202,7 +200,9 @@ extension Errand {
         if made.contains(where: { $0.outcome == .unknown }) { try beLateEnough(for: .backup) }
         let list = try await list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
-        let copies = list.backups(of: cipher, besides: own, openedWith: desk.keys)
+        let copies = [list.listed, list.missed].flatMap {
+            $0.backups(of: cipher, besides: own, openedWith: desk.keys)
+        }
         for id in copies where try await stands(id, as: cipher) { return id }
         if copies.isEmpty { try list.confirmAbsence() }
         return nil

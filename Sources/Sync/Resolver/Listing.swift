@@ -7,19 +7,35 @@ internal import Vault
 final class Listing: Sendable {
     /// What the answer says, ready to be looked into.
     struct Content: Sendable {
-        let ciphers: [String: BaseCipher]
+        let listed: Shelf
+        /// What was known before and is not in it. With an old answer that may be there all the same.
+        let missed: Shelf
         fileprivate let trust: Trust
         let folderIDs: Set<String>
-        fileprivate let keys = Index<String>()
-        fileprivate let contents = Index<[UInt8]>()
-        fileprivate let seals = Index<String>()
-        fileprivate let openContents = Index<[UInt8]>()
-        fileprivate let copies = Index<String>()
+    }
+
+    /// Ciphers, to be looked through.
+    struct Shelf: Sendable {
+        let ciphers: [String: BaseCipher]
+        private let keys = Index<String>()
+        private let contents = Index<[UInt8]>()
+        private let seals = Index<String>()
+        private let openContents = Index<[UInt8]>()
+        private let copies = Index<String>()
+
+        fileprivate init(_ ciphers: some Sequence<BaseCipher>) {
+            self.ciphers = Dictionary(
+                ciphers.map { ($0.lane.cipherID, $0) },
+                uniquingKeysWith: { _, last in last }
+            )
+        }
     }
 
     fileprivate enum Trust: Sendable {
         /// The answer is whole, is about this account, and does not come from an earlier point in time.
         case whole
+        /// Nearly everything is gone in it. It bears out what upstream says of one thing by itself.
+        case shrunk
         /// It comes from an earlier point in time.
         case behind
         case none
@@ -91,10 +107,9 @@ final class Listing: Sendable {
 
 extension Listing.Content {
     init(_ fetched: Fetched, userID: String, known: [BaseCipher], at now: Moment) {
-        ciphers = Dictionary(
-            fetched.ciphers.map { ($0.lane.cipherID, $0) },
-            uniquingKeysWith: { _, last in last }
-        )
+        let listed = Listing.Shelf(fetched.ciphers)
+        self.listed = listed
+        missed = Listing.Shelf(known.filter { listed.ciphers[$0.lane.cipherID] == nil })
         let footing = SyncFooting(
             userID: userID,
             ciphers: Dictionary(
@@ -106,24 +121,29 @@ extension Listing.Content {
         trust =
             switch Belief(in: fetched.picture, on: footing, at: now) {
             case .believed, .confirmed: .whole
-            // Nothing is taken from here on this list's word alone.
-            case .doubted(let doubt): doubt.kind == .shrink ? .whole : .behind
+            case .doubted(let doubt): doubt.kind == .shrink ? .shrunk : .behind
             case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
     }
 
-    var isBelieved: Bool { trust == .whole }
+    /// Whether what is in it is as it says. What is not may be there all the same.
+    var isBelieved: Bool { trust == .whole || trust == .shrunk }
 
     /// Ends whoever misses something in it, unless that is certainly gone.
-    func confirmAbsence() throws(Halt) {
+    ///
+    /// - Parameter isSaid: Whether upstream, asked for that alone, says so, too.
+    func confirmAbsence(isSaid: Bool = false) throws(Halt) {
         switch trust {
         case .whole: break
-        case .behind: throw .behind
+        case .shrunk where isSaid: break
+        case .shrunk, .behind: throw .behind
         case .none: throw .doubt(.unconfirmed)
         }
     }
+}
 
+extension Listing.Shelf {
     /// The cipher that was made of something that we sent: with the same item key, or, where that has
     /// none, with the same sealed content, or else with a part of it.
     ///
@@ -156,7 +176,7 @@ extension Listing.Content {
     }
 }
 
-extension Listing.Content {
+extension Listing.Shelf {
     /// The same when everything in it was sealed anew meanwhile, as is done to an item without a key
     /// of its own when the account gets another key: what says the same, and is no older than what was
     /// sent. Costs the opening of everything, once in a run.

@@ -205,6 +205,65 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `P8, I4 on the word of a list that lacks nearly everything nothing is made twice`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, _ in
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            await world.server.inject(Fault(.keepOnly(0), on: .sync))
+            world.wire.forget()
+            #expect(try await ada.run().isInDoubt)
+            #expect(world.wire.requests == ["GET /api/sync"])
+            let change = try #require(try ada.change(made))
+            #expect(change.failures == 0 && change.lastFailure?.kind == "behind")
+            world.time.pass(.seconds(35))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `what is made anew waits no longer than until such a list is believed`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            _ = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.drop, on: .createCipher))
+            try await ada.run()
+            try await ada.elsewhere.delete(id)
+            world.time.pass(.seconds(25))
+            #expect(try await ada.run().isInDoubt)
+            try await ada.refresh()
+            world.time.pass(.seconds(35))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `G-RES1 what was seen already is asked for by itself where an old list lacks it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, _ in
+            _ = try await ada.upstream.fetch(.patient)
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            try await ada.refresh()
+            world.time.pass(.seconds(25))
+            await world.server.inject(Fault(.stale, on: .sync))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `P7 what a list from an earlier time lacks is not made anew, and is not held against it`(
         _ personality: Personality.Name
     ) async throws {

@@ -565,6 +565,22 @@ import Vault
         }
     }
 
+    @Test func `A6-N3, G-CLOCK what is settled under a clock that was set back is not old at once`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let right = world.surroundings.now.advanced(bySeconds: 128 * 24 * 3_600)
+            try await world.store.forgetReceipts(before: right)
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                try await world.store.forgetReceipts(before: right)
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+        }
+    }
+
     @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
         try await Rows.open { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
