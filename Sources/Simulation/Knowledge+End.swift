@@ -76,10 +76,11 @@ extension Knowledge {
     }
 
     /// A deletion yields to those who wrote what its writer had not seen, and to nobody else; unless
-    /// stamps do not tell who has written.
+    /// stamps do not tell who has written. What an organisation has nobody here has seen.
     private mutating func judgeDeletions() {
         if hasOddStamps { return }
-        for item in upstream.values.sorted(by: { $0.id < $1.id }) where !item.isBackup {
+        for item in upstream.values.sorted(by: { $0.id < $1.id })
+        where !item.isBackup && !item.isShared {
             guard let name = item.origin, let origin = origins[name],
                 origin.isToBeRemoved(by: origin.deletions)
             else { continue }
@@ -92,7 +93,7 @@ extension Knowledge {
     private mutating func judgeTrash() {
         if hasOddStamps || hasLied { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id })
-        where !item.isBackup && !item.isTrashed {
+        where !item.isBackup && !item.isTrashed && !item.isShared {
             guard let name = item.origin, let origin = origins[name], origin.lateIDs.isEmpty,
                 origin.isToBeRemoved(by: origin.trashings)
             else { continue }

@@ -99,7 +99,7 @@ extension Knowledge {
         let base = self.base[host] ?? [:]
         self.base[host] = new
         let told = lies[host] ?? []
-        if !isReading { lies[host] = nil }
+        lies[host] = isReading ? Array(told.suffix(1)) : nil
         // An item that is said to be missing bears out a list that lacks it, and is no list by itself.
         let lists = told.count { $0 != .missing }
         let lies = lists > 0 && lists < told.count ? lists + 1 : lists

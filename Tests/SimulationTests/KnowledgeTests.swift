@@ -186,6 +186,33 @@ import Testing
         #expect(Self.breaches(touched).isEmpty)
     }
 
+    @Test func `what an organisation has of it is not for who removed his own`() throws {
+        var knowledge = Knowledge("vaultwarden", hosts: 2)
+        let item = knowledge.scene()
+        let name = try #require(item.origin)
+        // Others deleted it, each of two hosts brought it back, and one of these was given away.
+        knowledge.origins[name]?.isDeletedElsewhere = true
+        var given = PlainItem(id: "2", revision: "a")
+        (given.values, given.origin, given.isShared) = (item.values, item.origin, true)
+        knowledge.observe([item.id: item, given.id: given], by: .other)
+        knowledge.see(item, at: 1)
+        let seen = knowledge.origins[name]?.changesSeen[1]
+        knowledge.origins[name]?.trashings[1] = .init(fate: .queued, changesSeen: seen)
+        knowledge.origins[name]?.deletions[1] = .init(fate: .queued, changesSeen: seen)
+        var kept = knowledge
+        kept.judge(shown: [[item]])
+        #expect(Self.breaches(kept) == ["I1", "I1"])
+        var trashed = item
+        trashed.isTrashed = true
+        knowledge.origins[name]?.deletions[1] = nil
+        knowledge.observe(
+            [item.id: trashed, given.id: given],
+            by: .host(1, .trash, known: nil, left: .seconds(2))
+        )
+        knowledge.judge(shown: [[trashed]])
+        #expect(Self.breaches(knowledge).isEmpty)
+    }
+
     @Test func `a copy of what nobody else has written is noticed`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()

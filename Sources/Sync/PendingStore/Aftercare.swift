@@ -53,9 +53,13 @@ enum Aftercare {
         }
     }
 
-    /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most.
+    /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most, or
+    /// to where still nothing is forgotten.
     static func forget(before moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
-        let next = try reached(db)?.advanced(bySeconds: stride)
+        let next = [
+            try reached(db)?.advanced(bySeconds: stride),
+            try oldest(db)?.advanced(bySeconds: -Chore.secondsOfReceipts),
+        ].compactMap(\.self).max()
         let moment = min(moment, next ?? moment)
         try db.execute(
             """
@@ -73,6 +77,16 @@ enum Aftercare {
 
     /// In seconds. A host that is up for an hour a day still forgets as fast as it learns.
     private static let stride: Int64 = 12 * 3_600
+
+    private static func oldest(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
+        let ticks = try db.first(
+            """
+            SELECT min(ticks) FROM (SELECT min(settled_ticks) AS ticks FROM brought_up
+                UNION ALL SELECT min(settled_ticks) FROM stray)
+            """
+        ) { (row) throws(DatabaseError) in try row.int(orNil: 0) }
+        return (ticks ?? nil).map { Moment(ticks: Int64($0)) }
+    }
 
     /// Up to when everything was forgotten.
     private static func reached(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {

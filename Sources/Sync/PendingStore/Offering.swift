@@ -163,7 +163,7 @@ struct Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         if let stored = try PendingTable.find(row.lane, db) {
-            return try complete(stored, with: intent, isThere: present != nil, db)
+            return try complete(stored, with: intent, on: ground, isThere: present != nil, db)
         }
         let change = PendingChange(
             id: chance.identifier(at: now),
@@ -190,12 +190,16 @@ struct Offering {
     private func complete(
         _ stored: StoredChange,
         with intent: Intent,
+        on ground: Footing?,
         isThere: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         guard var record = stored.reading.value,
             let completed = record.change.intent.completed(by: intent, isThere: isThere)
         else { return false }
+        if let ground, record.change.hidesNothing {
+            record.change.rebase(onto: ground, cipherID: stored.summary.lane.cipherID)
+        }
         record.change.intent = completed
         record.change.version += 1
         return try PendingTable.replace(record, expecting: stored.summary.version, db)

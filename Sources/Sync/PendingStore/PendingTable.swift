@@ -47,8 +47,8 @@ enum PendingTable {
         ) { (row) throws(DatabaseError) in part(try StoredChange(row)) }.compactMap { $0 }
     }
 
-    /// Inserts the change or, if its cipher has one already, replaces what may be replaced: the id,
-    /// the dates of the first edit and its baseline stay, whatever is passed.
+    /// Inserts the change or, if its cipher has one already, replaces what may be replaced: the id
+    /// and the date of the first edit stay, whatever is passed.
     static func upsert(
         _ record: PendingRecord,
         _ db: borrowing Connection
@@ -63,8 +63,10 @@ enum PendingTable {
             ON CONFLICT (user_id, cipher_id) DO UPDATE SET version = version + 1,
                 change_type = excluded.change_type, state = excluded.state,
                 due_ticks = excluded.due_ticks, updated_ticks = excluded.updated_ticks,
+                baseline_text = excluded.baseline_text,
+                baseline_ticks = excluded.baseline_ticks,
                 password_changes = excluded.password_changes, snapshot = excluded.snapshot,
-                record = excluded.record
+                base_copy = excluded.base_copy, record = excluded.record
             """,
             .text(change.id),
             .text(change.userID),

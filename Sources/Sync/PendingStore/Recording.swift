@@ -11,14 +11,31 @@ public enum Standing: Sendable {
     case queued
 }
 
-/// What a caller has seen to be pending for a cipher. The id belongs to it, because the versions of
-/// each record begin anew.
-public enum Seen: Hashable, Sendable {
-    case nothing
-    case record(String, version: Int64)
+/// What a caller has seen of a cipher.
+public struct Seen: Hashable, Sendable {
+    /// What was pending. The id belongs to it, because the versions of each record begin anew.
+    enum Pending: Hashable, Sendable {
+        case nothing
+        case record(String, version: Int64)
+
+        init(_ summary: PendingSummary?) {
+            self = summary.map { .record($0.id, version: $0.version) } ?? .nothing
+        }
+    }
+
+    let pending: Pending
+    /// What upstream was said to have, where no content that was pending hid that.
+    let base: BaseCipher?
+
+    /// Neither upstream nor here.
+    public static let nothing = Seen(nil, base: nil)
 
     public init(_ change: PendingChange) {
-        self = .record(change.id, version: change.version)
+        (pending, base) = (.record(change.id, version: change.version), nil)
+    }
+
+    init(_ summary: PendingSummary?, base: BaseCipher?) {
+        (pending, self.base) = (Pending(summary), base)
     }
 }
 
@@ -131,12 +148,6 @@ extension PendingChange {
     }
 }
 
-extension Seen {
-    fileprivate init(_ summary: PendingSummary?) {
-        self = summary.map { .record($0.id, version: $0.version) } ?? .nothing
-    }
-}
-
 /// One edit on its way into the store.
 private struct Entry: Sendable {
     let edit: Edit
@@ -159,21 +170,27 @@ private struct Entry: Sendable {
         let stored = try PendingTable.find(lane, db)
         // Erasing takes the records along, so where there is one the account need not be looked up.
         if stored == nil, try !AccountTable.contains(lane.userID, db) { return .noAccount }
-        if let seen, seen != Seen(stored?.summary) {
-            return .made(.moved(to: stored?.summary.version ?? 0))
-        }
+        if let seen, seen.pending != Seen.Pending(stored?.summary) { return moved(stored) }
         // What a newer build meant by a type of its own is not for an edit to decide.
         if let stored, stored.change?.foreignType != nil || stored.change == nil {
             return .made(.unreadable)
         }
         let folding: Folding
-        if let pending = stored?.change {
-            folding = pending.fold(edit, footing: try footing(lane, under: pending, db))
+        if let pending = stored?.change, !pending.hidesNothing {
+            folding = pending.fold(edit, footing: try BaseTable.footing(lane, db))
         } else {
             let base = try BaseTable.find(lane, db)
-            // Nothing begins on a ground that is not what upstream said.
-            if base?.isDamaged == true { return .made(.unreadable) }
-            folding = begin(lane, base?.footing)
+            // The edit was made on one copy; it must not be taken for one of a newer.
+            if let seen, base?.isDamaged != true, seen.base != base, !mutated(.ignoresMovedGround) {
+                return moved(stored)
+            }
+            if let pending = stored?.change {
+                folding = pending.fold(edit, footing: try footing(base, lane, db))
+            } else {
+                // Nothing begins on a ground that is not what upstream said.
+                if base?.isDamaged == true { return .made(.unreadable) }
+                folding = begin(lane, base?.footing)
+            }
         }
         if stored == nil, folding.change != nil,
             let limit = try limits.reached(by: lane.userID, isSent: !standing.waits, db)
@@ -183,15 +200,17 @@ private struct Entry: Sendable {
         return .made(try keep(folding, stored, db))
     }
 
-    /// With what upstream says of it, where that was to be seen.
+    private func moved(_ stored: StoredChange?) -> Outcome {
+        .made(.moved(to: stored?.summary.version ?? 0))
+    }
+
+    /// With what upstream says of it, if that can be read.
     private func footing(
+        _ base: BaseCipher?,
         _ lane: Lane,
-        under pending: PendingChange,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Footing? {
-        if pending.hidesNothing, let base = try BaseTable.find(lane, db), !base.isDamaged {
-            return base.footing
-        }
+        if let base, !base.isDamaged { return base.footing }
         return try BaseTable.footing(lane, db)
     }
 

@@ -441,13 +441,6 @@ extension Repository {
         }
         switch recording {
         case .recorded(let recorded):
-            // The edit was made on one copy; it must not be taken for one of a newer.
-            if layers.pending == nil, recorded.change.baseline != layers.base?.revision,
-                !mutated(.ignoresMovedGround)
-            {
-                try await withdraw(recorded, recorded.change.version)
-                return .again
-            }
             announce(recorded.change)
             return .recorded(recorded)
         case .gone:

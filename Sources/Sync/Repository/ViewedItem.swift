@@ -128,9 +128,7 @@ package struct Layers: Sendable {
         return SyncMark(.quarantined, changes: [summary.type], since: summary.created)
     }
 
-    var seen: Seen {
-        pending.map { .record($0.summary.id, version: $0.summary.version) } ?? .nothing
-    }
+    package var seen: Seen { Seen(pending?.summary, base: base) }
 
     /// An item whose copy is damaged is shown as one that cannot be read, and not as one that is gone.
     func viewed(_ keys: KeyRing) -> ViewedItem? {

@@ -11,7 +11,9 @@ extension Errand {
     ) async throws(Halt) {
         let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
-        if announced?.isSame(as: attempt) != true {
+        if announced?.isSame(as: attempt) == true {
+            guard try mayStillBeSent(attempt) else { throw .overtaken }
+        } else {
             try await update {
                 body(&$0)
                 $0.note(attempt)
@@ -24,6 +26,18 @@ extension Errand {
             knownBefore = try known(lane)
         }
         isUnderWay = true
+    }
+
+    /// Whether nobody has taken the edit back since it was written down. What comes on top of a first edit is
+    /// sent after that, but nothing comes after a deletion.
+    private func mayStillBeSent(_ attempt: Attempt) throws(Halt) -> Bool {
+        do throws(StoreError) {
+            guard let stored = try desk.reader.change(change.id) else { return false }
+            let isOnlyTheBeginning = !isQueued && attempt.kind != .hardDelete
+            return isOnlyTheBeginning || stored.summary.version == change.version
+        } catch {
+            throw .store(error)
+        }
     }
 
     /// Remembers what became of the attempt that is under way, as far as the failure tells. What fails

@@ -228,6 +228,28 @@ import Vault
         #expect(try await shelf.record(.trash, "a", expecting: seen).made.change.version == 2)
     }
 
+    @Test(arguments: [false, true])
+    func `an edit that was made on an older copy is not taken for one of a newer`(
+        _ isPending: Bool
+    ) async throws {
+        let shelf = try await Shelf()
+        try await shelf.store.putBase(Shelf.base("a"))
+        if isPending { _ = try await shelf.record(.favour(true), "a") }
+        let before = try shelf.changes()
+        let lane = Lane(userID: Shelf.user, cipherID: "a")
+        let seen = try shelf.store.reader.layers(of: lane).seen
+        try await shelf.store.putBase(Shelf.base("a", ticks: 20))
+        guard case .moved = try await shelf.record(.hardDelete, "a", expecting: seen) else {
+            Issue.record("It was recorded.")
+            return
+        }
+        #expect(try shelf.changes() == before)
+        let again = try shelf.store.reader.layers(of: lane).seen
+        let made = try await shelf.record(.hardDelete, "a", expecting: again).made.change
+        #expect(made.baseCopy == Shelf.base("a", ticks: 20).json)
+        #expect(try shelf.changes() == [made])
+    }
+
     private static let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
 
     /// An edit that waits, and one that was folded into it and is on its way.

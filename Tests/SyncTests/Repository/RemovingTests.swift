@@ -227,6 +227,46 @@ import Vault
         }
     }
 
+    @Test(arguments: Way.allCases)
+    func `T-28: what its owner has seen is removed, also when that has to wait`(
+        _ way: Way
+    ) async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.edit(.favour(id, true))
+            world.wire.isCut = false
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.refresh()
+            world.wire.isCut = true
+            #expect(try await home.edit(way.wish(id)).isQueued)
+            world.wire.isCut = false
+            try await home.person.run(.all)
+            #expect(try home.person.changes.isEmpty)
+            let item = try await home.person.elsewhere.items.first { $0.id == id }
+            #expect(way == .trash ? item?.cipher.isInTrash == true : item == nil)
+        }
+    }
+
+    @Test func `what its owner takes back while upstream is asked is not sent`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            _ = try await home.update(id, password("mine"))
+            world.wire.isCut = false
+            let person = home.person
+            world.wire.interrupt("/details", isCarriedOut: true) {
+                for change in try person.changes {
+                    let moment = world.surroundings.now
+                    let version = change.version
+                    _ = try await world.store.discard(change.id, expecting: version, at: moment)
+                }
+            }
+            _ = try? await home.edit(.delete(id))
+            #expect(!world.wire.requests.contains { $0.hasPrefix("DELETE") })
+            #expect(try await person.elsewhere.items.contains { $0.id == id })
+            #expect(try person.changes.isEmpty)
+        }
+    }
+
     @Test func `T-29: restoring what is to be trashed takes that back`() async throws {
         try await atHome { world, home, id in
             world.wire.isCut = true

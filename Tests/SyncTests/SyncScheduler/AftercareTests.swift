@@ -581,6 +581,47 @@ import Vault
         }
     }
 
+    @Test func `G-CLOCK a host that began in 1970 forgets in time all the same`() async throws {
+        try await Rows.open { world, ada, id in
+            let week: Int64 = 7 * 24 * 3_600
+            try await world.store.forgetReceipts(before: Moment(ticks: 0))
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            func brought() throws -> Int? {
+                try world.store.reader.read { (db) throws(DatabaseError) in
+                    try db.first("SELECT count(*) FROM brought_up") {
+                        (row) throws(DatabaseError) in try row.int(0)
+                    }
+                }
+            }
+            for hour in 0..<(8 * 24 as Int64) {
+                #expect(try brought() == (hour > 7 * 24 ? 0 : 1))
+                let now = world.surroundings.now.advanced(bySeconds: (hour + 1) * 3_600 - week)
+                try await world.store.forgetReceipts(before: now)
+            }
+        }
+    }
+
+    @Test func `A6-N3 what waits comes on top of what was forgotten and leaves no copy`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                world.wire.isCut = true
+                try await ada.wish(.favour(true), id)
+                world.wire.isCut = false
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second")
+            #expect(item.cipher.isFavorite)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
     @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
         try await Rows.open { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
