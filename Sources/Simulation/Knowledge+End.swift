@@ -76,12 +76,14 @@ extension Knowledge {
     }
 
     /// A deletion yields to those who wrote what its writer had not seen, and to nobody else; unless
-    /// stamps do not tell who has written. What an organisation has nobody here has seen.
+    /// stamps do not tell who has written. What an organisation has nobody here has seen,
+    /// and of what was made late under an older key nobody can tell what it was made of.
     private mutating func judgeDeletions() {
         if hasOddStamps { return }
         for item in upstream.values.sorted(by: { $0.id < $1.id })
         where !item.isBackup && !item.isShared {
             guard let name = item.origin, let origin = origins[name],
+                origin.lateIDs.isEmpty || !hasRotated,
                 origin.isToBeRemoved(by: origin.deletions)
             else { continue }
             breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")

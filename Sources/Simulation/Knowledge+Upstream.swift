@@ -183,12 +183,22 @@ extension Knowledge {
         return before.values.contains { $0.values[word.field] == word.text && !$0.isBackup }
     }
 
-    /// What is written after upstream has forgotten something hides that it has; what was forgotten and
-    /// comes back does not.
+    /// The account bears a later stamp, though nothing in it has changed: that upstream was set back shows by
+    /// that no more.
+    mutating func moveOn() { forgive { _ in true } }
+
+    /// What is written after upstream has forgotten something hides that it has. What was forgotten and
+    /// comes back hides it from everybody but the host that brings it, which has found out.
     private mutating func forgive(after arrivals: Set<String>, by author: Author) {
-        guard author != .rollBack, !arrivals.contains(where: { words[$0]?.isForgotten == true })
-        else { return }
-        for (text, word) in words where word.isForgotten { words[text]?.isExcused = true }
+        guard author != .rollBack else { return }
+        let isBack = arrivals.contains { words[$0]?.isForgotten == true }
+        forgive { !isBack || $0.host != author.host }
+    }
+
+    private mutating func forgive(_ isHidden: (Word) -> Bool) {
+        for (text, word) in words where word.isForgotten && isHidden(word) {
+            words[text]?.isExcused = true
+        }
     }
 
     /// Whether a later word of the same field was accepted from the same person, or is upstream.

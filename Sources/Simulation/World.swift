@@ -97,7 +97,11 @@ final class World: Sendable {
         case .poison(let place):
             let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
             poisoned = items.pick(place)?.id
-        case .endSession: try? await elsewhere { try await self.cloud.endSessions() }
+        case .endSession:
+            try? await elsewhere {
+                try await self.cloud.endSessions()
+                self.oracle.with { $0.moveOn() }
+            }
         default: await takeElsewhere(deed)
         }
     }

@@ -213,6 +213,33 @@ import Testing
         #expect(Self.breaches(knowledge).isEmpty)
     }
 
+    @Test func `what one host brings back hides from the other what upstream has forgotten`() {
+        var knowledge = Knowledge("bitwarden", hosts: 2)
+        let item = knowledge.scene()
+        let (edited, word) = Self.edit(item, &knowledge)
+        knowledge.observe([item.id: edited], by: Self.push)
+        let theirs = [PlainField.name, .username].map {
+            knowledge.newWord($0, of: item.origin ?? "", at: 1)
+        }
+        knowledge.conclude([word] + theirs, .saved)
+        var both = edited
+        (both.values[.name], both.values[.username]) = (theirs[0], theirs[1])
+        both.move(to: "c")
+        knowledge.observe([item.id: both], by: .host(1, .push, known: "b", left: .seconds(3)))
+        knowledge.observe([item.id: item], by: .rollBack)
+        var moved = knowledge
+        moved.moveOn()
+        moved.judge(shown: [[item], [item]])
+        #expect(Self.breaches(moved).isEmpty)
+        var back = item
+        back.values[.name] = theirs[0]
+        back.move(to: "d")
+        knowledge.observe([item.id: back], by: .host(1, .push, known: "a", left: .seconds(4)))
+        knowledge.judge(shown: [[back], [back]])
+        // Whoever brings back the name has found out, and owes the username.
+        #expect(Self.breaches(knowledge) == ["I1"])
+    }
+
     @Test func `a copy of what nobody else has written is noticed`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()

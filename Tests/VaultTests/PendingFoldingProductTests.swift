@@ -63,7 +63,7 @@ import Vault
     @Test func `the ground stays, but for those who have seen what upstream has meanwhile`() {
         for one in Self.cases {
             guard let after = one.folding.change else { continue }
-            let isHidden = if case .other = one.before.intent { false } else { true }
+            let isHidden = one.before.intent.snapshot != nil || one.before.intent == .hardDelete
             let seen = isHidden || one.footing?.copy == nil ? nil : one.footing
             let isRight =
                 after.baseline == (seen.map(\.revision) ?? one.before.baseline)

@@ -115,7 +115,11 @@ extension PendingChange {
 
     /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.
     public var hidesNothing: Bool {
-        if case .other = intent { true } else { false }
+        switch intent {
+        case .other: true
+        case .softDelete(let snapshot, _): snapshot == nil
+        case .create, .update, .hardDelete: false
+        }
     }
 
     private func passwordChanges(after wish: Edit.Wish) -> Int64 {

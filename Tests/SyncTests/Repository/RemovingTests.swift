@@ -247,6 +247,24 @@ import Vault
         }
     }
 
+    @Test func `T-28: what was to be trashed and showed what others wrote is deleted for good`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            #expect(try await home.edit(.trash(id)).isQueued)
+            world.wire.isCut = false
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.refresh()
+            world.wire.isCut = true
+            #expect(try await home.edit(.delete(id)).isQueued)
+            world.wire.isCut = false
+            try await home.person.run(.all)
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await !home.person.elsewhere.items.contains { $0.id == id })
+        }
+    }
+
     @Test func `what its owner takes back while upstream is asked is not sent`() async throws {
         try await atHome { world, home, id in
             world.wire.isCut = true
