@@ -145,9 +145,9 @@ extension Knowledge {
             return
         }
         // What was shown to a person and what has taken its place bear one stamp, or upstream's clock was set
-        // back in between: no client can say which of them was edited.
-        if kind == .push, let stamp = word.stamp, let seen = origin.stampSeen[host],
-            stamp == seen || hasOddStamps && stamp < seen
+        // back in between: no client can say which of them was edited, or deleted before upstream forgot that.
+        if kind == .push || hasFallenBack, let stamp = word.stamp,
+            let seen = origin.stampSeen[host], stamp == seen || hasOddStamps && stamp < seen
         {
             races += 1
             return

@@ -375,6 +375,29 @@ import Testing
         knowledge.observe([:], by: .host(0, .delete, known: nil, left: .seconds(2)))
         #expect(Self.breaches(knowledge) == ["I15", "I15"])
     }
+
+    @Test func `what is stamped earlier passes for what was deleted before upstream forgot`()
+        throws
+    {
+        var knowledge = Knowledge("bitwarden")
+        let item = knowledge.scene()
+        let name = try #require(item.origin)
+        var theirs = item
+        theirs.values[.notes] = knowledge.newWord(.notes, of: name, at: nil)
+        theirs.move(to: "b")
+        knowledge.see(item, at: 0)
+        knowledge.hasFallenBack = true
+        knowledge.observe([item.id: theirs], by: .other)
+        knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
+        knowledge.origins[name]?.stampSeen[0] = "c"
+        var odd = knowledge
+        odd.hasOddStamps = true
+        for wrong in [true, false] {
+            var one = wrong ? odd : knowledge
+            one.observe([:], by: .host(0, .delete, known: nil, left: .seconds(2)))
+            #expect(Self.breaches(one).contains("I15") != wrong)
+        }
+    }
 }
 
 extension Knowledge {

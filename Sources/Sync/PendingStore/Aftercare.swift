@@ -17,16 +17,17 @@ enum Aftercare {
         guard try AccountTable.contains(lane.userID, db) else { return }
         let moment = try youngEnough(settlement.receipts.at, db)
         try watch(settlement, lane, moment, db)
-        let (cipherID, isGone): (String, Bool)
+        let (cipherID, isGone, known): (String, Bool, Moment?)
         switch settlement.upstream {
-        case .holds(let base): (cipherID, isGone) = (base.lane.cipherID, false)
+        case .holds(let base):
+            (cipherID, isGone, known) = (base.lane.cipherID, false, base.revision.moment)
         case .lacks where settled.type == .hardDelete && settlement.receipts.status == .sent:
-            (cipherID, isGone) = (lane.cipherID, true)
+            let stamps = [before?.revision.moment, settled.baseline?.moment]
+            (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
-        let known = [before?.revision.moment, settled.baseline?.moment].compactMap(\.self).max()
         try db.execute(
-            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
             .text(lane.userID),
             .text(cipherID),
             .int(isGone ? 1 : 0),
@@ -51,6 +52,55 @@ enum Aftercare {
                 .int(Int(moment.ticks))
             )
         }
+    }
+
+    /// To be called before base forgets what a list has left out. The list may lie; and what a slow upstream
+    /// has undone by then is known nowhere else.
+    static func keepLeftOut(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE brought_up SET left_out = base.json, left_out_digest = base.digest
+            FROM base_cipher AS base
+            WHERE brought_up.user_id = ?1 AND brought_up.cipher_id = ?2 AND is_gone = 0
+                AND base.user_id = ?1 AND base.cipher_id = ?2
+                AND EXISTS (SELECT 1 FROM stray WHERE user_id = ?1 AND keeper_id = ?2)
+            """,
+            .text(lane.userID),
+            .text(lane.cipherID)
+        )
+    }
+
+    /// What base had said before a list left it out; nil if the disk gives back something else.
+    static func leftOut(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> BaseCipher? {
+        let kept = try db.first(
+            """
+            SELECT left_out, left_out_digest FROM brought_up
+            WHERE user_id = ? AND cipher_id = ? AND left_out IS NOT NULL
+            """,
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in
+            (json: try row.bytes(0), digest: try row.bytes(1))
+        }
+        guard let kept, let copy = try? Cipher(kept.json),
+            let base = BaseCipher(copy, of: lane.userID), base.digest == kept.digest
+        else { return nil }
+        return base
+    }
+
+    /// To be called once base has taken a list: what is in it is left out no more.
+    static func forgetLeftOut(of userID: String, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE brought_up SET left_out = NULL, left_out_digest = NULL
+            WHERE user_id = ?1 AND left_out IS NOT NULL AND cipher_id IN (
+                SELECT cipher_id FROM base_cipher WHERE user_id = ?1)
+            """,
+            .text(userID)
+        )
     }
 
     /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most, or

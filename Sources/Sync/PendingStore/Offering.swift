@@ -66,9 +66,10 @@ struct Offering {
         over now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
+        guard let lost = try held(row.lane, db), !lost.isDamaged,
             let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
-            content.organizationID == nil, content.fingerprint != there.fingerprint
+            content.organizationID == nil, content.fingerprint != there.fingerprint,
+            !row.isAfter(lost)
         else { return false }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
         let intent = Intent.update(snapshot, trash: nil, Adjustments())
@@ -80,6 +81,15 @@ struct Offering {
             over: now,
             db
         )
+    }
+
+    /// What upstream said last before this answer. A list in between may have left it out.
+    private func held(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> BaseCipher? {
+        if let base = try BaseTable.find(lane, db) { return base }
+        return try Aftercare.leftOut(lane, db)
     }
 
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
@@ -108,6 +118,12 @@ struct Offering {
         let keyFingerprint: [UInt8]
         /// The latest state that it had as far as was known.
         let known: Moment?
+
+        /// Whether this was there before what came from here: then an old list has put it back, and nothing was
+        /// undone by what upstream shows now.
+        func isAfter(_ lost: BaseCipher) -> Bool {
+            known.map { lost.revision.isEarlier(than: Revision(text: "", moment: $0)) } ?? false
+        }
     }
 
     private func isYounger(

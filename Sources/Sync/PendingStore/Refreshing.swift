@@ -76,6 +76,7 @@ extension Store {
                 try PendingTable.countAnew(db)
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
+            try Aftercare.forgetLeftOut(of: userID, db)
             try Self.replace(slices, of: userID, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
@@ -154,6 +155,7 @@ extension Store {
                 refreshed.kept += 1
                 continue
             }
+            try Aftercare.keepLeftOut(Lane(userID: userID, cipherID: row.id), db)
             refreshed.removed += try db.execute(
                 "DELETE FROM base_cipher WHERE rowid = ?",
                 .int(row.number)

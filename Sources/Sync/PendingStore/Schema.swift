@@ -35,6 +35,11 @@ enum Schema {
                 """
             )
         },
+        Migration("what a list left out") { (db) throws(DatabaseError) in
+            // What base had said, if something that was sent for it may be carried out late.
+            try db.execute("ALTER TABLE brought_up ADD COLUMN left_out BLOB")
+            try db.execute("ALTER TABLE brought_up ADD COLUMN left_out_digest BLOB")
+        },
     ]
 
     private static let accounts: StaticString = """

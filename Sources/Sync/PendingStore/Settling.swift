@@ -59,7 +59,7 @@ public enum Settled: Sendable {
     case unreadable
     /// The record is still to be sent, and something else is pending under the id that it would have
     /// from now on. Nothing was written.
-    case occupied
+    case occupied(by: PendingChange.State)
 }
 
 /// What became of a compare-and-swap.
@@ -82,9 +82,9 @@ extension Store {
         try await write { (db) throws(DatabaseError) in
             let stored = try PendingTable.find(id: id, db)
             if let stored, stored.summary.version != version,
-                try settlement.isOccupied(for: stored.summary, db)
+                let occupant = try settlement.occupant(besides: stored.summary, db)
             {
-                return .occupied
+                return .occupied(by: occupant.state)
             }
             if let stored { try settlement.extendHistory(lane, stored.summary, db) }
             let before = try BaseTable.find(lane, db)
@@ -190,12 +190,13 @@ extension Store {
 }
 
 extension Settlement {
-    fileprivate func isOccupied(
-        for stored: PendingSummary,
+    fileprivate func occupant(
+        besides stored: PendingSummary,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Bool {
-        guard case .holds(let cipher) = upstream else { return false }
-        return try PendingTable.find(cipher.lane, db).map { $0.summary.id != stored.id } ?? false
+    ) throws(DatabaseError) -> PendingSummary? {
+        guard case .holds(let cipher) = upstream else { return nil }
+        let summary = try PendingTable.find(cipher.lane, db)?.summary
+        return summary?.id == stored.id ? nil : summary
     }
 
     /// A push that overwrote nobody else's.

@@ -292,7 +292,7 @@ struct Errand {
         let settled = try await write { ledger throws(StoreError) in
             try await ledger.insist { .settle(id, in: lane, expecting: -1, settlement, $0) }
         }
-        if case .occupied = settled { throw occupied }
+        if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }
         change = moved
     }

@@ -39,6 +39,11 @@ extension FailureNote {
         message: "The account's key was changed since the edit; the content is under the old one."
             + " Unlock the vault with the master password."
     )
+    static let occupied = FailureNote(
+        kind: "occupied",
+        message: "The same item was edited under the id that it has upstream, and that edit was set"
+            + " aside; it comes first."
+    )
     static let unconfirmed = FailureNote(
         kind: "unconfirmed",
         message: "Upstream says that the item is gone, and its own list does not confirm it."

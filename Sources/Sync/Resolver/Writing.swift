@@ -136,12 +136,21 @@ extension Errand {
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
-        case .occupied: throw occupied
+        case .occupied(let state): throw occupied(by: state)
         }
     }
 
-    /// Somebody has edited what upstream had made of this already; that comes first.
-    var occupied: Halt { .wait(until: desk.now.advanced(bySeconds: Self.patience)) }
+    /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
+    /// wait for a person.
+    func occupied(by state: PendingChange.State) -> Halt {
+        let soon = desk.now.advanced(bySeconds: Self.patience)
+        switch state {
+        case .quarantined: return .unfit(.occupied)
+        case .backingOff(let moment) where !moment.hasCome(at: desk.now):
+            return .wait(until: max(soon, moment))
+        case .backingOff, .ready, .inFlight: return .wait(until: soon)
+        }
+    }
 
     /// What upstream may make yet of attempts that it never answered.
     private func strays(keeping cipherID: String?) -> [Stray] {

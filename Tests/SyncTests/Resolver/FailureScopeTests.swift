@@ -20,6 +20,35 @@ import Vault
         return fault
     }
 
+    @Test func `G-R3 what comes after what was set aside waits with it, and asks for nothing`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            try await ada.refresh()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.edit(made, Rows.password("third"))
+            await world.server.inject(Self.refusal(422, on: .updateCipher, times: 2))
+            for _ in 0..<4 {
+                world.time.pass(.seconds(901))
+                try await ada.run()
+            }
+            let kinds = try ada.changes.map(\.lastFailure?.kind)
+            #expect(Set(kinds) == ["rejected", "occupied"])
+            #expect(try ada.changes.allSatisfy { $0.state == .quarantined })
+            world.wire.forget()
+            for _ in 0..<50 {
+                world.time.pass(.seconds(60))
+                try await ada.run()
+            }
+            #expect(world.wire.requests.isEmpty)
+        }
+    }
+
     @Test func `G-R3 one poisonous change is in nobody's way and is asked for twice at most`()
         async throws
     {

@@ -125,6 +125,71 @@ import Vault
         }
     }
 
+    @Test(arguments: [false, true])
+    func `G-RES1 what a slow upstream undoes is done again though a list has left it out`(
+        _ isDamaged: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let first = try await ada.edit(id, Rows.password("first")).change
+            await world.server.inject(Fault(.drop, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run(.all)
+            let late = try Cipher(#require(first.intent.snapshot).json)
+            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            _ = try await Self.take(ada.upstream.fetch(.patient), without: id, world, ada)
+            #expect(try ada.base(id) == nil)
+            if isDamaged {
+                try await world.store.database.execute(
+                    "UPDATE brought_up SET left_out_digest = x'00'"
+                )
+            }
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let password = try await ada.elsewhere.item(id).login?.password
+            #expect(password == (isDamaged ? "first" : "second"))
+        }
+    }
+
+    @Test func `G-RES1 what an old list has put back is not done again over what landed`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let old = try await ada.upstream.fetch(.patient)
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.drop, on: .updateCipher))
+            try await ada.run()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let new = try await ada.upstream.fetch(.patient)
+            _ = try await Self.take(new, without: id, world, ada)
+            _ = try await Self.take(old, world, ada)
+            #expect(try await Self.take(new, world, ada).offered == 0)
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+        }
+    }
+
+    /// A list comes and is believed.
+    private static func take(
+        _ fetched: Fetched,
+        without missing: String? = nil,
+        _ world: World,
+        _ ada: Person
+    ) async throws -> Refreshed {
+        try await world.store.refresh(
+            ada.userID,
+            ciphers: fetched.ciphers.filter { $0.lane.cipherID != missing },
+            slices: fetched.slices,
+            since: try world.store.reader.refreshMark(of: ada.userID)
+        )
+    }
+
     @Test func `G-RES1 what a slow upstream undoes is done again though its clock was set back`()
         async throws
     {
