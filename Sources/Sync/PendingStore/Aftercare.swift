@@ -15,8 +15,8 @@ enum Aftercare {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard try AccountTable.contains(lane.userID, db) else { return }
+        try watch(settlement.strays, lane, settlement.receipts.at, db)
         let moment = try youngEnough(settlement.receipts.at, db)
-        try watch(settlement, lane, moment, db)
         let (cipherID, isGone, known): (String, Bool, Moment?)
         switch settlement.upstream {
         case .holds(let base):
@@ -37,18 +37,20 @@ enum Aftercare {
         )
     }
 
-    private static func watch(
-        _ settlement: Settlement,
+    static func watch(
+        _ strays: [Stray],
         _ lane: Lane,
         _ moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        for stray in settlement.strays {
+        guard !strays.isEmpty, try AccountTable.contains(lane.userID, db) else { return }
+        let moment = try youngEnough(moment, db)
+        for stray in strays {
             try db.execute(
                 "INSERT OR REPLACE INTO stray VALUES (?, ?, ?, ?)",
                 .text(lane.userID),
                 .blob(stray.fingerprint),
-                .text(stray.keeperID),
+                .text(stray.keeperID ?? ""),
                 .int(Int(moment.ticks))
             )
         }
@@ -171,12 +173,31 @@ enum Aftercare {
 public struct Stray: Hashable, Sendable {
     /// Of the content as it was sent.
     public let fingerprint: [UInt8]
-    /// Which of the copies is the one.
-    public let keeperID: String
+    /// Which of the copies is the one; nil if nobody has heard of any.
+    public let keeperID: String?
 
-    public init(_ fingerprint: [UInt8], keeperID: String) {
+    public init(_ fingerprint: [UInt8], keeperID: String?) {
         self.fingerprint = fingerprint
         self.keeperID = keeperID
+    }
+}
+
+extension PendingChange {
+    /// The backup copies that upstream never answered for: it may have made each of them more than once,
+    /// and whoever goes without this change will not ask.
+    var strayCopies: [Stray] {
+        attempts.filter { $0.kind == .backup && $0.outcome == .unknown }.map {
+            Stray($0.fingerprint, keeperID: copy(madeBy: $0))
+        }
+    }
+
+    /// The copy that is known to have been made so. There is none where no copy was needed any more, or
+    /// where another version was kept since; of that, one copy is none too many.
+    func copy(madeBy attempt: Attempt) -> String? {
+        guard let note = backup, let kept = try? Cipher(note.json),
+            kept.fingerprint == attempt.fingerprint
+        else { return nil }
+        return note.cipherID
     }
 }
 
@@ -186,7 +207,9 @@ extension Aftercare {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> [Stray] {
         try db.all("SELECT fingerprint, keeper_id FROM stray WHERE user_id = ?", .text(userID)) {
-            (row) throws(DatabaseError) in Stray(try row.bytes(0), keeperID: try row.text(1))
+            (row) throws(DatabaseError) in
+            let keeperID = try row.text(1)
+            return Stray(try row.bytes(0), keeperID: keeperID.isEmpty ? nil : keeperID)
         }
     }
 }

@@ -13,7 +13,7 @@ extension Store {
                 let stored = try PendingTable.find(id: id, db),
                 stored.summary.version == version
             else { return false }
-            try Discard(status: .discarded, at: moment).carryOut(stored.summary, db)
+            try Discard(status: .discarded, at: moment).carryOut(stored, db)
             try ResolutionNote(.discarded, at: moment).write(stored.summary, db)
             return true
         }
@@ -28,7 +28,7 @@ extension Store {
                 let stored = try PendingTable.find(id: id, db),
                 stored.summary.version <= version
             else { return }
-            try discard.carryOut(stored.summary, db)
+            try discard.carryOut(stored, db)
         }
     }
 
@@ -37,7 +37,7 @@ extension Store {
         let discard = Discard(status: .discarded, at: now)
         try await write { (db) throws(DatabaseError) in
             guard let stored = try PendingTable.find(id: id, db) else { return }
-            try discard.carryOut(stored.summary, db)
+            try discard.carryOut(stored, db)
         }
     }
 
@@ -48,7 +48,7 @@ extension Store {
             guard let stored = try PendingTable.find(AliasTable.resolve(lane, db), db) else {
                 return
             }
-            try discard.carryOut(stored.summary, db)
+            try discard.carryOut(stored, db)
         }
     }
 
@@ -57,7 +57,7 @@ extension Store {
         let discard = Discard(status: .discarded, at: now)
         try await write { (db) throws(DatabaseError) in
             for stored in try PendingTable.all(of: userID, db) {
-                try discard.carryOut(stored.summary, db)
+                try discard.carryOut(stored, db)
             }
         }
     }
@@ -74,9 +74,13 @@ struct Discard: Sendable {
     }
 
     func carryOut(
-        _ summary: PendingSummary,
+        _ stored: StoredChange,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        let summary = stored.summary
+        if let change = stored.change {
+            try Aftercare.watch(change.strayCopies, summary.lane, moment, db)
+        }
         _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
         try ReceiptTable.end(summary.id, ReceiptEnd(status, at: moment), db)
     }

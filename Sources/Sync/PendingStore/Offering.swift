@@ -43,7 +43,8 @@ struct Offering {
     func makeOfUndone(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         let strays = try Aftercare.strays(of: userID, db)
         guard !strays.isEmpty, !mutated(.leavesUndone) else { return 0 }
-        let sent = Dictionary(strays.map { ($0.keeperID, [$0.fingerprint]) }, uniquingKeysWith: +)
+        let kept = strays.compactMap { stray in stray.keeperID.map { ($0, [stray.fingerprint]) } }
+        let sent = Dictionary(kept, uniquingKeysWith: +)
         var undone: [String: BaseCipher] = [:]
         for cipher in answer {
             guard let sent = sent[cipher.lane.cipherID], let content = try? Cipher(cipher.json),

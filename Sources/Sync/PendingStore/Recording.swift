@@ -234,7 +234,7 @@ private struct Entry: Sendable {
         case .resurrected(let change): return try keep(change, stored, isResurrected: true, db)
         case .gone:
             guard let stored else { return .unchanged }
-            try Discard(status: .superseded, at: edit.moment).carryOut(stored.summary, db)
+            try Discard(status: .superseded, at: edit.moment).carryOut(stored, db)
             return .gone
         case .unchanged: return .unchanged
         case .refused(let refusal): return .refused(refusal)

@@ -27,8 +27,9 @@ struct Desk: Sendable {
         try await listing.content { () async throws(Setback) in
             // What is brought up meanwhile, the answer may not show yet.
             let known = (try? reader.layers(of: userID).base) ?? []
+            let asked = now
             let fetched = try await upstream.fetch(urgency)
-            return Listing.Content(fetched, userID: userID, known: known, at: now)
+            return Listing.Content(fetched, userID: userID, known: known, asked: asked, at: now)
         }
     }
 

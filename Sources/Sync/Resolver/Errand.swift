@@ -140,7 +140,7 @@ struct Errand {
             try Self.cipher(snapshot.json)
         }
         let base = change.baseCopy.flatMap { try? Cipher($0) }
-        return try await find(in: list) { shelf in
+        return try await find(.create, in: list) { shelf in
             shelf.find(snapshot, madeOf: base, fingerprints: sent)
                 ?? snapshot.flatMap { snapshot in
                     guard snapshot.key == nil else { return nil }
@@ -152,6 +152,7 @@ struct Errand {
     /// What was made of something that we sent; nil if there is certainly nothing. What a list misses is
     /// asked for by itself, because the list may be an old one.
     func find(
+        _ kind: Attempt.Kind,
         in list: Listing.Content,
         by look: (Listing.Shelf) -> Cipher?
     ) async throws(Halt) -> Cipher? {
@@ -164,15 +165,19 @@ struct Errand {
             }
         }
         try list.confirmAbsence()
+        try beLateEnough(for: kind, at: list.asked)
         return nil
     }
 
     /// A slow server may carry out what it never answered, so nothing is taken for lost too early.
-    func beLateEnough(for kind: Attempt.Kind) throws(Halt) {
+    ///
+    /// - Parameter moment: When upstream was asked; without it, that is yet to come.
+    func beLateEnough(for kind: Attempt.Kind, at moment: Moment? = nil) throws(Halt) {
         guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
         else { return }
         let earliest = last.moment.advanced(bySeconds: Self.patience)
-        if !earliest.hasCome(at: desk.now), !mutated(.earlyCreate) { throw .wait(until: earliest) }
+        guard !earliest.hasCome(at: moment ?? desk.now), !mutated(.earlyCreate) else { return }
+        throw .wait(until: earliest)
     }
 
     /// In seconds.

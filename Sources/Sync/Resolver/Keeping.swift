@@ -174,12 +174,14 @@ extension Errand {
         }
         if let id = note.cipherID { return id }
         let cipher = try Self.cipher(note.json)
-        // The latest was made with this note, whatever key both are under by now.
-        let sent = change.attempts.last { $0.kind == .backup }
-        guard let sent, sent.outcome != .refused else { return nil }
+        // The latest was made with this note, whatever key both are under by now. That it was refused says
+        // nothing of what was sent of the same before.
+        let latest = change.attempts.last { $0.kind == .backup }
+        let sent = change.attempts.last { $0.outcome != .refused && latest?.isSame(as: $0) == true }
+        guard let sent else { return nil }
         try beLateEnough(for: .backup)
         let list = try await list()
-        let found = try await find(in: list) { shelf in
+        let found = try await find(.backup, in: list) { shelf in
             shelf.find(cipher, fingerprints: [])
                 ?? shelf.find(cipher, since: sent.moment, openedWith: desk.keys)
         }
@@ -197,7 +199,8 @@ extension Errand {
         guard note != change.backup, !mutated(.blindBackup) else { return nil }
         let made = change.attempts.filter { $0.kind == .backup && $0.outcome != .refused }
         if made.isEmpty, try !mayHaveBackup() { return nil }
-        if made.contains(where: { $0.outcome == .unknown }) { try beLateEnough(for: .backup) }
+        let isInDoubt = made.contains { $0.outcome == .unknown }
+        if isInDoubt { try beLateEnough(for: .backup) }
         let list = try await list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
         let copies = [list.listed, list.missed].flatMap {
@@ -205,6 +208,7 @@ extension Errand {
         }
         for id in copies where try await stands(id, as: cipher) { return id }
         if copies.isEmpty { try list.confirmAbsence() }
+        if isInDoubt { try beLateEnough(for: .backup, at: list.asked) }
         return nil
     }
 

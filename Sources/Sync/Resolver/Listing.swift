@@ -11,6 +11,8 @@ final class Listing: Sendable {
         /// What was known before and is not in it. With an old answer that may be there all the same.
         let missed: Shelf
         fileprivate let trust: Trust
+        /// What came after that, it says nothing of, however late its answer came.
+        let asked: Moment
         let folderIDs: Set<String>
     }
 
@@ -106,8 +108,15 @@ final class Listing: Sendable {
 }
 
 extension Listing.Content {
-    init(_ fetched: Fetched, userID: String, known: [BaseCipher], at now: Moment) {
+    init(
+        _ fetched: Fetched,
+        userID: String,
+        known: [BaseCipher],
+        asked: Moment,
+        at now: Moment
+    ) {
         let listed = Listing.Shelf(fetched.ciphers)
+        self.asked = asked
         self.listed = listed
         missed = Listing.Shelf(known.filter { listed.ciphers[$0.lane.cipherID] == nil })
         let footing = SyncFooting(

@@ -161,13 +161,7 @@ extension Errand {
             switch attempt.kind {
             case .create, .update:
                 return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
-            case .backup:
-                // What was kept of another version is no copy too many.
-                guard let keeperID = change.backup?.cipherID, keeperID == backupID,
-                    let kept = change.backup.flatMap({ try? Cipher($0.json) }),
-                    kept.fingerprint == attempt.fingerprint
-                else { return nil }
-                return Stray(attempt.fingerprint, keeperID: keeperID)
+            case .backup: return Stray(attempt.fingerprint, keeperID: change.copy(madeBy: attempt))
             case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
             }
         }

@@ -247,16 +247,30 @@ extension SyncScheduler {
     /// sent again meanwhile and is there. What fails is done after the next refresh.
     private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
         guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
-        let ids = Set(fetched.ciphers.map(\.lane.cipherID))
-        let keepers = Dictionary(
-            strays.filter { ids.contains($0.keeperID) }.map { ($0.fingerprint, $0.keeperID) }
-        ) { first, _ in first }
+        let keepers = keepers(of: strays, among: fetched.ciphers)
         for base in fetched.ciphers where !base.isTrashed {
             guard let copy = try? Cipher(base.json), copy.isUntouched,
                 let keeper = keepers[copy.fingerprint], keeper != base.lane.cipherID
             else { continue }
             await remove(copy, base, urgency)
         }
+    }
+
+    /// Which of the copies of each is the one. Where nobody has heard of any, that is one that somebody
+    /// has touched, or else the first; so each list says the same.
+    private func keepers(of strays: [Stray], among ciphers: [BaseCipher]) -> [[UInt8]: String] {
+        let ids = Set(ciphers.map(\.lane.cipherID))
+        let known = strays.compactMap { stray in
+            stray.keeperID.flatMap { ids.contains($0) ? (stray.fingerprint, $0) : nil }
+        }
+        let unheard = Set(strays.filter { $0.keeperID == nil }.map(\.fingerprint))
+        if unheard.isEmpty { return Dictionary(known) { first, _ in first } }
+        let copies = ciphers.filter { !$0.isTrashed }.sorted { $0.lane.cipherID < $1.lane.cipherID }
+            .compactMap { try? Cipher($0.json) }.filter { unheard.contains($0.fingerprint) }
+        let found = (copies.filter { !$0.isUntouched } + copies).compactMap { copy in
+            copy.id.map { (copy.fingerprint, $0) }
+        }
+        return Dictionary(known + found) { first, _ in first }
     }
 
     private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {

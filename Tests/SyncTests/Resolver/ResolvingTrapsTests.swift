@@ -134,6 +134,29 @@ import Vault
         return (made, try #require(try await ada.elsewhere.items.first?.id))
     }
 
+    @Test func `G-RES1 a list that was asked for too early says nothing, however late it comes`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let (made, id) = try await Self.loseCreate(world, ada)
+            try await ada.edit(made, Rows.password("mine"))
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.pass(.seconds(25))
+            await world.server.inject(Fault(.commitLate(.seconds(10)), on: .createCipher))
+            try await ada.run(.all)
+            world.wire.interrupt("/sync?excludeDomains=true", isCarriedOut: true) {
+                world.time.pass(.seconds(30))
+            }
+            try await ada.run(.all)
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test(arguments: [true, false])
     func `I6 while a backup copy is refused, both sides of a found create are shown`(
         _ isOursLater: Bool

@@ -104,6 +104,63 @@ import Vault
         }
     }
 
+    @Test func `T-11 a copy that was refused the second time is looked for all the same`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            var refusal = Fault(
+                .answer(.refusal(409, "no"), isCarriedOut: false),
+                on: .createCipher
+            )
+            refusal.times = 1
+            await world.server.inject(refusal)
+            try await ada.run()
+            try await Self.wait(for: 2, world, ada)
+            world.time.pass(.seconds(1_000))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `G-RES1 of a copy that was sent twice and is needed no more one stays`(
+        _ isDiscarded: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            var late = Fault(.commitLate(.seconds(60)), on: .createCipher)
+            late.times = 2
+            await world.server.inject(late)
+            for _ in 1...2 {
+                try await ada.run()
+                world.time.pass(.seconds(25))
+            }
+            try await Self.wait(for: 3, world, ada)
+            if isDiscarded {
+                let change = try #require(try ada.change(id))
+                let version = change.version
+                _ = try await world.store.discard(change.id, expecting: version, at: change.updated)
+            } else {
+                try await ada.elsewhere.delete(id)
+                try await ada.run(.all)
+            }
+            #expect(try ada.changes.isEmpty)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let copies = try await ada.elsewhere.items.filter {
+                !$0.cipher.isInTrash && $0.name?.hasPrefix("mail - ") == true
+            }
+            #expect(copies.count == 1)
+        }
+    }
+
     @Test func `G-RES1 what a slow upstream undoes is done again`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.elsewhere.add(Rows.mail)
