@@ -47,7 +47,12 @@ enum Aftercare {
         let moment = try youngEnough(moment, db)
         for stray in strays {
             try db.execute(
-                "INSERT OR REPLACE INTO stray VALUES (?, ?, ?, ?)",
+                """
+                INSERT INTO stray VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE SET
+                    settled_ticks = excluded.settled_ticks,
+                    keeper_id = CASE WHEN excluded.keeper_id = '' THEN keeper_id
+                        ELSE excluded.keeper_id END
+                """,
                 .text(lane.userID),
                 .blob(stray.fingerprint),
                 .text(stray.keeperID ?? ""),
@@ -57,14 +62,14 @@ enum Aftercare {
     }
 
     /// To be called before base forgets what a list has left out. The list may lie; and what a slow upstream
-    /// has undone by then is known nowhere else.
+    /// has undone by then is known nowhere else. What an old list has put back meanwhile takes no place.
     static func keepLeftOut(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
         try db.execute(
             """
             UPDATE brought_up SET left_out = base.json, left_out_digest = base.digest
             FROM base_cipher AS base
             WHERE brought_up.user_id = ?1 AND brought_up.cipher_id = ?2 AND is_gone = 0
-                AND base.user_id = ?1 AND base.cipher_id = ?2
+                AND left_out IS NULL AND base.user_id = ?1 AND base.cipher_id = ?2
                 AND EXISTS (SELECT 1 FROM stray WHERE user_id = ?1 AND keeper_id = ?2)
             """,
             .text(lane.userID),
@@ -93,16 +98,29 @@ enum Aftercare {
         return base
     }
 
-    /// To be called once base has taken a list: what is in it is left out no more.
+    /// To be called once base has taken a list: what is in it is left out no more, unless the list is an
+    /// old one.
     static func forgetLeftOut(of userID: String, _ db: borrowing Connection) throws(DatabaseError) {
-        try db.execute(
-            """
-            UPDATE brought_up SET left_out = NULL, left_out_digest = NULL
-            WHERE user_id = ?1 AND left_out IS NOT NULL AND cipher_id IN (
-                SELECT cipher_id FROM base_cipher WHERE user_id = ?1)
-            """,
+        let rows = try db.all(
+            "SELECT cipher_id, revision_ticks FROM brought_up WHERE user_id = ? AND left_out IS NOT NULL",
             .text(userID)
-        )
+        ) { (row) throws(DatabaseError) in
+            (lane: Lane(userID: userID, cipherID: try row.text(0)), known: try row.int(orNil: 1))
+        }
+        for row in rows {
+            let known = row.known.map { Revision(text: "", moment: Moment(ticks: Int64($0))) }
+            guard let base = try BaseTable.footing(row.lane, db),
+                known.map(base.revision.isEarlier(than:)) != true
+            else { continue }
+            try db.execute(
+                """
+                UPDATE brought_up SET left_out = NULL, left_out_digest = NULL
+                WHERE user_id = ? AND cipher_id = ?
+                """,
+                .text(userID),
+                .text(row.lane.cipherID)
+            )
+        }
     }
 
     /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most, or
@@ -169,7 +187,7 @@ enum Aftercare {
     }
 }
 
-/// Something that was sent more than once, because nobody knows what became of the first time.
+/// Something that was sent and never answered: a late copy of it may turn up.
 public struct Stray: Hashable, Sendable {
     /// Of the content as it was sent.
     public let fingerprint: [UInt8]
@@ -183,10 +201,10 @@ public struct Stray: Hashable, Sendable {
 }
 
 extension PendingChange {
-    /// The backup copies that upstream never answered for: it may have made each of them more than once,
-    /// and whoever goes without this change will not ask.
+    /// What upstream never answered for: it may have made each of these more than once, and whoever goes
+    /// without this change will not ask.
     var strayCopies: [Stray] {
-        attempts.filter { $0.kind == .backup && $0.outcome == .unknown }.map {
+        attempts.filter { [.backup, .create].contains($0.kind) && $0.outcome == .unknown }.map {
             Stray($0.fingerprint, keeperID: copy(madeBy: $0))
         }
     }

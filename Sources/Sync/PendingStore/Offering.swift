@@ -67,10 +67,10 @@ struct Offering {
         over now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard let lost = try held(row.lane, db), !lost.isDamaged,
+        guard let lost = try held(row, db), !lost.isDamaged,
             let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
             content.organizationID == nil, content.fingerprint != there.fingerprint,
-            !row.isAfter(lost)
+            !row.hasOvertaken(lost)
         else { return false }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
         let intent = Intent.update(snapshot, trash: nil, Adjustments())
@@ -84,13 +84,15 @@ struct Offering {
         )
     }
 
-    /// What upstream said last before this answer. A list in between may have left it out.
+    /// What upstream said last before this answer. A list in between may have left it out, and an old one
+    /// may have put back what was there before.
     private func held(
-        _ lane: Lane,
+        _ row: Row,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> BaseCipher? {
-        if let base = try BaseTable.find(lane, db) { return base }
-        return try Aftercare.leftOut(lane, db)
+        let base = try BaseTable.find(row.lane, db)
+        if let base, !row.hasOvertaken(base) { return base }
+        return try Aftercare.leftOut(row.lane, db) ?? base
     }
 
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
@@ -117,12 +119,12 @@ struct Offering {
         let isGone: Bool
         let settled: Moment
         let keyFingerprint: [UInt8]
-        /// The latest state that it had as far as was known.
+        /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
 
-        /// Whether this was there before what came from here: then an old list has put it back, and nothing was
+        /// Whether that was there before what came from here: then an old list has put it back, and nothing was
         /// undone by what upstream shows now.
-        func isAfter(_ lost: BaseCipher) -> Bool {
+        func hasOvertaken(_ lost: BaseCipher) -> Bool {
             known.map { lost.revision.isEarlier(than: Revision(text: "", moment: $0)) } ?? false
         }
     }

@@ -24,15 +24,11 @@ public struct Seen: Hashable, Sendable {
     }
 
     let pending: Pending
-    /// What upstream was said to have, where no content that was pending hid that.
+    /// What upstream was said to have. Where content that was pending hid that, nobody asks for it.
     let base: BaseCipher?
 
     /// Neither upstream nor here.
     public static let nothing = Seen(nil, base: nil)
-
-    public init(_ change: PendingChange) {
-        (pending, base) = (.record(change.id, version: change.version), nil)
-    }
 
     init(_ summary: PendingSummary?, base: BaseCipher?) {
         (pending, self.base) = (Pending(summary), base)
@@ -114,7 +110,7 @@ extension Store {
             guard isUntouched || record.change.intent == recorded.change.intent else {
                 return false
             }
-            record.change.takeBack(to: before)
+            record.change.takeBack(recorded.change, to: before)
             if isUntouched { record.change.standAgain(as: before) }
             return try PendingTable.replace(record, expecting: stored.summary.version, db)
         }
@@ -123,7 +119,12 @@ extension Store {
 
 extension PendingChange {
     /// Wishes what was wished before; where both sides agreed meanwhile and what was sent stays.
-    fileprivate mutating func takeBack(to before: PendingChange) {
+    fileprivate mutating func takeBack(_ edited: PendingChange, to before: PendingChange) {
+        // The ground that the edit had brought along goes with it.
+        if let former = before.baseline, baseline == edited.baseline {
+            let ground = Footing(revision: former, copy: before.baseCopy)
+            rebase(onto: ground, cipherID: cipherID)
+        }
         intent = before.intent
         if case .create(let snapshot, let adjustments) = intent, baseline != nil {
             intent = .update(snapshot, trash: nil, adjustments)

@@ -39,6 +39,10 @@ enum Schema {
             // What base had said, if something that was sent for it may be carried out late.
             try db.execute("ALTER TABLE brought_up ADD COLUMN left_out BLOB")
             try db.execute("ALTER TABLE brought_up ADD COLUMN left_out_digest BLOB")
+            try db.execute(
+                "CREATE INDEX brought_up_left_out ON brought_up (user_id) WHERE left_out IS NOT NULL"
+            )
+            try db.execute("CREATE INDEX stray_by_keeper ON stray (user_id, keeper_id)")
         },
     ]
 

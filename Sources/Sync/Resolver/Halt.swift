@@ -41,8 +41,8 @@ extension FailureNote {
     )
     static let occupied = FailureNote(
         kind: "occupied",
-        message: "The same item was edited under the id that it has upstream, and that edit was set"
-            + " aside; it comes first."
+        message: "The same item was also edited under the id that it has upstream, and that edit"
+            + " was set aside. Decide on that one first, then have this one tried again."
     )
     static let unconfirmed = FailureNote(
         kind: "unconfirmed",

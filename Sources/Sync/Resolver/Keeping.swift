@@ -174,10 +174,9 @@ extension Errand {
         }
         if let id = note.cipherID { return id }
         let cipher = try Self.cipher(note.json)
-        // The latest was made with this note, whatever key both are under by now. That it was refused says
-        // nothing of what was sent of the same before.
-        let latest = change.attempts.last { $0.kind == .backup }
-        let sent = change.attempts.last { $0.outcome != .refused && latest?.isSame(as: $0) == true }
+        // That the latest was refused says nothing of what was sent before; the note may have been brought
+        // under another key in between.
+        let sent = change.attempts.last { $0.kind == .backup && $0.outcome != .refused }
         guard let sent else { return nil }
         try beLateEnough(for: .backup)
         let list = try await list()

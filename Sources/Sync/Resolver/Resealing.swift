@@ -94,9 +94,8 @@ extension PendingChange {
         if let baseline = other.baseline {
             rebase(onto: Footing(revision: baseline, copy: other.baseCopy), cipherID: cipherID)
         }
-        guard state == .quarantined, lastFailure?.kind == FailureNote.keyChanged.kind else {
-            return
-        }
+        let isFreed = [FailureNote.keyChanged, .occupied].contains { $0.kind == lastFailure?.kind }
+        guard state == .quarantined, isFreed else { return }
         (state, lastFailure, failures) = (.ready, nil, 0)
     }
 }

@@ -247,30 +247,46 @@ extension SyncScheduler {
     /// sent again meanwhile and is there. What fails is done after the next refresh.
     private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
         guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
-        let keepers = keepers(of: strays, among: fetched.ciphers)
-        for base in fetched.ciphers where !base.isTrashed {
-            guard let copy = try? Cipher(base.json), copy.isUntouched,
-                let keeper = keepers[copy.fingerprint], keeper != base.lane.cipherID
+        let ids = Set(fetched.ciphers.map(\.lane.cipherID))
+        let copies = Self.copies(of: strays, among: fetched.ciphers)
+        for stray in strays {
+            guard let same = copies[stray.fingerprint],
+                let keeperID = stray.keeperID ?? Self.keeper(of: same), ids.contains(keeperID),
+                !isEdited(keeperID)
             else { continue }
-            await remove(copy, base, urgency)
+            for copy in same where copy.cipher.isUntouched && copy.base.lane.cipherID != keeperID {
+                await remove(copy.cipher, copy.base, urgency)
+            }
         }
     }
 
-    /// Which of the copies of each is the one. Where nobody has heard of any, that is one that somebody
-    /// has touched, or else the first; so each list says the same.
-    private func keepers(of strays: [Stray], among ciphers: [BaseCipher]) -> [[UInt8]: String] {
-        let ids = Set(ciphers.map(\.lane.cipherID))
-        let known = strays.compactMap { stray in
-            stray.keeperID.flatMap { ids.contains($0) ? (stray.fingerprint, $0) : nil }
+    private typealias Copy = (base: BaseCipher, cipher: Cipher)
+
+    private static func copies(
+        of strays: [Stray],
+        among ciphers: [BaseCipher]
+    ) -> [[UInt8]: [Copy]] {
+        let sent = Set(strays.map(\.fingerprint))
+        var copies: [[UInt8]: [Copy]] = [:]
+        for base in ciphers where !base.isTrashed {
+            guard let cipher = try? Cipher(base.json) else { continue }
+            let fingerprint = cipher.fingerprint
+            guard sent.contains(fingerprint) else { continue }
+            copies[fingerprint, default: []].append((base, cipher))
         }
-        let unheard = Set(strays.filter { $0.keeperID == nil }.map(\.fingerprint))
-        if unheard.isEmpty { return Dictionary(known) { first, _ in first } }
-        let copies = ciphers.filter { !$0.isTrashed }.sorted { $0.lane.cipherID < $1.lane.cipherID }
-            .compactMap { try? Cipher($0.json) }.filter { unheard.contains($0.fingerprint) }
-        let found = (copies.filter { !$0.isUntouched } + copies).compactMap { copy in
-            copy.id.map { (copy.fingerprint, $0) }
-        }
-        return Dictionary(known + found) { first, _ in first }
+        return copies
+    }
+
+    /// Where nobody has heard of any: one that somebody has touched, or else the first.
+    private static func keeper(of same: [Copy]) -> String? {
+        let first = same.first { !$0.cipher.isUntouched }
+        return first?.base.lane.cipherID ?? same.map(\.base.lane.cipherID).min()
+    }
+
+    /// Whether its owner may be about to remove it.
+    private func isEdited(_ cipherID: String) -> Bool {
+        let layers = try? reader.layers(of: Lane(userID: userID, cipherID: cipherID))
+        return layers?.pending != nil
     }
 
     private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {

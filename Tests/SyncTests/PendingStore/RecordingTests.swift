@@ -167,11 +167,12 @@ import Vault
     {
         let shelf = try await Shelf()
         let old = try await shelf.edit("a", to: "one").change
+        let seen = try Self.seen(shelf)
         try await shelf.store.remove(old.id)
         let young = try await shelf.edit("a", to: "two").change
         #expect(old.version == young.version)
         try await shelf.store.clear(old.id, upTo: old.version)
-        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: Seen(old)) else {
+        guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: seen) else {
             Issue.record("It was recorded.")
             return
         }
@@ -224,7 +225,7 @@ import Vault
             return
         }
         #expect(try shelf.changes() == before)
-        let seen = Seen(try #require(before.first))
+        let seen = try Self.seen(shelf)
         #expect(try await shelf.record(.trash, "a", expecting: seen).made.change.version == 2)
     }
 
@@ -236,18 +237,21 @@ import Vault
         try await shelf.store.putBase(Shelf.base("a"))
         if isPending { _ = try await shelf.record(.favour(true), "a") }
         let before = try shelf.changes()
-        let lane = Lane(userID: Shelf.user, cipherID: "a")
-        let seen = try shelf.store.reader.layers(of: lane).seen
+        let seen = try Self.seen(shelf)
         try await shelf.store.putBase(Shelf.base("a", ticks: 20))
         guard case .moved = try await shelf.record(.hardDelete, "a", expecting: seen) else {
             Issue.record("It was recorded.")
             return
         }
         #expect(try shelf.changes() == before)
-        let again = try shelf.store.reader.layers(of: lane).seen
+        let again = try Self.seen(shelf)
         let made = try await shelf.record(.hardDelete, "a", expecting: again).made.change
         #expect(made.baseCopy == Shelf.base("a", ticks: 20).json)
         #expect(try shelf.changes() == [made])
+    }
+
+    private static func seen(_ shelf: Shelf) throws -> Seen {
+        try shelf.store.reader.layers(of: Shelf.lane("a")).seen
     }
 
     private static let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
@@ -282,6 +286,19 @@ import Vault
         #expect(try await shelf.store.withdraw(alone, expecting: 1))
         #expect(try shelf.change("b") == nil)
         #expect(alone.receiptID == nil)
+    }
+
+    @Test func `a refused edit takes along the ground that it had brought`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.store.putBase(Shelf.base("a"))
+        let first = try await shelf.record(.trash, "a").made.change
+        try await shelf.store.putBase(Shelf.base("a", ticks: 20))
+        let second = try await shelf.record(.hardDelete, "a", as: .inFlight(Self.attempt)).made
+        #expect(second.change.baseline != first.baseline)
+        #expect(try await shelf.store.withdraw(second, expecting: 2))
+        let after = try #require(try shelf.change("a"))
+        #expect(after.intent == first.intent)
+        #expect(after.baseline == first.baseline && after.baseCopy == first.baseCopy)
     }
 
     @Test func `a refused edit is withdrawn although somebody has had it tried meanwhile`()

@@ -132,33 +132,88 @@ import Vault
     func `G-RES1 of a copy that was sent twice and is needed no more one stays`(
         _ isDiscarded: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            var late = Fault(.commitLate(.seconds(60)), on: .createCipher)
-            late.times = 2
-            await world.server.inject(late)
-            for _ in 1...2 {
-                try await ada.run()
-                world.time.pass(.seconds(25))
-            }
-            try await Self.wait(for: 3, world, ada)
+        try await Self.copyTwice { world, ada, id in
             if isDiscarded {
-                let change = try #require(try ada.change(id))
-                let version = change.version
-                _ = try await world.store.discard(change.id, expecting: version, at: change.updated)
+                try await Self.discard(id, world, ada)
             } else {
                 try await ada.elsewhere.delete(id)
                 try await ada.run(.all)
             }
             #expect(try ada.changes.isEmpty)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            let copies = try await ada.elsewhere.items.filter {
-                !$0.cipher.isInTrash && $0.name?.hasPrefix("mail - ") == true
-            }
-            #expect(copies.count == 1)
+            try await Self.sync(world, ada)
+            #expect(try await Self.copies(ada).count == 1)
         }
+    }
+
+    @Test func `G-RES1 while one of two copies may be on its way out the other stays`() async throws
+    {
+        try await Self.copyTwice { world, ada, id in
+            try await Self.discard(id, world, ada)
+            try await ada.refresh()
+            let first = try #require(try await Self.copies(ada).min())
+            try await ada.wish(.trash, first)
+            let change = try #require(try ada.change(first))
+            _ = try await world.store.update(change.id, expecting: change.version) {
+                $0.state = .quarantined
+            }
+            try await Self.sync(world, ada)
+            #expect(try await Self.copies(ada).count == 2)
+        }
+    }
+
+    @Test func `G-RES1 of an item that was sent twice and discarded one stays`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            try await Self.sendTwice(world, ada)
+            try await Self.wait(for: 2, world, ada)
+            try await Self.discard(made, world, ada)
+            try await Self.sync(world, ada)
+            let items = try await ada.elsewhere.items
+            #expect(items.count { !$0.cipher.isInTrash } == 1)
+        }
+    }
+
+    /// A conflict whose copy upstream makes twice, and late.
+    private static func copyTwice(
+        _ story:
+            @Sendable @escaping (_ world: World, _ ada: Person, _ id: String) async throws -> Void
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await sendTwice(world, ada)
+            try await wait(for: 3, world, ada)
+            try await story(world, ada, id)
+        }
+    }
+
+    private static func sendTwice(_ world: World, _ ada: Person) async throws {
+        var late = Fault(.commitLate(.seconds(60)), on: .createCipher)
+        late.times = 2
+        await world.server.inject(late)
+        for _ in 1...2 {
+            try await ada.run()
+            world.time.pass(.seconds(25))
+        }
+    }
+
+    private static func discard(_ id: String, _ world: World, _ ada: Person) async throws {
+        let change = try #require(try ada.change(id))
+        let version = change.version
+        _ = try await world.store.discard(change.id, expecting: version, at: change.updated)
+    }
+
+    private static func sync(_ world: World, _ ada: Person) async throws {
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+    }
+
+    /// The ids of those that are not in the trash.
+    private static func copies(_ ada: Person) async throws -> [String] {
+        try await ada.elsewhere.items
+            .filter { !$0.cipher.isInTrash && $0.name?.hasPrefix("mail - ") == true }
+            .compactMap(\.id)
     }
 
     @Test func `G-RES1 what a slow upstream undoes is done again`() async throws {
@@ -182,14 +237,19 @@ import Vault
         }
     }
 
-    @Test(arguments: [false, true])
+    enum Meanwhile: CaseIterable {
+        case nothing, damage, oldList
+    }
+
+    @Test(arguments: Meanwhile.allCases)
     func `G-RES1 what a slow upstream undoes is done again though a list has left it out`(
-        _ isDamaged: Bool
+        _ meanwhile: Meanwhile
     ) async throws {
         try await Rows.open { world, ada, id in
             try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
-            let first = try await ada.edit(id, Rows.password("first")).change
+            let old = try await ada.upstream.fetch(.patient)
+            let first = try await ada.edit(id, Rows.password("one")).change
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
             try await ada.edit(id, Rows.password("second"))
@@ -198,16 +258,21 @@ import Vault
             try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
             _ = try await Self.take(ada.upstream.fetch(.patient), without: id, world, ada)
             #expect(try ada.base(id) == nil)
-            if isDamaged {
+            switch meanwhile {
+            case .nothing: break
+            case .damage:
                 try await world.store.database.execute(
                     "UPDATE brought_up SET left_out_digest = x'00'"
                 )
+            case .oldList:
+                _ = try await Self.take(old, world, ada)
+                #expect(try ada.item(id).login?.password == "first")
             }
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
             #expect(try ada.changes.isEmpty)
             let password = try await ada.elsewhere.item(id).login?.password
-            #expect(password == (isDamaged ? "first" : "second"))
+            #expect(password == (meanwhile == .damage ? "one" : "second"))
         }
     }
 
