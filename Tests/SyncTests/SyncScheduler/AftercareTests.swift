@@ -174,6 +174,22 @@ import Vault
         }
     }
 
+    @Test func `a copy that is known to be the one stays it, whoever has heard of none`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let lane = Lane(userID: ada.userID, cipherID: id)
+            let now = world.surroundings.now
+            for keeperID in ["one", nil] {
+                try await world.store.write { (db) throws(DatabaseError) in
+                    try Aftercare.watch([Stray([7], keeperID: keeperID)], lane, now, db)
+                }
+                let strays = try world.store.reader.strays(of: ada.userID)
+                #expect(strays == [Stray([7], keeperID: "one")])
+            }
+        }
+    }
+
     /// A conflict whose copy upstream makes twice, and late.
     private static func copyTwice(
         _ story:
