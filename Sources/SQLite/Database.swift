@@ -58,10 +58,10 @@ public final class Database: Sendable {
     public func write<Answer: Sendable>(
         _ edit: @Sendable (borrowing Connection) throws(DatabaseError) -> Answer
     ) async throws(DatabaseError) -> Answer {
-        try await writer.write(.several, edit)
+        try await writer.write(edit)
     }
 
-    /// A write that is a single statement, which costs a little less.
+    /// A write that is a single statement.
     ///
     /// - Returns: How many rows it changed.
     @discardableResult
@@ -69,7 +69,7 @@ public final class Database: Sendable {
         _ sql: StaticString,
         _ values: Value...
     ) async throws(DatabaseError) -> Int {
-        try await writer.write(.statement) { (connection) throws(DatabaseError) in
+        try await writer.write { (connection) throws(DatabaseError) in
             try connection.execute(sql, values)
         }
     }

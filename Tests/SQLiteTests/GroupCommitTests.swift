@@ -72,6 +72,21 @@ struct GroupCommitTests {
         try await shelf.close()
     }
 
+    /// A group goes with the edit that failed in it, and the others run again; but not as often as
+    /// there are others that fail.
+    @Test func `many that fail do not have the others run as many times`() async throws {
+        let shelf = try await Shelf()
+        let runs = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for id in 1...200 {
+                group.addTask { await shelf.tryAdding(id, twice: id % 4 == 0, counting: runs) }
+            }
+        }
+        #expect(try shelf.ids() == (1...200).filter { $0 % 4 != 0 })
+        #expect(runs.count < 200 * 4)
+        try await shelf.close()
+    }
+
     @Test func `an edit that dangles a deferred key fails alone`() async throws {
         let shelf = try await Shelf()
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -202,4 +217,24 @@ struct GroupCommitTests {
         #expect(try commits(7) == first)
         #expect(try (8...12).contains { try commits($0) != first })
     }
+}
+
+extension Shelf {
+    /// A book; or none, because it would be there twice.
+    fileprivate func tryAdding(_ id: Int, twice: Bool, counting runs: Tally) async {
+        let insert: StaticString = "INSERT INTO book (id, title) VALUES (?, 'Emma')"
+        _ = try? await database.write { (db) throws(DatabaseError) in
+            runs.add()
+            try db.execute(insert, .int(id))
+            if twice { try db.execute(insert, .int(id)) }
+        }
+    }
+}
+
+private final class Tally: Sendable {
+    private let total = Lock(0)
+
+    var count: Int { total.withLock { $0 } }
+
+    func add() { total.withLock { $0 += 1 } }
 }

@@ -58,7 +58,6 @@ struct NeighbourTests {
         #expect(losses > 0, "It never had neighbours, so this shows nothing.")
     }
 
-    /// Without deferred keys, for whose sake every edit has a savepoint.
     private static let plain = Migration("plain") { (db) throws(DatabaseError) in
         try db.execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL) STRICT")
     }

@@ -8,13 +8,6 @@ internal import System
 /// waiting to run. So durable edits per second grow with the load instead of ending where the
 /// disk's flushes do, and a lone edit waits for nobody.
 actor Writer {
-    /// How much an edit may do before it has to be able to take it back.
-    enum Extent {
-        /// One statement, which SQLite undoes by itself if it fails.
-        case statement
-        case several
-    }
-
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private nonisolated let executor: any SerialExecutor & TaskExecutor
@@ -24,8 +17,10 @@ actor Writer {
     private var session: Session?
     private var group: CommitGroup?
     private var bound: LogBound
-    private var hasDeferredKeys = false
     private var doubt: Doubt?
+    /// Whether the last group was lost to one of its edits. Then each edit of the next can be taken back
+    /// by itself, so that many that fail do not have the others run as many times.
+    private var isCareful = false
     private var isLogMoveDue = false
 
     init(_ configuration: Configuration, on executor: any SerialExecutor & TaskExecutor) {
@@ -53,7 +48,6 @@ actor Writer {
                 try self.settleDoubt(on: session)
             }
         }
-        hasDeferredKeys = try session.hasDeferredKeys()
         session.needsTransaction = true
         self.session = session
     }
@@ -65,12 +59,11 @@ actor Writer {
     /// which has the next group to see to, does not do it itself.
     @concurrent
     nonisolated func write<Answer: Sendable>(
-        _ extent: Extent,
         _ edit: @Sendable (borrowing Connection) throws(DatabaseError) -> Answer
     ) async throws(DatabaseError) -> Answer {
         while true {
             // Once an edit has run, its caller hears the truth about the commit, cancelled or not.
-            let (answer, verdict) = try await share(extent, edit)
+            let (answer, verdict) = try await share(edit)
             verdict.passOn()
             switch verdict.fate {
             case .kept: return answer
@@ -85,13 +78,12 @@ actor Writer {
     /// Nothing is done after the wait, so whoever waited is woken where it goes on, and does not
     /// come by here once more: that would be two more hops for each edit.
     private func share<Answer: Sendable>(
-        _ extent: Extent,
         _ edit: @Sendable (borrowing Connection) throws(DatabaseError) -> Answer
     ) async throws(DatabaseError) -> (Answer, CommitGroup.Verdict) {
         guard !Task.isCancelled else { throw .cancelled(during: "write") }
         guard let session else { throw .closed(during: "write") }
         let group = try openGroup(on: session)
-        let answer = try join(group, on: session, extent, edit)
+        let answer = try join(group, on: session, edit)
         // Settled here: whatever is awaited from now on, others may have joined by then.
         if group.edits == 1 { return (answer, await lead(group)) }
         return (answer, await withUnsafeContinuation { group.wait($0) })
@@ -109,55 +101,37 @@ actor Writer {
     private func join<Answer>(
         _ group: CommitGroup,
         on session: Session,
-        _ extent: Extent,
         _ edit: (borrowing Connection) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
+        let before = session.trace
         do throws(DatabaseError) {
-            let answer = try run(extent, edit, on: session)
+            let answer = try run(edit, on: session)
             group.join()
             if group.edits == editsPerCommit { conclude(group, on: session) }
             return answer
         } catch {
             if !session.isWhole {
                 lose(group, on: session, to: error)
-            } else if group.edits == 0 {
-                session.rollBack()
-                self.group = nil
+            } else if group.edits == 0 || !isCareful && session.trace != before {
+                takeBack(group, on: session)
             }
             throw error
         }
     }
 
     private func run<Answer>(
-        _ extent: Extent,
         _ edit: (borrowing Connection) throws(DatabaseError) -> Answer,
         on session: Session
     ) throws(DatabaseError) -> Answer {
-        let answer =
-            extent == .statement && !hasDeferredKeys
-            ? try runStatement(edit, on: session)
-            : try session.savepoint { () throws(DatabaseError) in
-                let answer = try edit(Connection(session: session))
-                try session.refuseDeferredViolations()
-                return answer
-            }
+        func runAlone() throws(DatabaseError) -> Answer {
+            let answer = try edit(Connection(session: session))
+            try session.refuseDeferredViolations()
+            return answer
+        }
+        let answer = isCareful ? try session.savepoint(runAlone) : try runAlone()
         // The edit may have caught the error that took everybody's work away.
         guard session.isWhole else { throw session.transactionIsGone() }
         return answer
-    }
-
-    private func runStatement<Answer>(
-        _ edit: (borrowing Connection) throws(DatabaseError) -> Answer,
-        on session: Session
-    ) throws(DatabaseError) -> Answer {
-        let rowsBefore = session.rowsChanged
-        do throws(DatabaseError) {
-            return try edit(Connection(session: session))
-        } catch {
-            // `OR FAIL` keeps the rows before the one that failed, and there is no savepoint.
-            if session.rowsChanged != rowsBefore { session.ruin(by: error) }
-            throw error
-        }
     }
 }
 
@@ -183,17 +157,25 @@ extension Writer {
         let started = observer?.start()
         let error = commit(on: session)
         self.group = nil
+        isCareful = false
         group.conclude(error.map { .failed($0) } ?? .kept)
         if let observer, let started { observer.report(group, session, started, error) }
         bound.logHas(session.logPages)
         if bound.isOutgrown(whenQuiet: false) { moveLog(of: session, .restart) }
     }
 
-    /// An edit took everybody's work away with its own.
-    private func lose(_ group: CommitGroup, on session: Session, to error: DatabaseError) {
+    /// What an edit that failed has left behind goes with the whole group, and the others run again: few
+    /// fail, and a savepoint for each would cost all of them about as much as what they do.
+    private func takeBack(_ group: CommitGroup, on session: Session) {
         session.rollBack()
         self.group = nil
+        isCareful = group.edits > 0
         group.conclude(.lost)
+    }
+
+    /// An edit took everybody's work away with its own.
+    private func lose(_ group: CommitGroup, on session: Session, to error: DatabaseError) {
+        takeBack(group, on: session)
         if let observer { observer.report(group, session, observer.timekeeper.elapsed, error) }
     }
 

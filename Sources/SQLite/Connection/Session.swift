@@ -12,6 +12,8 @@ final class Session: @unchecked Sendable {
     /// Set on the writing connection: a statement outside a transaction would commit by itself,
     /// behind the back of the group.
     var needsTransaction = false
+    /// How many statements that may write have run to their end.
+    private(set) var writesRun = 0
     /// The first error that ended the transaction or left a part of it that cannot be taken back:
     /// nothing of it may be kept.
     private(set) var ruin: DatabaseError?
@@ -51,7 +53,11 @@ final class Session: @unchecked Sendable {
         let statement = try statements.take(sql, on: handle)
         defer { statement.isBusy = false }
         do throws(DatabaseError) {
-            return try statement.bound(values) { () throws(DatabaseError) in try body(statement) }
+            let answer = try statement.bound(values) { () throws(DatabaseError) in
+                try body(statement)
+            }
+            if !statement.isReadOnly { writesRun += 1 }
+            return answer
         } catch {
             if needsTransaction && !isInTransaction { ruin(by: error) }
             throw error
@@ -177,6 +183,7 @@ extension Session {
     /// Several statements, one after the other, without values: a schema.
     func runScript(_ script: String) throws(DatabaseError) {
         if needsTransaction && !isWhole { throw transactionIsGone() }
+        writesRun += 1
         let code = sqlite3_exec(handle, script, nil, nil, nil)
         guard code != SQLITE_OK else { return }
         let error = DatabaseError(code, of: handle, during: "run", sql: script)

@@ -4,6 +4,8 @@ internal import CSQLite
 final class Statement {
     let handle: OpaquePointer
     let sql: StaticString
+    /// Whether it certainly changes nothing.
+    let isReadOnly: Bool
     /// Somebody steps through it just now, so nobody else may.
     var isBusy = false
     var lastUse = 0
@@ -13,6 +15,7 @@ final class Statement {
         guard let prepared else { preconditionFailure("There is no statement in “\(sql)”.") }
         handle = prepared
         self.sql = sql
+        isReadOnly = sqlite3_stmt_readonly(prepared) != 0
         // Thrown from here on, it is finalized with self.
         guard isAlone else { throw Self.refusal(of: sql) }
     }
