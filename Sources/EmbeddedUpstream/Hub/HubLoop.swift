@@ -42,6 +42,8 @@ final class HubLoop: @unchecked Sendable {
     private let orders = Lock<[Order]?>([])
 
     private var connections: [UInt64: Connection] = [:]
+    /// The connections of each user: what happens to one concerns nobody else's.
+    private var names: [String: [UInt64]] = [:]
     private var lastName = wakerName
     private var cutting = HubSession.Cutting.whole
     private var nextBeat = Duration.zero
@@ -100,6 +102,7 @@ final class HubLoop: @unchecked Sendable {
             departure: departure,
             session: HubSession(habits, session)
         )
+        names[session.userID, default: []].append(lastName)
         chub_hurry(adopted.descriptor)
         _ = chub_watch(set, adopted.descriptor, lastName)
         act(connections[lastName]?.session.received(adopted.received) ?? [], lastName)
@@ -148,6 +151,9 @@ final class HubLoop: @unchecked Sendable {
 
     private func drop(_ name: UInt64) {
         guard let connection = connections.removeValue(forKey: name) else { return }
+        let userID = connection.session.session.userID
+        names[userID]?.removeAll { $0 == name }
+        if names[userID]?.isEmpty == true { names[userID] = nil }
         chub_forget(set, connection.descriptor)
         connection.departure.resume()
     }
@@ -181,11 +187,9 @@ final class HubLoop: @unchecked Sendable {
     private func tell(_ announcements: [Announcement]) {
         for announcement in announcements {
             let frame = HubMessage.event(announcement.event).frame(habits.timestamps)
-            for (name, connection) in connections {
-                let session = connection.session.session
-                guard announcement.userIDs.contains(session.userID),
-                    announcement.sparedDeviceID != session.deviceID
-                else { continue }
+            for name in Set(announcement.userIDs).flatMap({ names[$0] ?? [] }) {
+                let deviceID = connections[name]?.session.session.deviceID
+                guard announcement.sparedDeviceID != deviceID else { continue }
                 act(connections[name]?.session.told(frame, cutting) ?? [], name)
             }
         }
