@@ -194,8 +194,8 @@ let package = Package(
         tests(
             "SyncTests",
             of: [
-                "Sync", "Vault", "Records", "SQLite", "Messaging", "System", "Crypto", "JSON",
-                "CrashStory", "FuzzProperties", "store-writer", "Metrics", "Logging",
+                "Sync", "Vault", "Records", "SQLite", "CSQLite", "Messaging", "System", "Crypto",
+                "JSON", "CrashStory", "FuzzProperties", "store-writer", "Metrics", "Logging",
                 "MeshSupport", "EmbeddedUpstream",
             ]
         ),

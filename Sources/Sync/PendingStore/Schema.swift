@@ -44,6 +44,14 @@ enum Schema {
             )
             try db.execute("CREATE INDEX stray_by_keeper ON stray (user_id, keeper_id)")
         },
+        Migration("receipts of what upstream took, by account") { (db) throws(DatabaseError) in
+            try db.execute(
+                """
+                CREATE INDEX receipt_taken ON receipt (user_id, status)
+                WHERE status IN ('sent', 'observed')
+                """
+            )
+        },
     ]
 
     private static let accounts: StaticString = """

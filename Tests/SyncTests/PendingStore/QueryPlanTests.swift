@@ -1,0 +1,93 @@
+import CSQLite
+import FoundationEssentials
+import SQLite
+import TestSupport
+import Testing
+
+@testable import Sync
+
+/// What is asked of one account costs the same however many others there are.
+@Suite struct QueryPlanTests {
+    private struct Question {
+        let file: String
+        let text: String
+    }
+
+    /// Every statement of the sources that names an account.
+    private static func questions() throws -> [Question] {
+        let sources = URL(filePath: #filePath).deletingLastPathComponent()
+            .appending(path: "../../../Sources/Sync/PendingStore")
+        let names = try FileManager.default.contentsOfDirectory(atPath: sources.path)
+        return try names.sorted().filter { $0.hasSuffix(".swift") }.flatMap { name in
+            let text = try String(contentsOf: sources.appending(path: name), encoding: .utf8)
+            return literals(of: text).filter(\.isAboutOneAccount).map {
+                Question(file: name, text: $0)
+            }
+        }
+    }
+
+    /// Between quotation marks, three or one of them.
+    private static func literals(of source: String) -> [String] {
+        let parts = source.split(separator: "\"\"\"", omittingEmptySubsequences: false)
+        return parts.enumerated().flatMap { number, part -> [String] in
+            if number % 2 == 1 { return [String(part)] }
+            return part.split(separator: "\n").flatMap { line in
+                line.split(separator: "\"", omittingEmptySubsequences: false).enumerated()
+                    .filter { $0.offset % 2 == 1 }.map { String($0.element) }
+            }
+        }
+    }
+
+    private static func plan(of text: String, _ handle: OpaquePointer) throws -> [String] {
+        var statement: OpaquePointer?
+        let code = sqlite3_prepare_v2(handle, "EXPLAIN QUERY PLAN " + text, -1, &statement, nil)
+        defer { sqlite3_finalize(statement) }
+        try #require(code == SQLITE_OK, "\(text)")
+        var steps: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            sqlite3_column_text(statement, 3).map { steps.append(String(cString: $0)) }
+        }
+        return steps
+    }
+
+    @Test func `no question about one account looks at everybody's rows`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("plans.db")
+        try await Database.open(path, migrations: Schema.migrations).close()
+        var opened: OpaquePointer?
+        #expect(sqlite3_open_v2(path, &opened, SQLITE_OPEN_READONLY, nil) == SQLITE_OK)
+        defer { sqlite3_close_v2(opened) }
+        let handle = try #require(opened)
+        let questions = try Self.questions()
+        #expect(questions.count > 40)
+        // Two at least of another kind, so that a plan that cannot be read is not taken for a good one.
+        #expect(try Self.plan(of: "SELECT * FROM receipt", handle) == ["SCAN receipt"])
+        for question in questions where !question.text.isRare {
+            let plan = try Self.plan(of: question.text, handle)
+            #expect(!plan.isEmpty || question.text.isOnlyAnInsert, "\(question.text)")
+            let scans = plan.filter { $0.hasPrefix("SCAN") && $0 != "SCAN CONSTANT ROW" }
+            #expect(scans.isEmpty, "\(question.file): \(question.text): \(scans)")
+        }
+    }
+}
+
+extension String {
+    fileprivate var isAboutOneAccount: Bool {
+        let words = split { $0 == " " || $0 == "\n" }
+        let isStatement = ["SELECT", "UPDATE", "DELETE", "INSERT"].contains(
+            words.first.map(String.init)
+        )
+        return isStatement && (contains("user_id = ?") || contains("user_id, "))
+            && !contains("GROUP BY") && !contains("UNION")
+    }
+
+    /// Once in the life of an account, or of a damaged file.
+    fileprivate var isRare: Bool {
+        hasPrefix("DELETE FROM receipt WHERE user_id") || contains("NOT INDEXED")
+            || contains("INDEXED BY") || contains("user_id >= ''")
+            || hasPrefix("SELECT user_id, made_id") || hasPrefix("SELECT rowid, user_id, kind")
+            || contains("NOT EXISTS (\n")
+    }
+
+    fileprivate var isOnlyAnInsert: Bool { contains("INSERT") }
+}
