@@ -6,7 +6,8 @@ struct Arena: ~Copyable {
     private var blocks: [UnsafeMutableRawPointer] = []
     private var free = UnsafeMutableRawBufferPointer(start: nil, count: 0)
 
-    private static let blockSize = 4_096
+    /// Most records fit, and the allocator keeps blocks of that size at hand.
+    private static let blockSize = 1_024
     private static let alignment = 16
 
     mutating func allocate(_ count: Int) -> UnsafeMutableRawPointer {
@@ -38,11 +39,15 @@ struct Arena: ~Copyable {
 
     /// A text of C, which ends at its first NUL.
     mutating func text(_ text: String) -> UnsafeMutablePointer<CChar> {
-        let count = text.utf8.count
-        let memory = allocate(count + 1).bindMemory(to: CChar.self, capacity: count + 1)
-        for (index, byte) in text.utf8.enumerated() { memory[index] = CChar(bitPattern: byte) }
-        memory[count] = 0
-        return memory
+        var text = text
+        return text.withUTF8 { bytes in
+            let memory = allocate(bytes.count + 1)
+            if let first = bytes.baseAddress {
+                memory.copyMemory(from: first, byteCount: bytes.count)
+            }
+            memory.storeBytes(of: 0, toByteOffset: bytes.count, as: UInt8.self)
+            return memory.bindMemory(to: CChar.self, capacity: bytes.count + 1)
+        }
     }
 
     mutating func bytes(_ bytes: [UInt8]) -> ProtobufCBinaryData {

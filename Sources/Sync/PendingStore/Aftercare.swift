@@ -4,25 +4,24 @@ internal import Vault
 /// What is remembered of changes that are settled, for a week: upstream may forget what it has
 /// taken, and may carry out late what it never answered.
 enum Aftercare {
-    /// To be called once base has taken upstream's answer.
+    /// To be called once base has taken upstream's answer; the account has to be there.
     ///
-    /// - Parameter before: What base had said.
+    /// - Parameter before: The revision that base had until then.
     static func begin(
         _ settlement: Settlement,
         _ lane: Lane,
         _ settled: PendingSummary,
-        before: BaseCipher?,
+        before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard try AccountTable.contains(lane.userID, db) else { return }
-        try watch(settlement.strays, lane, settlement.receipts.at, db)
+        try note(settlement.strays, lane, settlement.receipts.at, db)
         let moment = try youngEnough(settlement.receipts.at, db)
         let (cipherID, isGone, known): (String, Bool, Moment?)
         switch settlement.upstream {
         case .holds(let base):
             (cipherID, isGone, known) = (base.lane.cipherID, false, base.revision.moment)
         case .lacks where settled.type == .hardDelete && settlement.receipts.status == .sent:
-            let stamps = [before?.revision.moment, settled.baseline?.moment]
+            let stamps = [before?.moment, settled.baseline?.moment]
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
@@ -43,7 +42,17 @@ enum Aftercare {
         _ moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard !strays.isEmpty, try AccountTable.contains(lane.userID, db) else { return }
+        guard try AccountTable.contains(lane.userID, db) else { return }
+        try note(strays, lane, moment, db)
+    }
+
+    private static func note(
+        _ strays: [Stray],
+        _ lane: Lane,
+        _ moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard !strays.isEmpty else { return }
         let moment = try youngEnough(moment, db)
         for stray in strays {
             try db.execute(

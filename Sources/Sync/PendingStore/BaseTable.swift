@@ -162,14 +162,14 @@ enum BaseTable {
         of userID: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int {
-        try db.first(
-            """
-            INSERT INTO base_clock VALUES (?1, 1 + ifnull(
-                (SELECT CAST(value AS INTEGER) FROM setting WHERE name = 'baseClock'), 0))
-            ON CONFLICT DO UPDATE SET written = written + 1 RETURNING written
-            """,
+        let next = try db.first(
+            "UPDATE base_clock SET written = written + 1 WHERE user_id = ? RETURNING written",
             .text(userID)
-        ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+        ) { (row) throws(DatabaseError) in try row.int(0) }
+        if let next { return next }
+        let first = try clock(of: userID, db) + 1
+        try db.execute("INSERT INTO base_clock VALUES (?, ?)", .text(userID), .int(first))
+        return first
     }
 
     static func clock(of userID: String, _ db: borrowing Connection) throws(DatabaseError) -> Int {
@@ -229,7 +229,15 @@ enum BaseTable {
     }
 
     static func remove(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
-        let written = try advanceClock(of: lane.userID, db)
+        try remove(lane, written: advanceClock(of: lane.userID, db), db)
+    }
+
+    /// - Parameter written: The number of this write of the account.
+    static func remove(
+        _ lane: Lane,
+        written: Int,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
         try db.execute(
             "DELETE FROM base_cipher WHERE user_id = ? AND cipher_id = ?",
             .text(lane.userID),

@@ -9,14 +9,17 @@ enum OwnHistory {
     /// How many revisions of a cipher are known as this host's own.
     static let depth = 16
 
-    /// To be called before base takes upstream's answer to a push.
+    /// What came from here, if nobody else has written in between.
+    ///
+    /// - Parameter before: The revision that base had until this push.
     static func extend(
         by cipher: BaseCipher,
         from lane: Lane,
         _ pushed: PendingSummary,
+        before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let start = try start(of: pushed, lane, db)
+        let start = try start(of: pushed, lane, before: before, db)
         if lane != cipher.lane { try forget(lane, but: nil, db) }
         try forget(cipher.lane, but: start, db)
         guard let start else { return }
@@ -57,13 +60,12 @@ enum OwnHistory {
     private static func start(
         of pushed: PendingSummary,
         _ lane: Lane,
+        before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Moment? {
-        guard let base = try BaseTable.find(lane, db) else {
-            return pushed.type == .create ? Moment(ticks: .min) : nil
-        }
-        guard let baseline = pushed.baseline, baseline.isSame(as: base.revision) else { return nil }
-        return try find(lane, at: base.revision, db) ?? baseline.moment
+        guard let before else { return pushed.type == .create ? Moment(ticks: .min) : nil }
+        guard let baseline = pushed.baseline, baseline.isSame(as: before) else { return nil }
+        return try find(lane, at: before, db) ?? baseline.moment
     }
 
     /// Forgets the history of what is gone.

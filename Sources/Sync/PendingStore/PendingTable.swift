@@ -26,6 +26,28 @@ enum PendingTable {
         ) { (row) throws(DatabaseError) in try StoredChange(row) }
     }
 
+    /// Without the record itself.
+    static func summary(
+        _ lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> PendingSummary? {
+        try db.first(
+            "SELECT * FROM pending_change WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try PendingSummary(row) }
+    }
+
+    static func summary(
+        id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> PendingSummary? {
+        try db.first(
+            "SELECT * FROM pending_change WHERE id = ?",
+            .text(id)
+        ) { (row) throws(DatabaseError) in try PendingSummary(row) }
+    }
+
     static func all(
         of userID: String,
         _ db: borrowing Connection

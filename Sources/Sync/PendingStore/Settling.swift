@@ -80,25 +80,29 @@ extension Store {
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
         try await write { (db) throws(DatabaseError) in
-            let stored = try PendingTable.find(id: id, db)
-            if let stored, stored.summary.version != version,
-                let occupant = try settlement.occupant(besides: stored.summary, db)
+            guard let summary = try PendingTable.summary(id: id, db) else {
+                if try AccountTable.contains(lane.userID, db) {
+                    try settlement.writeBase(lane, db)
+                }
+                return .missing
+            }
+            // Erasing an account takes its records along, so this one's is there.
+            if summary.version != version,
+                let occupant = try settlement.occupant(besides: summary, db)
             {
                 return .occupied(by: occupant.state)
             }
-            if let stored { try settlement.extendHistory(lane, stored.summary, db) }
-            let before = try BaseTable.find(lane, db)
+            let before = try BaseTable.footing(lane, db)?.revision
+            try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
-            guard let stored else { return .missing }
-            try Aftercare.begin(settlement, lane, stored.summary, before: before, db)
-            guard stored.summary.version != version, !mutated(.forgetsByName) else {
-                let seen = stored.summary.version
-                _ = try PendingTable.remove(id: id, expecting: seen, db)
+            try Aftercare.begin(settlement, lane, summary, before: before, db)
+            guard summary.version != version, !mutated(.forgetsByName) else {
+                _ = try PendingTable.remove(id: id, expecting: summary.version, db)
                 try ReceiptTable.end(id, settlement.receipts, db)
-                try settlement.resolution?.write(stored.summary, db)
+                try settlement.resolution?.write(summary, db)
                 return .settled
             }
-            return try settlement.rebase(stored, db)
+            return try settlement.rebase(id, db)
         }
     }
 
@@ -151,7 +155,7 @@ extension Store {
         besides id: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int? {
-        guard let own = try PendingTable.find(id: id, db)?.summary else { return nil }
+        guard let own = try PendingTable.summary(id: id, db) else { return nil }
         return try limits.reached(by: own.lane.userID, besides: 1, db)
     }
 
@@ -195,7 +199,7 @@ extension Settlement {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> PendingSummary? {
         guard case .holds(let cipher) = upstream else { return nil }
-        let summary = try PendingTable.find(cipher.lane, db)?.summary
+        let summary = try PendingTable.summary(cipher.lane, db)
         return summary?.id == stored.id ? nil : summary
     }
 
@@ -203,40 +207,42 @@ extension Settlement {
     fileprivate func extendHistory(
         _ lane: Lane,
         _ pushed: PendingSummary,
+        before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard case .holds(let cipher) = upstream, receipts.status == .sent,
-            resolution?.winner == nil, (isSeen && ground == nil) || mutated(.claimsAdopted),
-            try AccountTable.contains(lane.userID, db)
+            resolution?.winner == nil, (isSeen && ground == nil) || mutated(.claimsAdopted)
         else { return }
-        try OwnHistory.extend(by: cipher, from: lane, pushed, db)
+        try OwnHistory.extend(by: cipher, from: lane, pushed, before: before, db)
     }
 
     fileprivate func writeBase(
         _ lane: Lane,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard try AccountTable.contains(lane.userID, db) else { return }
         switch upstream {
         case .holds(let cipher):
             let written = try BaseTable.advanceClock(of: lane.userID, db)
             try BaseTable.put(cipher, written: written, db)
             if cipher.lane.cipherID != lane.cipherID {
-                try BaseTable.remove(lane, db)
+                try BaseTable.remove(lane, written: written, db)
                 if !mutated(.dropsAlias) {
                     try AliasTable.point(lane, to: cipher.lane.cipherID, db)
                 }
             }
-        case .lacks: try BaseTable.remove(lane, db)
+        case .lacks:
+            let written = try BaseTable.advanceClock(of: lane.userID, db)
+            try BaseTable.remove(lane, written: written, db)
         case .untouched: break
         }
     }
 
     fileprivate func rebase(
-        _ stored: StoredChange,
+        _ id: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Settled {
-        guard var record = stored.reading.value else { return .unreadable }
+        guard let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
+        else { return .unreadable }
         if isSeen, case .holds(let cipher) = upstream {
             let ground = ground ?? cipher.footing
             record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)

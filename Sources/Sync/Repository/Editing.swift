@@ -91,6 +91,11 @@ extension Repository {
 
     /// Looks again as often as somebody else was faster.
     private func settle(_ draft: Draft) async throws(Refusal) -> Written<Made> {
+        if draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits {
+            // Nobody knows an id that was made just now, so there is nothing to look for.
+            let nothing = Layers(draft.lane, base: nil, pending: nil)
+            if let written = try await step(draft, nothing) { return written }
+        }
         while true {
             if isOffline, switches.now.keepsEdits {
                 if let written = try await step(draft, layers(of: draft.lane)) { return written }
