@@ -8,7 +8,9 @@ public import Vault
 public final class PendingStore: Service {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
 
-    public enum Message: Sendable {
+    /// What a message carries lies apart from it: it passes through many hands, and its room is kept in
+    /// each of them.
+    public indirect enum Message: Sendable {
         case record(Edit, in: Lane, as: Standing, expecting: Seen?, Answer<Recording>)
         case withdraw(Recorded, expecting: Int64, Answer<Bool>)
         case update(

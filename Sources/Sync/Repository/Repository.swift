@@ -11,7 +11,8 @@ internal import Vault
 public final class Repository: Service {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, Refusal>>
 
-    public enum Message: Sendable {
+    /// What a message carries lies apart from it; each account keeps room for some.
+    public indirect enum Message: Sendable {
         /// The id that the item has afterwards.
         case edit(Wish, of: Expectation = .anything, Answer<Written<String>>)
         /// As `edit`, with the item as it is seen afterwards.

@@ -65,7 +65,8 @@ public final class Resolver: Service {
 extension Resolver {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
 
-    public enum Message: Sendable {
+    /// What a message carries lies apart from it; each account keeps room for some.
+    public indirect enum Message: Sendable {
         /// Brings an edit upstream inside its caller's request. The caller has the cipher's lane and has
         /// recorded the edit as in flight.
         case attempt(Recorded, Answer<Attempted>)
