@@ -46,7 +46,7 @@ enum MeshBenchmarks {
     }
 
     /// As many lanes as a run has at most.
-    private static let lanes = 32
+    private static let lanes = 64
 
     private static func runOfMany(_ bench: Bench) async throws {
         let count = bench.count(10_000, quick: 40)
@@ -177,7 +177,7 @@ private struct Bed: Sendable {
             userID: userID,
             store: pendingStore.address,
             reader: store.reader,
-            upstream: WorldUpstream(account: account),
+            upstream: WorldUpstream(account: account, patience: .seconds(10)),
             keys: keys,
             lanes: lanes,
             surroundings: surroundings
@@ -252,7 +252,10 @@ extension Bed {
         let run = Resolver.Run(.due, .patient)
         let report = try await resolver.address.ask { .run(run, $0) }.get()
         guard report.settled == count else {
-            throw UsageError(description: "Of \(count) changes \(report.settled) were brought up.")
+            let stop = report.stop.map { "\($0)" } ?? "nothing stopped it"
+            throw UsageError(
+                description: "Of \(count) changes \(report.settled) were brought up: \(stop)"
+            )
         }
     }
 

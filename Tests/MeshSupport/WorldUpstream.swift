@@ -8,19 +8,24 @@ public import Vault
 /// What the mesh needs of an upstream, over the host's own client.
 public struct WorldUpstream: VaultUpstream {
     public let account: UpstreamAccount
+    private let patience: Duration
 
-    public init(account: UpstreamAccount) { self.account = account }
+    /// - Parameter patience: How long to wait for a turn. Where time stands still, nobody does.
+    public init(account: UpstreamAccount, patience: Duration = .zero) {
+        (self.account, self.patience) = (account, patience)
+    }
 
     private func asking(_ urgency: Urgency) -> UpstreamAccount {
         account.asking {
-            // Time stands still here, so nobody waits for a turn.
-            $0.patience = .zero
+            $0.patience = patience
             $0.isForced = urgency == .insistent
             $0.deadline = urgency == .interactive ? .seconds(15) : nil
         }
     }
 
-    public var ofThisSession: any VaultUpstream { WorldUpstream(account: account.ofThisSession) }
+    public var ofThisSession: any VaultUpstream {
+        WorldUpstream(account: account.ofThisSession, patience: patience)
+    }
 
     public var clockOffset: Int64? { account.upstream.clockOffset }
 

@@ -7,8 +7,7 @@ internal import System
 /// alone may try more side by side than one of many, whose changes would only wait for a place.
 final class RunTurns: Sendable {
     static let fewestLanes = 4
-    private static let mostLanes = 32
-    /// What all runs together get, as long as each has the fewest.
+    /// What all runs together get, as long as each has the fewest: as many as upstream is asked at once.
     private static let lanesOfAll = 64
     static let mostAtOnce = 64
 
@@ -66,6 +65,6 @@ final class RunTurns: Sendable {
     /// So many changes a run tries side by side.
     var lanes: Int {
         let share = Self.lanesOfAll / max(state.withLock(\.count), 1)
-        return min(max(share, Self.fewestLanes), Self.mostLanes)
+        return max(share, Self.fewestLanes)
     }
 }
