@@ -34,7 +34,7 @@ ground-floor: setup ## Channels, group commit, server and client at work for a f
 
 .PHONY: test
 # Not in parallel: the tests of deadlines are real, and want a free processor.
-test: setup tools lint ## Sets everything up, then lint and all tests.
+test: setup tools lint proof ## Sets everything up, then lint, worlds in which anything may go wrong, and all tests.
 	@echo "== Tests"
 	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --no-parallel
 
@@ -68,6 +68,20 @@ DEEDS ?= 3
 simulate: setup ## Worlds in which anything may go wrong: SEEDS=1000 of them from START=1 on, STEPS=60 each.
 	swift build $(RELEASE) --product holdfast
 	.build/release/holdfast simulate --seeds $(SEEDS) --start $(START) --steps $(STEPS)
+
+WORLDS ?= 600
+
+# Two minutes of what `simulate` and `deaths` do at length.
+.PHONY: proof
+proof: setup ## Worlds that failed once, a death at each place of every script of two deeds, and WORLDS=600 others.
+	@echo "== Building the host in release"
+	swift build $(RELEASE) --product holdfast
+	@echo "== Worlds that have failed once"
+	.build/release/holdfast simulate --corpus Tests/SimulationTests/Corpus.txt
+	@echo "== Scripts of two deeds, with a death at each place"
+	.build/release/holdfast simulate --deaths 2
+	@echo "== Worlds in which anything may go wrong"
+	.build/release/holdfast simulate --seeds $(WORLDS) --steps $(STEPS) | grep -v '^seed '
 
 .PHONY: deaths
 deaths: setup ## Every script of up to DEEDS=3 deeds, with a death at each place of it; from script START=1 on.

@@ -37,25 +37,30 @@ public struct Campaign: Sendable {
         while next < seeds, outcome.failed.count < failuresBorne {
             let batch = next..<min(next + atOnce * 4, seeds)
             next = batch.upperBound
-            for performance in await play(batch, outcome.coverage, atOnce) {
+            let coverage = outcome.coverage
+            let performances = await Performance.play(batch, atOnce: atOnce) {
+                Stage.play(script(start + UInt64($0)), coverage)
+            }
+            for performance in performances {
                 outcome.add(performance)
                 tell(performance)
             }
         }
         return outcome
     }
+}
 
-    private func play(
-        _ batch: Range<Int>,
-        _ coverage: Coverage,
-        _ atOnce: Int
+extension Performance {
+    /// Plays numbered worlds, some side by side, and gives what came of them in their order.
+    static func play(
+        _ numbers: Range<Int>,
+        atOnce: Int,
+        _ world: @escaping @Sendable (Int) -> Performance
     ) async -> [Performance] {
         await withTaskGroup(of: [(Int, Performance)].self) { players in
             for player in 0..<atOnce {
                 players.addTask {
-                    batch.filter { $0 % atOnce == player }.map { number in
-                        (number, Stage.play(script(start + UInt64(number)), coverage))
-                    }
+                    numbers.filter { $0 % atOnce == player }.map { ($0, world($0)) }
                 }
             }
             var all: [(Int, Performance)] = []

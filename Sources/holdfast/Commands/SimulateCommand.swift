@@ -1,5 +1,6 @@
 import EmbeddedUpstream
 import Simulation
+import System
 
 extension Command {
     /// The mesh in a world that follows from a seed.
@@ -31,6 +32,7 @@ extension Command {
                 value: "N",
                 help: "every script of up to N deeds instead, with a death at each place of it"
             ),
+            Flag(name: "corpus", value: "FILE", help: "the worlds of a list instead"),
         ],
         run: { invocation, console throws(Failure) in
             let campaign = try Campaign(invocation)
@@ -40,6 +42,7 @@ extension Command {
             if let length = try invocation.number("deaths", 1...4) {
                 return try await die(length, from: Int(campaign.start), invocation, console)
             }
+            if let path = invocation.value("corpus") { return try await recall(path, console) }
             if let replay = invocation.value("replay") {
                 guard let replay = Replay(replay) else {
                     throw Failure(status: .usage, message: "--replay wants a seed, as in '17'.")
@@ -72,6 +75,24 @@ extension Command {
         let short = Shrinking.shorten(first)
         console.answer(short.report(steps: campaign.steps))
         throw Failure(status: .failure, message: "Seed \(first.script.seed) breaks an invariant.")
+    }
+
+    /// Plays again what failed once.
+    private static func recall(_ path: String, _ console: Console) async throws(Failure) {
+        guard let bytes = try? Files.read(path),
+            let corpus = Corpus(String(decoding: bytes, as: UTF8.self)), !corpus.entries.isEmpty
+        else { throw Failure(status: .usage, message: "'\(path)' is no list of worlds.") }
+        let performances = await corpus.play()
+        for case let (entry, performance) in zip(corpus.entries, performances)
+        where performance.breach != nil {
+            console.answer("\(performance.summary)\n  (once: \(entry.finding))")
+        }
+        let failed = performances.count { $0.breach != nil }
+        let steps = performances.map(\.script.stepCount).reduce(0, +)
+        console.answer("\(performances.count) worlds again, \(steps) steps, \(failed) failed")
+        guard failed == 0 else {
+            throw Failure(status: .failure, message: "What failed once fails again.")
+        }
     }
 
     /// Scripts are numbered, so that a run can go on where an earlier one was told to stop.
