@@ -18,6 +18,8 @@ struct NetworkBelief: Hashable, Sendable {
         let state: NetworkState
         /// Whoever waited for the network may go on.
         let hasReturned: Bool
+        /// It was out of reach since it was online last, and not just troubled.
+        let wasAway: Bool
     }
 
     private(set) var isDrill = false
@@ -26,6 +28,7 @@ struct NetworkBelief: Hashable, Sendable {
     private(set) var nextProbe: Duration?
     private var heard = NetworkState.online
     private var somethingWaits = false
+    private var wasAway = false
     private var fruitlessProbes = 0
     private var lastProbe: Duration?
 
@@ -89,7 +92,9 @@ struct NetworkBelief: Hashable, Sendable {
         let before = state
         change(&self)
         guard state != before else { return nil }
-        return Turn(state: state, hasReturned: state == .online)
+        if state == .offline { wasAway = true }
+        defer { if state == .online { wasAway = false } }
+        return Turn(state: state, hasReturned: state == .online, wasAway: wasAway)
     }
 
     /// A probe that is planned already stays as it is.

@@ -151,20 +151,22 @@ extension NetworkMonitor {
         )
         surroundings.announce(.network(upstream: upstream, turn.state))
         guard turn.hasReturned else { return }
+        let trigger: SyncScheduler.Trigger = turn.wasAway ? .networkReturned : .recovered
         for (_, scheduler) in watch.schedulers.sorted(by: { $0.key < $1.key }) {
-            tell(scheduler, &errands)
+            tell(scheduler, trigger, &errands)
         }
     }
 
     /// Waits for nobody: a scheduler whose mailbox is full hears it when there is room.
     private func tell(
         _ scheduler: Address<SyncScheduler.Message>,
+        _ trigger: SyncScheduler.Trigger,
         _ errands: inout DiscardingTaskGroup
     ) {
         do {
-            try scheduler.tryTell(.trigger(.networkReturned))
+            try scheduler.tryTell(.trigger(trigger))
         } catch .full {
-            errands.addTask { try? await scheduler.tell(.trigger(.networkReturned)) }
+            errands.addTask { try? await scheduler.tell(.trigger(trigger)) }
         } catch {
             // One that reads no more needs no news either.
         }

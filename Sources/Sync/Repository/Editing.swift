@@ -161,7 +161,14 @@ extension Repository {
     ) throws(Refusal) -> Ground {
         if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
         if layers.isDamaged, layers.pending == nil { throw .unreadable }
-        try layers.require(draft.expectation)
+        let shown = layers.cipher
+        try draft.expectation.require(shown)
+        // Something that is to be deleted for good can still be edited by those who have it open.
+        let ground = shown ?? layers.foundation
+        func required() throws(Refusal) -> Cipher {
+            guard let ground else { throw .notFound }
+            return ground
+        }
         switch draft.wish {
         case .add(let body):
             return try adding(body, draft, keys)
@@ -169,20 +176,19 @@ extension Repository {
             let cipher = copy.withID(draft.lane.cipherID)
             return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
         case .update(_, let body):
-            return try updating(body, draft, layers, keys)
+            return try updating(required(), by: body, draft, layers, keys)
         case .trash:
-            guard let cipher = layers.ground else { return .nothing }
-            return Ground(.trash, cipher)
+            guard let ground else { return .nothing }
+            return Ground(.trash, ground)
         case .delete:
-            guard let cipher = layers.ground else { return .nothing }
+            guard let ground else { return .nothing }
             if let seen = draft.seen(over: layers.pending) { try refuseStale(seen, draft, layers) }
-            return Ground(.hardDelete, cipher)
-        case .restore: return Ground(.restore, try layers.required)
-        case .archive: return Ground(.archive, try layers.required)
-        case .unarchive: return Ground(.unarchive, try layers.required)
-        case .move(_, let folder): return Ground(.move(folder), try layers.required)
-        case .favour(_, let isFavourite):
-            return Ground(.favour(isFavourite), try layers.required)
+            return Ground(.hardDelete, ground)
+        case .restore: return Ground(.restore, try required())
+        case .archive: return Ground(.archive, try required())
+        case .unarchive: return Ground(.unarchive, try required())
+        case .move(_, let folder): return Ground(.move(folder), try required())
+        case .favour(_, let isFavourite): return Ground(.favour(isFavourite), try required())
         }
     }
 
@@ -204,12 +210,12 @@ extension Repository {
     }
 
     private func updating(
-        _ body: ItemBody,
+        _ cipher: Cipher,
+        by body: ItemBody,
         _ draft: Draft,
         _ layers: Layers,
         _ keys: KeyRing
     ) throws(Refusal) -> Ground {
-        let cipher = try layers.required
         if let edited = body.revisionDate.flatMap({ Revision($0) }) {
             try refuseStale(edited, draft, layers)
         }
@@ -250,24 +256,12 @@ extension Repository {
     }
 }
 
-extension Layers {
-    /// What an edit is about. Something that is to be deleted for good can still be edited by those who
-    /// have it open.
-    fileprivate var ground: Cipher? { cipher ?? foundation }
-
-    fileprivate var required: Cipher {
-        get throws(Repository.Refusal) {
-            guard let ground else { throw .notFound }
-            return ground
-        }
-    }
-
-    fileprivate func require(
-        _ expectation: Repository.Expectation
-    ) throws(Repository.Refusal) {
-        guard expectation != .anything else { return }
+extension Repository.Expectation {
+    /// - Parameter cipher: What its owner sees; nil if that is nothing.
+    fileprivate func require(_ cipher: Cipher?) throws(Repository.Refusal) {
+        guard self != .anything else { return }
         guard let cipher else { throw .notFound }
-        if expectation == .isLive, cipher.isInTrash { throw .inTrash }
+        if self == .isLive, cipher.isInTrash { throw .inTrash }
     }
 }
 

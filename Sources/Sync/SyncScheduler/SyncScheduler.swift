@@ -157,6 +157,10 @@ extension SyncScheduler {
     /// Why a run may be due.
     public enum Trigger: String, CaseIterable, Hashable, Sendable {
         case signedIn, unlocked, networkReturned
+        /// Upstream was troubled, and is not any more. It was within reach all the time, so there is no
+        /// news for who has nothing to catch up with; a server that refuses what is too much is asked
+        /// by nobody else each time it takes something again.
+        case recovered
         /// An edit has been queued.
         case queued
         /// Upstream told that something has changed there, or that its line is back.
@@ -258,6 +262,7 @@ extension SyncScheduler {
         let isOnline = monitor.standing.state != .offline
         if mutated(.ignoresUnlock), trigger == .unlocked { return }
         if mutated(.losesNetworkReturn), trigger == .networkReturned { return }
+        if trigger == .recovered, !hasToCatchUp { return }
         let occasion = Agenda.Occasion(trigger)
         state.withLock {
             $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance)
@@ -265,6 +270,10 @@ extension SyncScheduler {
             if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
         }
         if trigger == .unlocked || (trigger == .queued && !isKnownToWait) { tellWhetherWaiting() }
+    }
+
+    private var hasToCatchUp: Bool {
+        state.withLock { $0.waits == true || $0.docket.agenda.failures > 0 }
     }
 
     private func advance(
@@ -296,7 +305,7 @@ extension Agenda.Occasion {
         switch trigger {
         case .signedIn: self = .signedIn
         case .unlocked: self = .unlocked
-        case .networkReturned: self = .networkReturned
+        case .networkReturned, .recovered: self = .networkReturned
         case .queued: self = .queued
         case .upstreamChanged, .baseDamaged: self = .upstreamChanged
         }

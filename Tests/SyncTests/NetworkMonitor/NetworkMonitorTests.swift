@@ -183,4 +183,30 @@ import Vault
             }
         }
     }
+
+    /// What a scheduler hears, word for word.
+    private func news(of evidence: [Evidence], _ stage: Stage) async throws -> [String] {
+        let box = Mailbox<SyncScheduler.Message>(name: "x", capacity: 8)
+        try await stage.monitor.address.tell(.join(userID: "x", box.address))
+        for word in evidence { try await hear(stage, word) }
+        box.close()
+        var news: [String] = []
+        for await message in box {
+            if case .trigger(let trigger) = message { news.append(trigger.rawValue) }
+        }
+        return news
+    }
+
+    @Test func `an upstream that was troubled has recovered, and one that was away has returned`()
+        throws
+    {
+        try Stage.play { stage in
+            let troubled: [Evidence] = [.troubled, .answered, .troubled, .troubled, .answered]
+            let first = try await news(of: troubled, stage)
+            #expect(first == ["recovered", "recovered"])
+            let away: [Evidence] = [.unreachable, .troubled, .answered, .troubled, .answered]
+            let second = try await news(of: away, stage)
+            #expect(second == ["networkReturned", "recovered"])
+        }
+    }
 }

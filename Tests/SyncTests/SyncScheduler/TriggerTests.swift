@@ -24,6 +24,25 @@ import Vault
         }
     }
 
+    @Test func `G-DELAY an upstream that has recovered is asked by those who have to catch up`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            try await stage.trigger(.recovered)
+            try await stage.pass(.seconds(5))
+            #expect(stage.upstream.calls.count == 1)
+            // A run has failed, although nothing waits.
+            stage.upstream.isDown(true)
+            try await stage.sync()
+            stage.upstream.isDown(false)
+            let calls = stage.upstream.calls.count
+            try await stage.trigger(.recovered)
+            try await stage.pass(.milliseconds(1))
+            #expect(stage.upstream.calls.count > calls)
+        }
+    }
+
     @Test(arguments: 1...10)
     func `the interval has a tenth of chance either way`(_ seed: UInt64) throws {
         try Stage.play(seed: seed, policy: SyncPolicy(interval: .seconds(1_000))) { stage in
