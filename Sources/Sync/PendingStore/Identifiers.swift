@@ -1,4 +1,3 @@
-internal import FoundationEssentials
 public import System
 public import Vault
 
@@ -33,7 +32,22 @@ extension Chance {
     private static func text(of random: [UInt8]) -> String {
         var bytes = random
         bytes[8] = bytes[8] & 0x3f | 0x80
-        let uuid = bytes.withUnsafeBytes { $0.loadUnaligned(as: uuid_t.self) }
-        return UUID(uuid: uuid).uuidString.lowercased()
+        return String(unsafeUninitializedCapacity: 36) { text in
+            var end = 0
+            func put(_ character: UInt8) {
+                text[end] = character
+                end += 1
+            }
+            for (index, byte) in bytes.enumerated() {
+                if index == 4 || index == 6 || index == 8 || index == 10 { put(UInt8(ascii: "-")) }
+                put(digit(byte >> 4))
+                put(digit(byte & 0x0f))
+            }
+            return end
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 {
+        value < 10 ? UInt8(ascii: "0") + value : UInt8(ascii: "a") + value - 10
     }
 }
