@@ -17,6 +17,13 @@ public enum EditRefusal: Error, Equatable, Sendable {
     case crypto(CryptoError)
 }
 
+extension EditRefusal {
+    func within(_ step: JSON.Step) -> EditRefusal {
+        guard case .tooLong(let path, let bytes) = self else { return self }
+        return .tooLong(JSON.Path([step] + path.steps), bytes: bytes)
+    }
+}
+
 extension EditRefusal: CustomStringConvertible {
     public var description: String {
         switch self {

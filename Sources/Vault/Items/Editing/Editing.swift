@@ -41,11 +41,13 @@ extension Item {
         let raw = try Merge(sealer: sealer).object(
             cipher.document.root,
             from: contents,
-            to: wanted,
-            at: []
+            to: wanted
         )
         let edited = try Cipher(merged: raw)
-        if let flaw = Item(edited, keys: keys).flaws.first { throw .unreadable(flaw) }
+        // What is sealed here can be read, so no flaw is there that was not there before.
+        if !flaws.isEmpty, let flaw = Item(edited, keys: keys).flaws.first {
+            throw .unreadable(flaw)
+        }
         return Edited(cipher: edited, passwordChanges: history.countsAsChange ? 1 : 0)
     }
 
@@ -126,10 +128,9 @@ extension Cipher {
         try wanted.check(against: nil)
         let own = try OwnKey(hasOwnKey, owner: owner, entropy: entropy)
         let merge = Merge(sealer: own.sealer)
-        let raw = try merge.object(nil, from: Contents(.item), to: wanted, at: [])
-        var edit = JSON.Edit(try Cipher(merged: raw).document)
-        edit.put(own.wrapped.map { JSON.Raw($0) } ?? .null, at: "key")
-        try self.init(merged: edit.raw)
+        var parts = try merge.parts(nil, from: Contents(.item), to: wanted)
+        parts.append(("key", own.wrapped.map { JSON.Raw($0) } ?? .null))
+        try self.init(merged: .object(parts))
     }
 
     /// A cipher that we wrote.

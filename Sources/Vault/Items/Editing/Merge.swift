@@ -12,9 +12,17 @@ struct Merge {
     func object(
         _ original: JSON.Value?,
         from old: Contents,
-        to new: Contents,
-        at path: JSON.Path
+        to new: Contents
     ) throws(EditRefusal) -> JSON.Raw {
+        .object(try parts(original, from: old, to: new))
+    }
+
+    /// The same, for whoever has something to add.
+    func parts(
+        _ original: JSON.Value?,
+        from old: Contents,
+        to new: Contents
+    ) throws(EditRefusal) -> Parts {
         var parts: Parts = []
         var seen: Set<String> = []
         for member in original?.members ?? [] {
@@ -24,16 +32,16 @@ struct Merge {
                 continue
             }
             guard seen.insert(known.name).inserted else { continue }
-            if let value = try self.member(known, of: original, from: old, to: new, at: path) {
+            if let value = try self.member(known, of: original, from: old, to: new) {
                 parts.append((name, value))
             }
         }
         for member in new.shape.members where !seen.contains(member.name) {
-            if let value = try self.member(member, of: original, from: old, to: new, at: path) {
+            if let value = try self.member(member, of: original, from: old, to: new) {
                 parts.append((member.name, value))
             }
         }
-        return .object(parts)
+        return parts
     }
 
     /// Nil leaves the member out.
@@ -41,11 +49,9 @@ struct Merge {
         _ member: Member,
         of original: JSON.Value?,
         from old: Contents,
-        to new: Contents,
-        at path: JSON.Path
+        to new: Contents
     ) throws(EditRefusal) -> JSON.Raw? {
         let value = original?[anyCase: member.name]
-        let place = JSON.Path(path.steps + [.member(member.name)])
         switch member.kind {
         case .mirror:
             return nil
@@ -58,7 +64,9 @@ struct Merge {
                 return value?.raw
             }
             if case .object = member.kind, after.object == nil, value == nil { return nil }
-            return try write(after, member.kind, over: value, from: before, at: place)
+            return try placed(.member(member.name)) { () throws(EditRefusal) in
+                try write(after, member.kind, over: value, from: before)
+            }
         case .key, .kept:
             return value?.raw
         }
@@ -68,59 +76,63 @@ struct Merge {
         _ content: Content,
         _ kind: Member.Kind,
         over original: JSON.Value?,
-        from old: Content,
-        at path: JSON.Path
+        from old: Content
     ) throws(EditRefusal) -> JSON.Raw {
         switch content {
         case .none:
             return kind.null
         case .text(let text):
-            return try seal(text, kind, at: path)
+            return try seal(text, kind)
         case .plain(let raw):
             return raw
         case .object(let contents):
             let original = original.flatMap { $0.kind == .object ? $0 : nil }
             let before = old.object ?? Contents(contents.shape)
-            return try object(original, from: before, to: contents, at: path)
+            return try object(original, from: before, to: contents)
         case .list(let list):
-            return try self.list(original, from: old.list, to: list, at: path)
+            return try self.list(original, from: old.list, to: list)
         }
     }
 
     private func list(
         _ original: JSON.Value?,
         from old: [Contents],
-        to new: [Contents],
-        at path: JSON.Path
+        to new: [Contents]
     ) throws(EditRefusal) -> JSON.Raw {
         let shape = (new.first ?? old.first)?.shape
         let originals = (original?.elements ?? []).filter { shape?.isVoid($0) != true }
         let origins = Pairing.origins(of: new, in: old)
         var elements: [JSON.Raw] = []
         for (position, contents) in new.enumerated() {
-            let place = JSON.Path(path.steps + [.element(position)])
-            guard let origin = origins[position], originals.indices.contains(origin) else {
-                let before = Contents(contents.shape)
-                elements.append(try object(nil, from: before, to: contents, at: place))
+            let origin = origins[position].flatMap { originals.indices.contains($0) ? $0 : nil }
+            if let origin, old[origin].isSame(as: contents) {
+                elements.append(originals[origin].raw)
                 continue
             }
-            let isSame = old[origin].isSame(as: contents)
+            let before = origin.map { old[$0] } ?? Contents(contents.shape)
             elements.append(
-                isSame
-                    ? originals[origin].raw
-                    : try object(originals[origin], from: old[origin], to: contents, at: place)
+                try placed(.element(position)) { () throws(EditRefusal) in
+                    try object(origin.map { originals[$0] }, from: before, to: contents)
+                }
             )
         }
         return JSON.Raw(elements)
     }
 
+    /// Where something was refused is put together only when something is.
+    private func placed<Value>(
+        _ step: JSON.Step,
+        _ body: () throws(EditRefusal) -> Value
+    ) throws(EditRefusal) -> Value {
+        do throws(EditRefusal) { return try body() } catch { throw error.within(step) }
+    }
+
     private func seal(
         _ text: String,
-        _ kind: Member.Kind,
-        at path: JSON.Path
+        _ kind: Member.Kind
     ) throws(EditRefusal) -> JSON.Raw {
         if case .sealed(let limit) = kind, Sealer.textCount(sealing: text.utf8.count) > limit {
-            throw .tooLong(path, bytes: Sealer.byteCount(fitting: limit))
+            throw .tooLong([], bytes: Sealer.byteCount(fitting: limit))
         }
         do throws(CryptoError) {
             return JSON.Raw(try sealer.seal(text))
@@ -139,7 +151,7 @@ struct Merge {
         let sealed = Member.Kind.sealed(limit: .max)
         guard isNew || !sealed.isSame(old[name], new[name]) else { return value?.raw }
         guard let text = new[name].text else { return .null }
-        return try seal(URIChecksum.of(text), sealed, at: JSON.Path([.member(name)]))
+        return try seal(URIChecksum.of(text), sealed)
     }
 }
 
