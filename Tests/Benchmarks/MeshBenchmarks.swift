@@ -46,7 +46,7 @@ enum MeshBenchmarks {
     }
 
     /// As many lanes as a run has at most.
-    private static let lanes = 64
+    private static let lanes = 48
 
     private static func runOfMany(_ bench: Bench) async throws {
         let count = bench.count(10_000, quick: 40)

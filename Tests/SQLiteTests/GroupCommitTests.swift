@@ -87,6 +87,35 @@ struct GroupCommitTests {
         try await shelf.close()
     }
 
+    /// SQLite undoes a statement that fails only where it expects that it may.
+    @Test func `what a statement changed before it failed is taken back`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.add(1_000)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for id in 1...200 {
+                group.addTask { try await shelf.add(id) }
+                guard id % 5 == 0 else { continue }
+                group.addTask {
+                    let error = await #expect(throws: DatabaseError.self) {
+                        try await shelf.database.execute(
+                            "UPDATE book SET cover = CASE id WHEN 1000 THEN 'none' ELSE x'00' END"
+                        )
+                    }
+                    #expect(error?.code?.primary == .constraint)
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try shelf.ids() == Array(1...200) + [1_000])
+        let covers = try shelf.database.read { (db) throws(DatabaseError) in
+            try db.first("SELECT count(*) FROM book WHERE cover IS NOT NULL") {
+                (row) throws(DatabaseError) in try row.int(0)
+            }
+        }
+        #expect(covers == 0)
+        try await shelf.close()
+    }
+
     @Test func `an edit that dangles a deferred key fails alone`() async throws {
         let shelf = try await Shelf()
         try await withThrowingTaskGroup(of: Void.self) { group in

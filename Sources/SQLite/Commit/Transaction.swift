@@ -7,15 +7,6 @@ extension Session {
 
     var rowsChanged: Int { Int(sqlite3_total_changes64(handle)) }
 
-    /// Moves with everything that is done, whether it is done to rows or to tables. A statement that fails
-    /// is undone by SQLite, unless it is told to keep the rows before the one that failed.
-    var trace: Trace { Trace(rows: rowsChanged, statements: writesRun) }
-
-    struct Trace: Equatable {
-        fileprivate let rows: Int
-        fileprivate let statements: Int
-    }
-
     func commit() -> DatabaseError? {
         do throws(DatabaseError) {
             try control("COMMIT", "commit")

@@ -103,7 +103,7 @@ actor Writer {
         on session: Session,
         _ edit: (borrowing Connection) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        let before = session.trace
+        let before = session.writesRun
         do throws(DatabaseError) {
             let answer = try run(edit, on: session)
             group.join()
@@ -112,7 +112,7 @@ actor Writer {
         } catch {
             if !session.isWhole {
                 lose(group, on: session, to: error)
-            } else if group.edits == 0 || !isCareful && session.trace != before {
+            } else if group.edits == 0 || !isCareful && session.writesRun != before {
                 takeBack(group, on: session)
             }
             throw error
@@ -169,7 +169,7 @@ extension Writer {
     private func takeBack(_ group: CommitGroup, on session: Session) {
         session.rollBack()
         self.group = nil
-        isCareful = group.edits > 0
+        if group.edits > 0 { isCareful = true }
         group.conclude(.lost)
     }
 

@@ -12,7 +12,7 @@ final class Session: @unchecked Sendable {
     /// Set on the writing connection: a statement outside a transaction would commit by itself,
     /// behind the back of the group.
     var needsTransaction = false
-    /// How many statements that may write have run to their end.
+    /// How many statements that may write have been run.
     private(set) var writesRun = 0
     /// The first error that ended the transaction or left a part of it that cannot be taken back:
     /// nothing of it may be kept.
@@ -59,6 +59,8 @@ final class Session: @unchecked Sendable {
             if !statement.isReadOnly { writesRun += 1 }
             return answer
         } catch {
+            // It may have changed some rows all the same, and SQLite does not always undo them.
+            if !statement.isReadOnly { writesRun += 1 }
             if needsTransaction && !isInTransaction { ruin(by: error) }
             throw error
         }

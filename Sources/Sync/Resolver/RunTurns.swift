@@ -7,8 +7,9 @@ internal import System
 /// alone may try more side by side than one of many, whose changes would only wait for a place.
 final class RunTurns: Sendable {
     static let fewestLanes = 4
-    /// What all runs together get, as long as each has the fewest: as many as upstream is asked at once.
-    private static let lanesOfAll = 64
+    /// What all runs together get, as long as each has the fewest. Upstream is asked a few more things at
+    /// once, so somebody who waits for an answer has a place.
+    private static let lanesOfAll = 48
     static let mostAtOnce = 64
 
     private typealias Turn = CheckedContinuation<Void, Never>

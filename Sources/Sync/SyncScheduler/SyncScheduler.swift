@@ -273,7 +273,9 @@ extension SyncScheduler {
     }
 
     private var hasToCatchUp: Bool {
-        state.withLock { $0.waits == true || $0.docket.agenda.failures > 0 }
+        if state.withLock({ $0.waits == true || $0.docket.agenda.failures > 0 }) { return true }
+        // Files of backup copies are looked after when a run has ended.
+        return (try? reader.backupFiles(of: userID).isEmpty) == false
     }
 
     private func advance(
