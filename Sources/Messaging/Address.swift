@@ -7,6 +7,9 @@ public import System
 public struct Address<Message: Sendable>: Sendable {
     let channel: Channel<Message>
 
+    /// Whether the service stands at its mailbox, and would read at once what is sent now.
+    public var isAwaited: Bool { channel.isAwaited }
+
     /// Tells the service something, without waiting for it to be handled.
     ///
     /// Waits only while the mailbox is full, and then behind those who waited before. Without a wait

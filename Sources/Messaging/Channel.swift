@@ -127,6 +127,8 @@ final class Channel<Message: Sendable>: Sendable {
 
     // MARK: Measuring
 
+    var isAwaited: Bool { guarded.withLock { $0.state.isAwaited } }
+
     var traffic: Traffic {
         guarded.withLock {
             Traffic(

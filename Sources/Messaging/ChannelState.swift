@@ -46,6 +46,8 @@ struct ChannelState<Message, Sender, Reader> {
     /// The messages that the reader has come to, ever.
     var taken: Int { total - inHand }
     var waitingCount: Int { waiting.count }
+    /// Whether the reader sleeps until something comes.
+    var isAwaited: Bool { reader != nil }
     var isTimed: Bool { times != nil }
 
     /// The reader takes several messages at once, because every visit costs a lock. At most a

@@ -79,6 +79,14 @@ struct ChannelStateTests {
         #expect(state.offer("b").woken == nil)
     }
 
+    @Test mutating func `what sleeps at the line is awaited, and nothing that is awake`() {
+        #expect(!state.isAwaited)
+        #expect(state.park(1) == nil)
+        #expect(state.isAwaited)
+        _ = state.offer("a")
+        #expect(!state.isAwaited)
+    }
+
     @Test mutating func `a reader does not fall asleep over a message`() {
         _ = state.offer("a")
         #expect(state.park(1) == 1)

@@ -122,12 +122,20 @@ import Testing
         #expect(agenda.next?.moment == at(3))
     }
 
-    @Test func `what is not tried for a while is not planned earlier`() {
-        var agenda = agenda()
-        agenda.begin(.interval, at: .zero)
-        let delay = agenda.end(.failed(.held(until: at(60))), due: nil, at: .zero, chance: 0)
-        #expect(delay?.until == at(60))
-        #expect(agenda.hold == nil, "Only upstream's own word holds everybody.")
+    @Test func `what is not tried for a while is not planned earlier, and not for all at once`() {
+        let delays = [0, 0.5, 0.75].map { chance in
+            var agenda = agenda()
+            agenda.begin(.interval, at: .zero)
+            let delay = agenda.end(
+                .failed(.held(until: at(60))),
+                due: nil,
+                at: .zero,
+                chance: chance
+            )
+            #expect(agenda.hold == nil, "Only upstream's own word holds everybody.")
+            return delay?.until
+        }
+        #expect(delays == [at(62.5), at(63.75), at(64.375)])
     }
 
     @Test func `what was planned is taken up after a restart, whoever set the clock`() {

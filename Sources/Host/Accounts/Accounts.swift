@@ -205,16 +205,22 @@ extension Accounts: Household {
 
     public var summary: HouseholdSummary {
         get async {
-            let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
-            let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
-            let states = links.map { ($0.number, $0.monitor.standing.state) }
-            return office.roll.summary(
-                at: now,
-                elapsed,
-                queues: queues ?? [:],
-                servers: Dictionary(uniqueKeysWithValues: states)
-            ) { [self] id in account(id)?.entry }
+            // With thousands of accounts it takes a while, and whoever asks may be the loop that answers
+            // everybody else.
+            await withTaskExecutorPreference(globalConcurrentExecutor) { summarized() }
         }
+    }
+
+    private func summarized() -> HouseholdSummary {
+        let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
+        let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
+        let states = links.map { ($0.number, $0.monitor.standing.state) }
+        return office.roll.summary(
+            at: now,
+            elapsed,
+            queues: queues ?? [:],
+            servers: Dictionary(uniqueKeysWithValues: states)
+        ) { [self] id in account(id)?.entry }
     }
 
     public func desk(_ id: String) -> (any AccountDesk)? { account(id) }

@@ -5,8 +5,9 @@ internal import Vault
 /// Asks every service of the mesh now and then whether it still reads its messages, and shows when
 /// each kind of them last did.
 ///
-/// The question goes through the service's own mailbox, so one that hangs, or never comes to its
-/// messages, does not answer. It is asked nothing more until it has.
+/// One that stands at its mailbox, with nothing to read, need not be asked: that is where it would
+/// answer. For the others a question goes through the mailbox, so one that hangs, or never comes to
+/// its messages, does not answer. It is asked nothing more until it has.
 public final class Heart: Service {
     /// Names a service that was joined.
     public struct Pulse: Hashable, Sendable {
@@ -40,9 +41,15 @@ public final class Heart: Service {
     ) -> Pulse {
         let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
         return circle.withLock {
-            $0.join(actor, at: now, elapsed) { () async throws(Undelivered) in
-                try await address.tryAsk(question)
-            }
+            $0.join(
+                Circle.Member(
+                    actor: actor,
+                    isReading: { address.isAwaited },
+                    ask: { () async throws(Undelivered) in try await address.tryAsk(question) },
+                    lastBeat: now,
+                    lastHeard: elapsed
+                )
+            )
         }
     }
 
@@ -64,7 +71,8 @@ public final class Heart: Service {
     private func beat() async {
         await withDiscardingTaskGroup { rounds in
             repeat {
-                var questions = circle.withLock { $0.takeQuestions() }[...]
+                let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
+                var questions = circle.withLock { $0.takeQuestions(at: now, elapsed) }[...]
                 while !questions.isEmpty {
                     let some = questions.prefix(Self.questionsAtOnce)
                     questions = questions.dropFirst(some.count)
@@ -109,6 +117,7 @@ private struct Circle: Sendable {
 
     struct Member: Sendable {
         let actor: SyncMetrics.Actor
+        let isReading: @Sendable () -> Bool
         let ask: Question
         var lastBeat: Moment
         /// The same by the clock that nobody sets.
@@ -119,22 +128,25 @@ private struct Circle: Sendable {
     var members: [Int: Member] = [:]
     private var lastNumber = 0
 
-    mutating func join(
-        _ actor: SyncMetrics.Actor,
-        at now: Moment,
-        _ elapsed: Duration,
-        _ ask: @escaping Question
-    ) -> Heart.Pulse {
+    mutating func join(_ member: Member) -> Heart.Pulse {
         lastNumber += 1
-        members[lastNumber] = Member(actor: actor, ask: ask, lastBeat: now, lastHeard: elapsed)
+        members[lastNumber] = member
         return Heart.Pulse(number: lastNumber)
     }
 
-    mutating func takeQuestions() -> [(number: Int, ask: Question)] {
+    /// Those who are to be asked; whoever is seen to read needs no question.
+    mutating func takeQuestions(
+        at now: Moment,
+        _ elapsed: Duration
+    ) -> [(number: Int, ask: Question)] {
         var questions: [(number: Int, ask: Question)] = []
         for (number, member) in members where !member.isAsked {
-            members[number]?.isAsked = true
-            questions.append((number: number, ask: member.ask))
+            if member.isReading() {
+                noteBeat(number, at: now, elapsed)
+            } else {
+                members[number]?.isAsked = true
+                questions.append((number: number, ask: member.ask))
+            }
         }
         // A dictionary has another order in each process, and a simulation is to have one.
         return questions.sorted { $0.number < $1.number }

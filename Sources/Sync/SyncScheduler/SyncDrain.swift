@@ -10,14 +10,15 @@ extension SyncScheduler {
     /// Brings what is pending upstream, as far as the time allows. Without keys, and with resolution
     /// switched off, everything stays as it is: base can be refreshed beneath it.
     func resolvePending(isInsistent: Bool) async throws(Finding) -> Leftovers {
+        let live: Int
         do throws(StoreError) {
-            let live = try reader.liveCount(of: userID)
+            live = try reader.liveCount(of: userID)
             guard canResolve, live > 0 else { return Leftovers(live: live) }
         } catch {
             return Leftovers(trouble: error)
         }
         let urgency: Urgency = isInsistent ? .insistent : .patient
-        try await knock(urgency)
+        try await knock(urgency, live: live)
         let end = surroundings.timekeeper.elapsed + Self.resolvingTime
         var run = Resolver.Run(isInsistent ? .all : .due, urgency, limit: Self.resolvingTime)
         var hasMoved = false
@@ -39,13 +40,13 @@ extension SyncScheduler {
     /// Where upstream seems to be away, a small question goes ahead. Otherwise every run of an outage
     /// would write down of several changes that they are tried, and then that they were not; and what
     /// was tried in vain waits longer when upstream is back.
-    private func knock(_ urgency: Urgency) async throws(Finding) {
+    private func knock(_ urgency: Urgency, live: Int) async throws(Finding) {
         guard monitor.standing.state == .offline else { return }
         do throws(Setback) {
             _ = try await upstream.revision(urgency)
         } catch {
             guard error.failureClass == .batch else { return }
-            throw finding(error, live: (try? reader.liveCount(of: userID)) ?? 0)
+            throw finding(error, live: live)
         }
     }
 

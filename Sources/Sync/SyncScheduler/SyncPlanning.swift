@@ -86,10 +86,12 @@ extension SyncScheduler {
 
     /// Tells the monitor whether anything waits for the network, if that is news. Until upstream's own
     /// "not before" it is upstream that is waited for, and no probe is to disturb it.
-    func tellWhetherWaiting() {
+    ///
+    /// - Parameter isCertain: That something waits was seen just now, and is not asked again.
+    func tellWhetherWaiting(isCertain: Bool = false) {
         let now = surroundings.timekeeper.elapsed
         let isHeld = state.withLock { $0.docket.agenda.hold(at: now) } != nil
-        let waits = !isHeld && waitingCount() > 0
+        let waits = !isHeld && (isCertain || waitingCount() > 0)
         guard state.withLock({ $0.waits != waits }) else { return }
         guard (try? monitor.address.tryTell(.waits(userID: userID, waits))) != nil else { return }
         state.withLock { $0.waits = waits }

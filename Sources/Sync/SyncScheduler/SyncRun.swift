@@ -81,11 +81,12 @@ extension SyncScheduler {
             setback: finding.setback,
             ended: surroundings.now
         )
-        let delay = plan(after: finding, report)
+        let waiting = waitingCount()
+        let delay = plan(after: finding, report, waiting: waiting)
         measure(finding, delay, after: time)
         log(job, finding, delay)
         await keepMemory()
-        tellWhetherWaiting()
+        tellWhetherWaiting(isCertain: waiting > 0)
         if !mutated(.neverReleases) || finding.outcome != .failed {
             state.withLock { $0.docket.release() }
         }
@@ -94,9 +95,13 @@ extension SyncScheduler {
         try? await address.tell(.noted(Note(kind: .ended)))
     }
 
-    private func plan(after finding: Finding, _ report: SyncReport) -> Agenda.Delay? {
+    private func plan(
+        after finding: Finding,
+        _ report: SyncReport,
+        waiting: Int
+    ) -> Agenda.Delay? {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
-        let hasMoved = finding.hasMoved || waitingCount() == 0
+        let hasMoved = finding.hasMoved || waiting == 0
         let due = nextDue()
         let dueElapsed = due.map { elapsed(of: $0) }
         let (agenda, delay) = state.withLock {

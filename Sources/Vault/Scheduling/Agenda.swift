@@ -254,7 +254,9 @@ extension Agenda {
             hold = until
             made = Delay(until: until, length: until - now)
         case .held(let until):
-            let length = max(Backoff.delay(after: failures, chance: chance), until - now)
+            // It holds all accounts until the same moment, and they are not to come back together.
+            let length =
+                max(until - now, .zero) + Backoff.delay(after: failures, chance: chance)
             made = Delay(until: now + length, length: length)
         case .throttled, nil:
             let length = Backoff.delay(after: failures, chance: chance)

@@ -114,4 +114,22 @@ import Vault
             }
         }
     }
+
+    @Test func `who stands at an empty mailbox is alive, and is not asked`() throws {
+        try Stage.play { stage in
+            let heart = Heart(surroundings: stage.surroundings)
+            let idle = Mailbox<NetworkMonitor.Message>(name: "idle")
+            _ = heart.join(.networkMonitor, idle.address) { .pulse($0) }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await heart.run() }
+                group.addTask { for await _ in idle {} }
+                try? await stage.pass(.seconds(62))
+                #expect(heart.isBeating)
+                #expect(await beat(stage, "network-monitor") >= 55)
+                #expect(idle.address.traffic.taken <= 1, "Once at most, before it stood there.")
+                heart.close()
+                idle.close()
+            }
+        }
+    }
 }
