@@ -173,6 +173,9 @@ sanitize: setup tools ## All tests under the thread sanitizer, then under the ad
 	@echo "== Thread sanitizer"
 	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=thread -Xswiftc -DTHREAD_SANITIZER --no-parallel --scratch-path .build/thread
 	@echo "== Address sanitizer"
+	@# The programs that tests start find no path in their surroundings.
+	@toolchain=$$(dirname "$$(readlink -f "$$(command -v swift)")"); \
+	ASAN_OPTIONS=external_symbolizer_path="$$toolchain/llvm-symbolizer" \
 	LSAN_OPTIONS=suppressions=$$PWD/Tests/leaks.txt $(WITH_TOOLS) swift test $(SWIFT_FLAGS) --sanitize=address -Xswiftc -DADDRESS_SANITIZER --no-parallel --scratch-path .build/address
 
 .PHONY: coverage

@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// Runs asynchronous work from the program's synchronous `main` and blocks until it has ended.
@@ -45,6 +46,15 @@ public final class Semaphore: @unchecked Sendable {
     /// Blocks the thread until there is a signal, and takes it.
     public func wait() {
         while sem_wait(semaphore) != 0 {}
+    }
+
+    /// Blocks the thread until there is a signal, and takes it; or for so long at most.
+    ///
+    /// - Returns: Whether there was one.
+    public func wait(atMost time: Duration) -> Bool {
+        let (seconds, attoseconds) = time.components
+        let nanoseconds = seconds * 1_000_000_000 + attoseconds / 1_000_000_000
+        return cs_semaphore_wait(semaphore, UInt64(max(nanoseconds, 0))) == 1
     }
 
     deinit {

@@ -35,6 +35,9 @@ import Testing
     #if THREAD_SANITIZER
         /// In kilobytes. The sanitizer keeps books of its own, in the same memory.
         private static let growth = 40_000
+    #elseif ADDRESS_SANITIZER
+        /// This one holds back what was freed, up to a quarter of a gigabyte; it looks for leaks itself.
+        private static let growth = 300_000
     #else
         private static let growth = 4_000
     #endif

@@ -6,6 +6,7 @@
 #include <linux/rtnetlink.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 _Static_assert(CS_READABLE == EPOLLIN && CS_WRITABLE == EPOLLOUT && CS_ERROR == EPOLLERR, "epoll");
@@ -22,6 +24,18 @@ void cs_name_thread(const char *name) {
     char shortened[16] = {0};
     strncpy(shortened, name, sizeof shortened - 1);
     pthread_setname_np(pthread_self(), shortened);
+}
+
+int cs_semaphore_wait(void *semaphore, uint64_t nanoseconds) {
+    struct timespec end;
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    nanoseconds += end.tv_nsec;
+    end.tv_sec += nanoseconds / 1000000000;
+    end.tv_nsec = nanoseconds % 1000000000;
+    while (sem_clockwait(semaphore, CLOCK_MONOTONIC, &end) != 0) {
+        if (errno != EINTR) return 0;
+    }
+    return 1;
 }
 
 uint64_t cs_idle_memory(void) { return mallinfo2().fordblks; }

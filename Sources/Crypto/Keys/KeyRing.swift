@@ -92,7 +92,7 @@ public final class KeyRing: Sendable {
 }
 
 /// An account's keys as the upstream keeps them, all wrapped.
-public struct WrappedKeys: Sendable {
+public struct WrappedKeys: Hashable, Sendable {
     public var privateKey: String?
     /// By the organisation's id.
     public var organizations: [String: String]

@@ -62,20 +62,50 @@ final class ContextWaker: Sendable {
         let pointer: OpaquePointer
     }
 
-    /// Used under the lock, so that it is not freed meanwhile.
-    private let context = Lock<Context?>(nil)
+    private struct State {
+        /// Used under the lock, so that it is not freed meanwhile.
+        var context: Context?
+        var naps = false
+        var wasCalled = false
+    }
+
+    private let state = Lock(State())
     private let calls = Semaphore()
 
     func set(_ context: OpaquePointer?) {
-        self.context.withLock { $0 = context.map(Context.init(pointer:)) }
+        state.withLock { $0.context = context.map(Context.init(pointer:)) }
     }
 
     func wake() {
-        context.withLock { context in
-            if let context { cw_wake(context.pointer) } else { calls.signal() }
+        state.withLock { state in
+            if let context = state.context, !state.naps { return cw_wake(context.pointer) }
+            state.wasCalled = state.naps
+            calls.signal()
         }
     }
 
     /// Sleeps while there is no library. A call may have come before.
     func awaitCall() { calls.wait() }
+
+    /// Sleeps for so long while there is one, and looks at nothing.
+    ///
+    /// - Returns: Whether somebody has called.
+    func nap(for time: Duration) -> Bool {
+        state.withLock { $0.naps = true }
+        let isSignalled = calls.wait(atMost: time)
+        let wasCalled = state.withLock { state in
+            state.naps = false
+            return state.wasCalled.take()
+        }
+        // It came when the time was over already.
+        if wasCalled, !isSignalled { calls.wait() }
+        return isSignalled || wasCalled
+    }
+}
+
+extension Bool {
+    fileprivate mutating func take() -> Bool {
+        defer { self = false }
+        return self
+    }
 }

@@ -15,6 +15,7 @@ final class WebSocketLoop {
     private var alarms = Ranking<UInt64, Duration>()
     private var context: OpaquePointer?
     private var isStopping = false
+    private var nextLook = Duration.zero
 
     init(
         _ driver: WebSocketDriver,
@@ -41,8 +42,24 @@ final class WebSocketLoop {
     }
 
     private func rest() {
-        if let context { cw_serve(context) } else { driver.waker.awaitCall() }
+        guard let context else { return driver.waker.awaitCall() }
+        if awaitNextLook() { cw_serve(context) }
     }
+
+    /// The library looks at all sockets whenever one of them has something to say. With many of them it
+    /// does so less often, and finds more at once.
+    ///
+    /// - Returns: Whether it is time. If not, there are commands.
+    private func awaitNextLook() -> Bool {
+        let distance = min(Self.distancePerSocket * links.count, Self.longestDistance)
+        let now = timekeeper.elapsed
+        if now < nextLook, driver.waker.nap(for: nextLook - now) { return false }
+        nextLook = max(now, nextLook) + (distance < .milliseconds(1) ? .zero : distance)
+        return true
+    }
+
+    private static let distancePerSocket = Duration.microseconds(10)
+    private static let longestDistance = Duration.milliseconds(10)
 
     /// In seconds. The library's own timers are for what we forget.
     private static let extraPatience: Int64 = 30

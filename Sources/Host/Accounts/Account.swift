@@ -27,6 +27,8 @@ final class Account: Sendable {
     private struct Memory {
         var record: AccountRecord
         var keyCase: KeyCase?
+        /// What the keys that are held were opened from. To open the same again takes a millisecond.
+        var opened: WrappedKeys?
     }
 
     private struct Duty {
@@ -172,7 +174,10 @@ extension Account {
             record.isPremium = isPremium
             record.email = answer.profile.email
             record.hasSecurityState = answer.profile.hasSecurityState
-            if let key = answer.profile.wrappedPrivateKey { record.wrappedPrivateKey = key }
+            // The same text is not held twice.
+            if let key = answer.profile.wrappedPrivateKey, key != record.wrappedPrivateKey {
+                record.wrappedPrivateKey = key
+            }
             if let unlock = answer.unlock { record.take(unlock) }
         }
         await renewRing(answer.profile)
@@ -206,6 +211,7 @@ extension Account {
         guard let keyCase = memory.withLock({ $0.keyCase }) else { return }
         do {
             let wrapped = WrappedKeys(profile.memberships, record)
+            if memory.withLock({ $0.opened == wrapped }) { return }
             let ring = try await KeyRing.opened(
                 user: try keyCase.key(),
                 account: wrapped,
@@ -213,7 +219,11 @@ extension Account {
                 in: office.workshop
             )
             // Locked meanwhile: it stays so.
-            memory.withLock { memory in if memory.keyCase != nil { keyholder.unlock(ring) } }
+            memory.withLock { memory in
+                guard memory.keyCase != nil else { return }
+                memory.opened = wrapped
+                keyholder.unlock(ring)
+            }
         } catch {
             office.surroundings.log.error(
                 "The keys of an account cannot be opened.",
@@ -255,14 +265,16 @@ extension Account {
         let memberships = try memberships()
         do throws(CryptoError) {
             let keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
+            let wrapped = WrappedKeys(memberships, record)
             let ring = try await KeyRing.opened(
                 user: key,
-                account: WrappedKeys(memberships, record),
+                account: wrapped,
                 entropy: office.surroundings.entropy,
                 in: office.workshop
             )
             memory.withLock { memory in
                 memory.keyCase = keyCase
+                memory.opened = wrapped
                 keyholder.unlock(ring)
             }
         } catch {
@@ -298,14 +310,14 @@ extension Account {
         guard let keys = other.keyholder.keys else { return }
         let keyCase = other.memory.withLock { $0.keyCase }
         memory.withLock { memory in
-            memory.keyCase = keyCase
+            (memory.keyCase, memory.opened) = (keyCase, nil)
             keyholder.unlock(keys)
         }
     }
 
     func lockKeys() {
         memory.withLock { memory in
-            memory.keyCase = nil
+            (memory.keyCase, memory.opened) = (nil, nil)
             keyholder.lock()
         }
         office.announce(.account(userID: id))

@@ -118,10 +118,18 @@ extension StoreReader {
     /// When the next change may be tried: in the distant past if one may be tried now.
     public func nextDue(of userID: String) throws(StoreError) -> Moment? {
         try read { (db) throws(DatabaseError) in
-            try db.first(
+            let isReady = try db.first(
+                """
+                SELECT 1 FROM pending_tally
+                WHERE user_id = ? AND state = 'ready' AND count > 0 LIMIT 1
+                """,
+                .text(userID)
+            ) { _ in true }
+            if isReady == true { return Moment(ticks: 0) }
+            return try db.first(
                 """
                 SELECT due_ticks FROM pending_change
-                WHERE user_id = ? AND due_ticks IS NOT NULL ORDER BY due_ticks LIMIT 1
+                WHERE user_id = ? AND state = 'backingOff' ORDER BY due_ticks LIMIT 1
                 """,
                 .text(userID)
             ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }

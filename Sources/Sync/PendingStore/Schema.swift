@@ -52,6 +52,17 @@ enum Schema {
                 """
             )
         },
+        Migration("no index of what the tally tells") { (db) throws(DatabaseError) in
+            // Each edit and each attempt wrote a page of them, and the tally knows as much.
+            try db.execute("DROP INDEX pending_due")
+            try db.execute("DROP INDEX pending_in_flight")
+            try db.execute(
+                """
+                CREATE INDEX pending_backing_off ON pending_change (user_id, due_ticks)
+                WHERE state = 'backingOff'
+                """
+            )
+        },
     ]
 
     private static let accounts: StaticString = """

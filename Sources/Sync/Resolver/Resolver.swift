@@ -93,7 +93,7 @@ extension Resolver {
 
         public var reach: Reach
         public var urgency: Urgency
-        /// So long after it has got its turn nothing else is begun.
+        /// So long after it has begun nothing else is.
         public var limit: Duration?
 
         public init(_ reach: Reach, _ urgency: Urgency, limit: Duration? = nil) {

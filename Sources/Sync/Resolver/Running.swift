@@ -9,13 +9,6 @@ extension Resolver {
     ///
     /// With a locked vault nothing is tried: what would have to be compared cannot be read.
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
-        let runs = surroundings.runs
-        await runs.begin(isInsistent: run.urgency == .insistent)
-        defer { runs.end() }
-        return try await carryOutInTurn(run)
-    }
-
-    private func carryOutInTurn(_ run: Run) async throws(StoreError) -> RunReport {
         guard let desk = desk(run.urgency) else { return RunReport() }
         let due = try reader.summaries(of: userID) { summary in
             isDue(summary, run.reach) ? Candidate(summary) : nil

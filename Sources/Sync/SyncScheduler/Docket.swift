@@ -19,6 +19,14 @@ struct Docket: Sendable {
         let work: Work
         let occasion: Agenda.Occasion
         let askers: [Asker]
+
+        /// Whether somebody waits for it.
+        var isInsistent: Bool {
+            switch work {
+            case .sync(_, let isInsistent): isInsistent
+            case .retry: true
+            }
+        }
     }
 
     enum Step: Sendable {

@@ -4,8 +4,12 @@ internal import System
 internal import Vault
 
 extension SyncScheduler {
-    /// Carries out one run, and tells everybody of it.
+    /// Carries out one run when it has its turn, and tells everybody of it. Of thousands that wait for
+    /// theirs, nothing else is there yet.
     func carryOut(_ job: Docket.Job) async {
+        let runs = surroundings.runs
+        await runs.begin(isInsistent: job.isInsistent)
+        defer { runs.end() }
         let began = surroundings.timekeeper.elapsed
         let finding = await onLeash { await self.work(job) }
         await conclude(job, finding, after: surroundings.timekeeper.elapsed - began)

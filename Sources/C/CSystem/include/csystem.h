@@ -6,6 +6,10 @@
 /// Names the calling thread, for debuggers and `top -H`. Only the first 15 bytes count.
 void cs_name_thread(const char *name);
 
+/// Waits for the semaphore, a `sem_t`, until so much time has passed, whatever is done to the calendar. Says
+/// whether it was taken.
+int cs_semaphore_wait(void *semaphore, uint64_t nanoseconds);
+
 /// A non-blocking eventfd, or -1 with errno.
 int cs_eventfd(void);
 /// Makes the eventfd readable.
