@@ -15,8 +15,8 @@ public struct Surroundings: Sendable {
     public var log: Logger
     /// Hears what clients that listen are told. Must not wait.
     public var announce: @Sendable (MeshEvent) -> Void
-    /// Those of all accounts that share these surroundings.
-    let runs = RunTurns()
+    /// Those of all accounts on the same server.
+    public var runs = RunTurns()
 
     public init(
         timekeeper: any Timekeeper,

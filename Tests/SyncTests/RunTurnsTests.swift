@@ -9,11 +9,11 @@ struct RunTurnsTests {
     func `the more runs are under way, the less each tries side by side`(
         _ runs: Int,
         _ lanes: Int
-    ) async {
+    ) {
         let count = RunTurns()
-        for _ in 0..<runs { await count.begin(isInsistent: true) }
+        for _ in 0..<runs { count.join() }
         #expect(count.lanes == lanes)
-        for _ in 0..<runs { count.end() }
+        for _ in 0..<runs { count.leave() }
         #expect(count.lanes == 48)
     }
 
@@ -23,28 +23,49 @@ struct RunTurnsTests {
     ) throws {
         try SeededExecutor.run(seed: seed) { _, time in
             let (count, order) = (RunTurns(), Order())
-            for _ in 0..<RunTurns.mostAtOnce { await count.begin(isInsistent: false) }
+            var places: [RunTurns.Place] = []
+            for number in 0..<RunTurns.mostAtOnce {
+                places.append(await count.begin("early \(number)", isInsistent: false))
+            }
             await withTaskGroup(of: Void.self) { runs in
                 for number in 0..<5 {
                     runs.addTask {
-                        await count.begin(isInsistent: false)
+                        let place = await count.begin("late \(number)", isInsistent: false)
                         order.note(number)
-                        count.end()
+                        count.end(place)
                     }
                     try? await time.sleep(for: .seconds(1))
                 }
                 #expect(order.numbers.isEmpty)
-                // Somebody waits for the answer to this one.
-                await count.begin(isInsistent: true)
-                count.end()
+                // Somebody waits for the answer to these; they take nobody's place, and give none.
+                for _ in 0..<100 { count.end(await count.begin("ada", isInsistent: true)) }
                 #expect(order.numbers.isEmpty)
-                // Whoever has had a turn makes room for the next.
-                count.end()
+                // Somebody asks for what stands in line.
+                #expect(count.hurry("late 3"))
+                #expect(!count.hurry("late 3") && !count.hurry("nobody"))
                 try? await time.sleep(for: .seconds(1))
-                #expect(order.numbers == Array(0..<5))
-                for _ in 1..<RunTurns.mostAtOnce { count.end() }
+                #expect(order.numbers == [3])
+                // Whoever has had a turn makes room for the next.
+                count.end(places.removeLast())
+                try? await time.sleep(for: .seconds(1))
+                #expect(order.numbers == [3, 0, 1, 2, 4])
+                for place in places { count.end(place) }
             }
-            #expect(count.lanes == 48)
+            let place = await count.begin("grace", isInsistent: false)
+            #expect(place == .counted)
+            count.end(place)
+        }
+    }
+
+    @Test func `those that somebody waits for do not keep the others in line`() throws {
+        try SeededExecutor.run(seed: 1) { _, time in
+            let (count, order) = (RunTurns(), Order())
+            for number in 0..<RunTurns.mostAtOnce * 2 {
+                _ = await count.begin("asked for \(number)", isInsistent: true)
+            }
+            count.end(await count.begin("patient", isInsistent: false))
+            order.note(1)
+            #expect(order.numbers == [1])
         }
     }
 }

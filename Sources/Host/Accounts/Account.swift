@@ -218,9 +218,9 @@ extension Account {
                 entropy: office.surroundings.entropy,
                 in: office.workshop
             )
-            // Locked meanwhile: it stays so.
+            // Locked meanwhile, or opened with another key: it stays so.
             memory.withLock { memory in
-                guard memory.keyCase != nil else { return }
+                guard keyCase.isSame(as: memory.keyCase) else { return }
                 memory.opened = wrapped
                 keyholder.unlock(ring)
             }

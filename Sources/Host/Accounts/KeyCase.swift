@@ -14,6 +14,9 @@ struct KeyCase: Sendable {
         wrapped = try wrapper.wrap(key)
     }
 
+    /// Whether it is this very case: no other is wrapped alike.
+    func isSame(as other: KeyCase?) -> Bool { wrapped == other?.wrapped }
+
     func key() throws(CryptoError) -> SymmetricKey { try wrapper.unwrapKey(wrapped) }
 }
 

@@ -12,6 +12,7 @@ final class ServerLink: Service {
     /// Of the host's servers.
     let number: Int
     let monitor: NetworkMonitor
+    let runs = RunTurns()
     private let office: Office
     private let heart: Heart
     private let watch: ChannelMetrics.Watch

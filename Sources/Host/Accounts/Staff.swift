@@ -33,6 +33,7 @@ final class Staff: Service {
         (self.office, self.link, self.former) = (office, link, former)
         let backupFiles = BackupFiles(of: id, office, copying: copy)
         var surroundings = office.surroundings
+        surroundings.runs = link.runs
         surroundings.announce = { event in
             office.announce(event)
             if case .sync = event { backupFiles.wake() }

@@ -5,7 +5,7 @@
 /// starts the log over at the same moment; and it prefers a moment when nobody waits.
 struct LogBound: Equatable {
     /// A log that has outgrown the bound so many times does not wait for a quiet moment.
-    private static let patience = 4
+    private static let patience = 8
 
     private let bound: Int
     private var pages = 0

@@ -8,7 +8,7 @@ public struct Configuration: Sendable {
     /// So many edits share a commit at most; with more waiting, the first are answered earlier.
     public var editsPerCommit = 512
     /// The log is moved into the database when it has grown by so many pages (of 4 KiB).
-    public var logPages = 1_000
+    public var logPages = 500
     /// How long SQLite tries again when another process holds a lock. Blocks the thread meanwhile.
     public var patience: Duration = .seconds(1)
     /// Prepared statements kept for each connection.

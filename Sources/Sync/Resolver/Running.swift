@@ -9,6 +9,8 @@ extension Resolver {
     ///
     /// With a locked vault nothing is tried: what would have to be compared cannot be read.
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
+        surroundings.runs.join()
+        defer { surroundings.runs.leave() }
         guard let desk = desk(run.urgency) else { return RunReport() }
         let due = try reader.summaries(of: userID) { summary in
             isDue(summary, run.reach) ? Candidate(summary) : nil

@@ -49,7 +49,10 @@ struct Docket: Sendable {
         vigil = Vigil(at: now)
     }
 
-    var isIdle: Bool { underWay == nil && syncAskers.isEmpty && retries.isEmpty }
+    var isIdle: Bool { underWay == nil && !isAsked }
+
+    /// Whether somebody waits for the next run.
+    var isAsked: Bool { !syncAskers.isEmpty || !retries.isEmpty }
 }
 
 // MARK: - What is wanted
@@ -128,6 +131,18 @@ extension Docket {
     ) -> Job {
         lastNumber += 1
         return Job(number: lastNumber, work: work, occasion: occasion, askers: askers)
+    }
+
+    /// What was wished while it stood in line, it serves as well.
+    ///
+    /// - Returns: Whether it begins.
+    mutating func takesTurn(_ job: Job, at now: Duration) -> Bool {
+        if isClosing, !job.isInsistent {
+            release()
+            return false
+        }
+        if case .sync = job.work { agenda.begin(job.occasion, at: now) }
+        return true
     }
 
     /// Nothing else begins before ``release()``.

@@ -63,8 +63,6 @@ extension SyncScheduler {
         }
     }
 
-    private var isClosing: Bool { state.withLock { $0.docket.isClosing } }
-
     private var isSomethingDue: Bool { nextDue().map { $0 <= surroundings.now } ?? false }
 
     private func ask(_ run: Resolver.Run) async throws(Finding) -> Result<RunReport, StoreError> {

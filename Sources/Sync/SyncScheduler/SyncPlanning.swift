@@ -106,6 +106,8 @@ extension SyncScheduler {
             $0.docket.look(at: now, waiting: waiting, onlineSince: onlineSince)
         }
         guard case .stuck(let isNews) = finding else { return }
+        // One that only stands in line has waited long enough.
+        if surroundings.runs.hurry(userID) { return }
         surroundings.metrics.stoodStill()
         if isNews {
             surroundings.log.error(

@@ -8,11 +8,25 @@ extension SyncScheduler {
     /// theirs, nothing else is there yet.
     func carryOut(_ job: Docket.Job) async {
         let runs = surroundings.runs
-        await runs.begin(isInsistent: job.isInsistent)
-        defer { runs.end() }
+        let place = await runs.begin(userID, isInsistent: job.isInsistent || mayNotWait)
+        defer { runs.end(place) }
+        guard takesTurn(job) else { return }
         let began = surroundings.timekeeper.elapsed
         let finding = await onLeash { await self.work(job) }
         await conclude(job, finding, after: surroundings.timekeeper.elapsed - began)
+    }
+
+    /// Somebody waits for what comes after it, or nothing is begun any more.
+    private var mayNotWait: Bool {
+        state.withLock { $0.docket.isAsked || $0.docket.isClosing }
+    }
+
+    var isClosing: Bool { state.withLock { $0.docket.isClosing } }
+
+    /// - Returns: Whether the run begins. One that nobody asked for does not, once nothing is begun.
+    private func takesTurn(_ job: Docket.Job) -> Bool {
+        let now = surroundings.timekeeper.elapsed
+        return state.withLock { $0.docket.takesTurn(job, at: now) }
     }
 
     private func work(_ job: Docket.Job) async -> Finding {

@@ -89,6 +89,7 @@ public final class SyncScheduler: Service {
     public func close() {
         state.withLock { $0.docket.close() }
         mailbox.close()
+        surroundings.runs.hurry(userID)
     }
 
     public func run() async {
@@ -246,8 +247,10 @@ extension SyncScheduler {
         switch message {
         case .sync(let isFull, let asker):
             state.withLock { $0.docket.ask(isFull: isFull, asker) }
+            surroundings.runs.hurry(userID)
         case .retry(let changeID, let asker):
             state.withLock { $0.docket.ask(retryOf: changeID, asker) }
+            surroundings.runs.hurry(userID)
         case .trigger(let trigger): note(trigger)
         case .pulse(let reply): reply.answer()
         case .noted(let note):

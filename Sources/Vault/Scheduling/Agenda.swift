@@ -255,8 +255,12 @@ extension Agenda {
             made = Delay(until: until, length: until - now)
         case .held(let until):
             // It holds all accounts until the same moment, and they are not to come back together.
-            let length =
-                max(until - now, .zero) + Backoff.delay(after: failures, chance: chance)
+            let wait = max(until - now, .zero)
+            let backoff = Backoff.delay(after: failures, chance: chance)
+            let length = max(
+                min(wait + backoff, .seconds(Backoff.longest)),
+                wait + Backoff.delay(after: 1, chance: chance)
+            )
             made = Delay(until: now + length, length: length)
         case .throttled, nil:
             let length = Backoff.delay(after: failures, chance: chance)
