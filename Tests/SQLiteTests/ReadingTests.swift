@@ -158,7 +158,9 @@ struct LogBoundTests {
         bound.logHas(100)
         #expect(bound.isOutgrown(whenQuiet: true))
         #expect(!bound.isOutgrown(whenQuiet: false))
-        bound.logHas(400)
+        bound.logHas(799)
+        #expect(!bound.isOutgrown(whenQuiet: false))
+        bound.logHas(800)
         #expect(bound.isOutgrown(whenQuiet: false))
     }
 
@@ -178,12 +180,12 @@ struct LogBoundTests {
 
     @Test func `a log that is moved but never starts over comes to its bound all the same`() {
         var bound = LogBound(pages: 100)
-        for pages in [110, 220, 330] {
+        for pages in stride(from: 110, through: 770, by: 110) {
             bound.logHas(pages)
             #expect(!bound.isOutgrown(whenQuiet: false))
             bound.logWasMoved()
         }
-        bound.logHas(430)
+        bound.logHas(880)
         #expect(bound.isOutgrown(whenQuiet: false))
     }
 
