@@ -94,18 +94,11 @@ final class ContextWaker: Sendable {
         state.withLock { $0.naps = true }
         let isSignalled = calls.wait(atMost: time)
         let wasCalled = state.withLock { state in
-            state.naps = false
-            return state.wasCalled.take()
+            defer { (state.naps, state.wasCalled) = (false, false) }
+            return state.wasCalled
         }
         // It came when the time was over already.
         if wasCalled, !isSignalled { calls.wait() }
         return isSignalled || wasCalled
-    }
-}
-
-extension Bool {
-    fileprivate mutating func take() -> Bool {
-        defer { self = false }
-        return self
     }
 }

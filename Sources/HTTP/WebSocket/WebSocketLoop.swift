@@ -15,6 +15,7 @@ final class WebSocketLoop {
     private var alarms = Ranking<UInt64, Duration>()
     private var context: OpaquePointer?
     private var isStopping = false
+    /// No socket is looked at before.
     private var nextLook = Duration.zero
 
     init(
@@ -51,10 +52,11 @@ final class WebSocketLoop {
     ///
     /// - Returns: Whether it is time. If not, there are commands.
     private func awaitNextLook() -> Bool {
-        let distance = min(Self.distancePerSocket * links.count, Self.longestDistance)
         let now = timekeeper.elapsed
         if now < nextLook, driver.waker.nap(for: nextLook - now) { return false }
-        nextLook = max(now, nextLook) + (distance < .milliseconds(1) ? .zero : distance)
+        let distance = min(Self.distancePerSocket * links.count, Self.longestDistance)
+        // A shorter one is not worth a nap.
+        if distance >= .milliseconds(1) { nextLook = max(now, nextLook) + distance }
         return true
     }
 
