@@ -121,6 +121,7 @@ public enum Wiring {
                     await withDiscardingTaskGroup { services in
                         services.addTask { await store.run() }
                         services.addTask { await heart.run() }
+                        services.addTask { await surroundings.alarms.run() }
                         services.addTask {
                             await watchRoutes(for: accounts, log, until: ending)
                         }
@@ -130,6 +131,7 @@ public enum Wiring {
                             store.close()
                             heart.leave(pulse)
                             heart.close()
+                            surroundings.alarms.close()
                             ending.close()
                         }
                     }

@@ -100,7 +100,7 @@ final class House: Sendable {
         owner = Tenant(ground.owner, in: premises)
         lodger = ground.lodger.map { Tenant($0, in: premises) }
         services = ServiceGroup(
-            [pendingStore, UpstreamService(upstream), monitor]
+            [pendingStore, surroundings.alarms, UpstreamService(upstream), monitor]
                 + [owner, lodger].compactMap(\.self).flatMap(\.services),
             patience: .seconds(10),
             time: clock

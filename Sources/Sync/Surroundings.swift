@@ -1,5 +1,6 @@
 public import Crypto
 public import Logging
+public import Messaging
 public import System
 public import Vault
 
@@ -15,6 +16,10 @@ public struct Surroundings: Sendable {
     public var log: Logger
     /// Hears what clients that listen are told. Must not wait.
     public var announce: @Sendable (MeshEvent) -> Void
+    /// What a scheduler does when a sync has ended and everybody has heard of it.
+    public var afterSync: @Sendable () async -> Void = {}
+    /// Whoever brings the services up runs it with them.
+    public var alarms: AlarmClock
     /// Those of all accounts on the same server.
     public var runs = RunTurns()
 
@@ -34,6 +39,7 @@ public struct Surroundings: Sendable {
         self.metrics = metrics
         self.log = log
         self.announce = announce
+        alarms = AlarmClock(timekeeper: timekeeper)
     }
 
     public var now: Moment { Moment(timekeeper.now) }

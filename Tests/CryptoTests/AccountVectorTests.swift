@@ -54,7 +54,7 @@ extension VectorTests {
             organizations: [organization: try #require(wrapped["key"].text)]
         )
         let ring = try KeyRing(user: user, account: account)
-        let publicKey = try ring.publicKey() ?? []
+        let publicKey = ring.publicKey ?? []
         #expect(Base64.text(of: publicKey) == section["public_key_b64"].text)
         try organizationItem(
             wrapped["cipher"],

@@ -20,7 +20,7 @@ struct KeyRingTests {
         #expect(ring.owner(organizationID: "o")?.keyID == organization.id)
         #expect(ring.owner(organizationID: "p") == nil)
         #expect(ring.unreadable.isEmpty)
-        #expect(try ring.publicKey() == rsa.publicKey())
+        #expect(try ring.publicKey == rsa.publicKey())
     }
 
     @Test func `one unreadable organisation does not spoil another`() throws {
@@ -55,7 +55,7 @@ struct KeyRingTests {
             #expect(ring.privateKeyFlaw == flaw)
             #expect(ring.unreadable == ["o": .keyUnreadable])
             #expect(ring.owner(organizationID: nil)?.keyID == user.id)
-            #expect(try ring.publicKey() == nil)
+            #expect(ring.publicKey == nil)
         }
     }
 
@@ -64,7 +64,7 @@ struct KeyRingTests {
         let ring = try KeyRing(user: SymmetricKey(from: chance), account: account)
         #expect(ring.unreadable == ["o": .keyUnreadable])
         #expect(ring.privateKeyFlaw == nil)
-        #expect(try ring.publicKey() == nil)
+        #expect(ring.publicKey == nil)
     }
 
     @Test func `an account of version 2 is refused by its security state and by its private key`() {

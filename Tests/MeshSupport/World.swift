@@ -120,6 +120,7 @@ public final class World: Sendable {
             services.addTask { await world.upstream.run() }
             services.addTask { await world.otherUpstream.run() }
             services.addTask { await world.pendingStore.run() }
+            services.addTask { await world.surroundings.alarms.run() }
             services.addTask { await world.runArrivals() }
             let result: Result<Value, any Error>
             do {

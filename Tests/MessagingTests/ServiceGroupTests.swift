@@ -89,6 +89,33 @@ struct ServiceGroupTests {
         #expect(elapsed == .zero, "seed \(seed)")
     }
 
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func `a companion goes along until the services have ended, and may end before them`(
+        seed: UInt64
+    ) throws {
+        let journal = Journal<String>()
+        try SeededExecutor.run(seed: seed) { _, time in
+            let service = ScriptedService("store", time: time, journal: journal)
+            for _ in 0..<3 { try await service.mailbox.address.tell(.work) }
+            let group = ServiceGroup(
+                [service],
+                companions: [
+                    { try? await time.sleep(for: .seconds(1)) },
+                    {
+                        try? await time.sleep(for: .seconds(100))
+                        journal.note("cancelled \(Task.isCancelled) after \(time.elapsed)")
+                    },
+                ],
+                patience: .seconds(60),
+                time: time
+            )
+            group.close()
+            try await group.run()
+        }
+        let expected = ["store ended after 3", "cancelled true after 3.0 seconds"]
+        #expect(journal.entries == expected, "seed \(seed)")
+    }
+
     @Test func `a group of none ends at once`() async throws {
         try await ServiceGroup([], patience: .zero, time: VirtualTimekeeper()).run()
     }

@@ -42,6 +42,8 @@ uint64_t cs_idle_memory(void) { return mallinfo2().fordblks; }
 
 void cs_give_memory_back(void) { malloc_trim(0); }
 
+void cs_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
 int cs_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 
 void cs_eventfd_signal(int fd) {

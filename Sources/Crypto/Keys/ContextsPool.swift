@@ -25,7 +25,10 @@ struct ContextsPool: ~Copyable, Sendable {
         others.withLock { if $0.count < Self.most - 1 { $0.append(other) } }
     }
 
-    deinit {
+    func empty() {
         _ = first.exchange(nil, ordering: .acquiring)?.takeRetainedValue()
+        others.withLock { $0 = [] }
     }
+
+    deinit { empty() }
 }

@@ -8,8 +8,9 @@ public final class KeyRing: Sendable {
     /// Why the private key could not be unwrapped. The organisations' items are unreadable then, the
     /// user's own are not.
     public let privateKeyFlaw: CryptoError?
+    /// The public half of the private key, which itself is not kept: nothing is opened with it later.
+    public let publicKey: [UInt8]?
     private let organizations: [String: Sealer]
-    private let privateKey: PrivateKey?
 
     /// Unwraps the private key with the user's and the organisations' keys (by their ids) with the
     /// private key. RSA takes a millisecond for each of them; see ``opened(user:account:in:)``.
@@ -42,7 +43,7 @@ public final class KeyRing: Sendable {
         }
         (self.organizations, self.unreadable) = (organizations, unreadable)
         self.user = user
-        self.privateKey = privateKey
+        publicKey = try Self.publicKey(of: privateKey)
     }
 
     /// The same, done in the workshop.
@@ -64,8 +65,9 @@ public final class KeyRing: Sendable {
         return organizations[organizationID]
     }
 
-    /// The public half of the private key.
-    public func publicKey() throws(CryptoError) -> [UInt8]? {
+    private static func publicKey(
+        of privateKey: borrowing PrivateKey?
+    ) throws(CryptoError) -> [UInt8]? {
         switch privateKey {
         case .some(let key): try key.publicKey()
         case .none: nil

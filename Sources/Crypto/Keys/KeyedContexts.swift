@@ -1,8 +1,9 @@
 import CCrypto
 
-/// OpenSSL's contexts of one key, keyed once and used again and again, with the desk they work on.
+/// OpenSSL's contexts of one key, keyed once and used again and again.
 ///
-/// One call at a time. What is decrypted lies on the desk only while the caller looks at it.
+/// One call at a time. What they work on lies on a desk that is there for the time of a call: an account
+/// that does nothing has none. What is decrypted is wiped when the caller has looked at it.
 // @unchecked because whoever lends it out (a sealer's pool) has it used by one call at a time.
 final class KeyedContexts: @unchecked Sendable {
     private let box: OpaquePointer
@@ -10,10 +11,7 @@ final class KeyedContexts: @unchecked Sendable {
     // Not checked for overlapping access at run time: it costs as much as the pool,
     // and one call at a time is what the pool is for.
     @exclusivity(unchecked)
-    private var desk = UnsafeMutableRawBufferPointer.allocate(byteCount: 1_024, alignment: 16)
-    @exclusivity(unchecked)
     private var vectors = VectorSupply()
-    private static let largestDeskKept = 1 << 16
 
     /// Contexts that wait for a key of two halves.
     init() throws(CryptoError) {
@@ -29,10 +27,7 @@ final class KeyedContexts: @unchecked Sendable {
         try key.withUnsafeBytes { bytes throws(CryptoError) in try take(key: bytes) }
     }
 
-    deinit {
-        cc_box_free(box)
-        desk.deallocate()
-    }
+    deinit { cc_box_free(box) }
 
     /// Takes the key in place of the one before.
     func take(key: UnsafeRawBufferPointer) throws(CryptoError) {
@@ -49,11 +44,12 @@ final class KeyedContexts: @unchecked Sendable {
             throw .tooLong(limit: EncStringLayout.longest)
         }
         // What base64 decodes to is shorter than the text.
-        let desk = room(for: text.count)
-        var count = 0
-        var ending = cc_box_open_text(box, text.baseAddress, text.count, desk, &count)
-        if ending == CC_BOX_UNUSUAL { ending = try openUnusual(text, desk, &count) }
-        return try show(desk, count, ending, body)
+        return try Self.withDesk(for: text.count) { desk throws(CryptoError) in
+            var count = 0
+            var ending = cc_box_open_text(box, text.baseAddress, text.count, desk, &count)
+            if ending == CC_BOX_UNUSUAL { ending = try openUnusual(text, desk, &count) }
+            return try Self.show(desk, count, ending, body)
+        }
     }
 
     /// A text of another type, or one that is malformed.
@@ -97,13 +93,14 @@ final class KeyedContexts: @unchecked Sendable {
         let head = hasMAC ? 49 : 17
         let count = sealed.count - head
         guard count > 0, count % 16 == 0 else { throw .malformed(.ciphertextLength) }
-        let desk = room(for: count)
-        desk.copyMemory(from: source + 1, byteCount: 16)
-        (desk + 16).copyMemory(from: source + head, byteCount: count)
-        (desk + 16 + count).copyMemory(from: source + 17, byteCount: head - 17)
-        var plainCount = 0
-        let ending = cc_box_open_desk(box, desk, count, &plainCount)
-        return try show(desk, plainCount, ending, body)
+        return try Self.withDesk(for: count) { desk throws(CryptoError) in
+            desk.copyMemory(from: source + 1, byteCount: 16)
+            (desk + 16).copyMemory(from: source + head, byteCount: count)
+            (desk + 16 + count).copyMemory(from: source + 17, byteCount: head - 17)
+            var plainCount = 0
+            let ending = cc_box_open_desk(box, desk, count, &plainCount)
+            return try Self.show(desk, plainCount, ending, body)
+        }
     }
 
     /// Encrypts and authenticates, and shows the three pieces.
@@ -113,12 +110,13 @@ final class KeyedContexts: @unchecked Sendable {
         _ body: (Sealed) -> Result
     ) throws(CryptoError) -> Result {
         guard hasMAC else { throw .downgrade }
-        let desk = room(for: plaintext.count + 16)
-        vectors.take(to: desk, from: entropy)
-        var count = 0
-        let ending = cc_box_seal_desk(box, plaintext.baseAddress, plaintext.count, desk, &count)
-        guard ending == CC_BOX_DONE else { throw .libraryFailed(.encryption) }
-        return body(Sealed(start: desk, ciphertextCount: count))
+        return try Self.withDesk(for: plaintext.count + 16) { desk throws(CryptoError) in
+            vectors.take(to: desk, from: entropy)
+            var count = 0
+            let ending = cc_box_seal_desk(box, plaintext.baseAddress, plaintext.count, desk, &count)
+            guard ending == CC_BOX_DONE else { throw .libraryFailed(.encryption) }
+            return body(Sealed(start: desk, ciphertextCount: count))
+        }
     }
 
     /// Whether this key may open this kind at all.
@@ -145,21 +143,21 @@ struct Sealed {
 }
 
 extension KeyedContexts {
-    /// The desk, large enough for that much ciphertext and what goes around it.
-    private func room(for count: Int) -> UnsafeMutableRawPointer {
-        let needed = count + Int(CC_BOX_DESK_MARGIN)
-        if desk.count < needed { replaceDesk(needed) }
-        guard let start = desk.baseAddress else { preconditionFailure("A desk is never empty.") }
-        return start
-    }
-
-    private func replaceDesk(_ count: Int) {
-        desk.deallocate()
-        desk = .allocate(byteCount: count, alignment: 16)
+    /// A desk, large enough for that much ciphertext and what goes around it. Small ones lie on the stack.
+    private static func withDesk<Result: ~Copyable>(
+        for count: Int,
+        _ body: (UnsafeMutableRawPointer) throws(CryptoError) -> Result
+    ) throws(CryptoError) -> Result {
+        let size = count + Int(CC_BOX_DESK_MARGIN)
+        return try withUnsafeTemporaryAllocation(byteCount: size, alignment: 16) {
+            desk throws(CryptoError) in
+            guard let start = desk.baseAddress else { preconditionFailure("A desk has a margin.") }
+            return try body(start)
+        }
     }
 
     /// Shows the plaintext that lies where the ciphertext was, and wipes it.
-    private func show<Result: ~Copyable>(
+    private static func show<Result: ~Copyable>(
         _ desk: UnsafeMutableRawPointer,
         _ count: Int,
         _ ending: cc_box_ending,
@@ -167,13 +165,8 @@ extension KeyedContexts {
     ) throws(CryptoError) -> Result {
         guard ending == CC_BOX_DONE else { throw CryptoError(ending) }
         let text = desk + 16
-        defer { forget(text, count) }
+        defer { cc_wipe(text, count) }
         return try body(UnsafeRawBufferPointer(start: text, count: count))
-    }
-
-    private func forget(_ text: UnsafeMutableRawPointer, _ count: Int) {
-        cc_wipe(text, count)
-        if count > Self.largestDeskKept { replaceDesk(1_024) }
     }
 }
 

@@ -133,6 +133,12 @@ public final class Sealer: Sendable {
 
     // MARK: Contexts
 
+    /// Lets go of the contexts at rest; the next call makes new ones. For a key that is used once a day.
+    public func rest() {
+        idle.empty()
+        lent.empty()
+    }
+
     private func takeContexts() throws(CryptoError) -> KeyedContexts {
         if let contexts = idle.take() { return contexts }
         return try KeyedContexts(key)

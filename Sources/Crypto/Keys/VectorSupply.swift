@@ -4,7 +4,8 @@
 /// it takes to seal a short text. An IV has to be new and not to be foreseen; it need not be secret.
 struct VectorSupply: ~Copyable {
     static let vectorCount = 16
-    private static let drawnAtOnce = 64
+    /// More would be a kilobyte for every account; an edit takes some ten.
+    private static let drawnAtOnce = 16
 
     private var bytes = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     private var used = 0

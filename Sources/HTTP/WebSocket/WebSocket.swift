@@ -67,6 +67,12 @@ public final class WebSocket: AsyncSequence, Sendable {
         }
     }
 
+    /// Sends a message for whose fate nobody waits.
+    public func post(_ message: WebSocketMessage) {
+        let letter = Letter(ticket: driver.nextID(), message: message, sender: nil)
+        _ = driver.submit(.send(id, letter))
+    }
+
     /// Says goodbye. What has been sent before leaves first; the server's answer ends the reading.
     public func close(code: UInt16 = 1000) {
         driver.post(.goodbye(id, code))
@@ -77,5 +83,6 @@ public final class WebSocket: AsyncSequence, Sendable {
 struct Letter: Sendable {
     let ticket: UInt64
     let message: WebSocketMessage
-    let sender: CheckedContinuation<Result<Void, WebSocketError.Reason>, Never>
+    /// Who waits until it has left; nobody if it was posted.
+    let sender: CheckedContinuation<Result<Void, WebSocketError.Reason>, Never>?
 }

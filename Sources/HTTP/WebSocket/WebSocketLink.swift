@@ -113,7 +113,7 @@ final class WebSocketLink: @unchecked Sendable {
         } else if let letter = letters.popFirst() {
             let kind = letter.message.kind
             let isSent = Frame(letter.message).write(to: socket, as: kind)
-            letter.sender.resume(returning: isSent ? .success(()) : .failure(.connectionLost))
+            letter.sender?.resume(returning: isSent ? .success(()) : .failure(.connectionLost))
             guard isSent else { return lose() }
         } else if wantsGoodbye {
             return false
@@ -131,14 +131,15 @@ final class WebSocketLink: @unchecked Sendable {
 
     func post(_ letter: Letter) {
         guard isOpen, let socket, !wantsGoodbye else {
-            return letter.sender.resume(returning: .failure(.closed))
+            letter.sender?.resume(returning: .failure(.closed))
+            return
         }
         letters.append(letter, ticket: letter.ticket)
         cw_ask_to_write(socket)
     }
 
     func takeBack(_ ticket: UInt64) {
-        letters.remove(ticket)?.sender.resume(returning: .failure(.cancelled))
+        letters.remove(ticket)?.sender?.resume(returning: .failure(.cancelled))
     }
 
     func ping() {
@@ -185,7 +186,7 @@ final class WebSocketLink: @unchecked Sendable {
         socket = nil
         opener.take()?.resume(returning: .failure(reason ?? .connectionLost))
         while let letter = letters.popFirst() {
-            letter.sender.resume(returning: .failure(reason ?? .closed))
+            letter.sender?.resume(returning: .failure(reason ?? .closed))
         }
         guard let reason else { return pipe.finish(.success(())) }
         let error = WebSocketError(reason: reason, server: order.target.origin)

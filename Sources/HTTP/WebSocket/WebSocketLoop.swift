@@ -95,7 +95,8 @@ final class WebSocketLoop {
         case .resume(let id): links[id].map(resume)
         case .send(let id, let letter):
             guard let link = links[id] else {
-                return letter.sender.resume(returning: .failure(.closed))
+                letter.sender?.resume(returning: .failure(.closed))
+                return
             }
             link.post(letter)
         case .takeBack(let id, let ticket): links[id]?.takeBack(ticket)

@@ -134,8 +134,9 @@ extension Account: AccountDesk {
 
     func fingerprint() async throws(DeskRefusal) -> String {
         let keys = try keys()
-        let publicKey = try crypto { () throws(CryptoError) in try keys.publicKey() }
-        guard let publicKey else { throw .notAllowed("The account has no key pair.") }
+        guard let publicKey = keys.publicKey else {
+            throw .notAllowed("The account has no key pair.")
+        }
         return try crypto { () throws(CryptoError) in
             try FingerprintPhrase(publicKey: publicKey, userID: id).description
         }

@@ -139,7 +139,8 @@ public final class Accounts: Service {
             world: Upstream.World(
                 network: drill,
                 timekeeper: office.surroundings.timekeeper,
-                chance: office.surroundings.chance
+                chance: office.surroundings.chance,
+                alarms: office.surroundings.alarms
             ),
             metrics: metrics
         )

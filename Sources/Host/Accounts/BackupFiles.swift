@@ -1,16 +1,21 @@
 import Logging
-import Messaging
 import Sync
 import System
 import Vault
 
 /// Gives backup copies the files of the items that they were made of. It works whenever a sync has
 /// ended; nobody waits for it, and whatever becomes of a file, item and copy stay as they are.
-final class BackupFiles: Service {
+final class BackupFiles: Sendable {
     private let userID: String
     private let office: Office
     private let copy: @Sendable (BackupFile) async throws(DeskRefusal) -> Void
-    private let mailbox = Mailbox<Void>(name: "backup-files", capacity: 1)
+    private let pace = Lock(Pace.idle)
+
+    private enum Pace {
+        case idle, busy
+        /// Another sync has ended meanwhile, so there may be something that was not seen.
+        case again
+    }
 
     init(
         of userID: String,
@@ -22,20 +27,28 @@ final class BackupFiles: Service {
         self.copy = copy
     }
 
-    /// There may be something to do. Whoever is at work already looks again afterwards.
-    func wake() { try? mailbox.address.tryTell(()) }
-
-    func close() { mailbox.close() }
-
-    func run() async {
-        for await _ in mailbox { await work() }
+    /// Does what there is to do. Whoever is at it already looks again afterwards.
+    func work() async {
+        let begins = pace.withLock { pace in
+            defer { pace = pace == .idle ? .busy : .again }
+            return pace == .idle
+        }
+        guard begins else { return }
+        repeat { await look() } while looksAgain()
     }
 
-    private func work() async {
+    private func looksAgain() -> Bool {
+        pace.withLock { pace in
+            defer { pace = pace == .again ? .busy : .idle }
+            return pace == .again
+        }
+    }
+
+    private func look() async {
         let now = office.surroundings.now
         let files = (try? office.store.reader.backupFiles(of: userID)) ?? []
         for file in files where file.due <= now {
-            guard await work(on: file) else { return }
+            guard !Task.isCancelled, await work(on: file) else { return }
         }
     }
 

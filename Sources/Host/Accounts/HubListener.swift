@@ -3,41 +3,31 @@ import Sync
 import System
 
 /// Keeps the account's line to upstream, and passes on what is heard there.
-final class HubListener: Service {
+final class HubListener: Sendable {
     private let hub: Hub
     private let scheduler: Address<SyncScheduler.Message>
     private let link: ServerLink
-    private let timekeeper: any Timekeeper
-    private let closing = Mailbox<Never>(name: "hub", capacity: 1)
+    private let alarms: AlarmClock
     private let resting = Lock<Mailbox<Never>?>(nil)
 
     init(
         _ hub: Hub,
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
-        _ timekeeper: any Timekeeper
+        _ alarms: AlarmClock
     ) {
         self.hub = hub
         self.scheduler = scheduler
         self.link = link
-        self.timekeeper = timekeeper
+        self.alarms = alarms
     }
-
-    func close() { closing.close() }
 
     /// Upstream answers again, so there is no reason to wait for the next attempt.
     func tryNow() { resting.withLock { $0 }?.close() }
 
+    /// Until the task is cancelled or the session is over. A scheduler that has too much to do looks at
+    /// upstream anyway.
     func run() async {
-        await withDiscardingTaskGroup { parts in
-            parts.addTask { await self.listen() }
-            for await _ in closing {}
-            parts.cancelAll()
-        }
-    }
-
-    /// A scheduler that has too much to do looks at upstream anyway.
-    private func listen() async {
         await hub.run(resting: rest) { news in
             switch news {
             case .connected, .event(_, isOwn: false):
@@ -51,12 +41,9 @@ final class HubListener: Service {
     private func rest(_ duration: Duration) async {
         let rest = Mailbox<Never>(name: "rest", capacity: 1)
         resting.withLock { $0 = rest }
-        defer { resting.withLock { $0 = nil } }
-        await withTaskGroup(of: Void.self) { group in
-            group.addTask { [timekeeper] in try? await timekeeper.sleep(for: duration) }
-            group.addTask { for await _ in rest {} }
-            await group.next()
-            group.cancelAll()
-        }
+        let alarm = alarms.set(for: duration) { rest.close() }
+        for await _ in rest {}
+        alarms.cancel(alarm)
+        resting.withLock { $0 = nil }
     }
 }

@@ -12,12 +12,16 @@ struct KeyCase: Sendable {
     init(_ key: borrowing SymmetricKey, entropy: any Entropy) throws(CryptoError) {
         wrapper = Sealer(SymmetricKey(from: entropy), entropy: entropy)
         wrapped = try wrapper.wrap(key)
+        wrapper.rest()
     }
 
     /// Whether it is this very case: no other is wrapped alike.
     func isSame(as other: KeyCase?) -> Bool { wrapped == other?.wrapped }
 
-    func key() throws(CryptoError) -> SymmetricKey { try wrapper.unwrapKey(wrapped) }
+    func key() throws(CryptoError) -> SymmetricKey {
+        defer { wrapper.rest() }
+        return try wrapper.unwrapKey(wrapped)
+    }
 }
 
 extension MasterKey {

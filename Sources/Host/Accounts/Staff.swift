@@ -34,10 +34,8 @@ final class Staff: Service {
         let backupFiles = BackupFiles(of: id, office, copying: copy)
         var surroundings = office.surroundings
         surroundings.runs = link.runs
-        surroundings.announce = { event in
-            office.announce(event)
-            if case .sync = event { backupFiles.wake() }
-        }
+        surroundings.announce = { office.announce($0) }
+        surroundings.afterSync = { await backupFiles.work() }
         let lanes = Lanes()
         resolver = Resolver(
             userID: id,
@@ -75,14 +73,16 @@ final class Staff: Service {
             clockOffset: { upstream.clockOffset },
             surroundings: surroundings
         )
-        hub = HubListener(
+        let hub = HubListener(
             Hub(upstream.account),
             scheduler.address,
             link,
-            office.surroundings.timekeeper
+            office.surroundings.alarms
         )
+        self.hub = hub
         services = ServiceGroup(
-            [resolver, scheduler, repository, hub, backupFiles],
+            [resolver, scheduler, repository],
+            companions: [{ await hub.run() }],
             patience: .seconds(1),
             time: office.surroundings.timekeeper
         )

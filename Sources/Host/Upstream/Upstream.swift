@@ -2,6 +2,7 @@ import Bitwarden
 import FoundationEssentials
 import HTTP
 import Metrics
+public import Messaging
 public import System
 public import Vault
 
@@ -42,15 +43,19 @@ public final class Upstream: Sendable {
         public var network: any Network
         public var timekeeper: any Timekeeper
         public var chance: any Chance
+        /// Whoever brings the host up runs it; without it, nobody says to a hub that they are still there.
+        public var alarms: AlarmClock
 
         public init(
             network: any Network,
             timekeeper: any Timekeeper,
-            chance: any Chance
+            chance: any Chance,
+            alarms: AlarmClock? = nil
         ) {
             self.network = network
             self.timekeeper = timekeeper
             self.chance = chance
+            self.alarms = alarms ?? AlarmClock(timekeeper: timekeeper)
         }
 
         var now: Moment { Moment(timekeeper.now) }

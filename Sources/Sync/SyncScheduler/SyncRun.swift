@@ -7,13 +7,19 @@ extension SyncScheduler {
     /// Carries out one run when it has its turn, and tells everybody of it. Of thousands that wait for
     /// theirs, nothing else is there yet.
     func carryOut(_ job: Docket.Job) async {
+        if await hasRun(job) { await surroundings.afterSync() }
+    }
+
+    /// - Returns: Whether it came to that.
+    private func hasRun(_ job: Docket.Job) async -> Bool {
         let runs = surroundings.runs
         let place = await runs.begin(userID, isInsistent: job.isInsistent || mayNotWait)
         defer { runs.end(place) }
-        guard takesTurn(job) else { return }
+        guard takesTurn(job) else { return false }
         let began = surroundings.timekeeper.elapsed
         let finding = await onLeash { await self.work(job) }
         await conclude(job, finding, after: surroundings.timekeeper.elapsed - began)
+        return true
     }
 
     /// Somebody waits for what comes after it, or nothing is begun any more.

@@ -95,15 +95,13 @@ public final class SyncScheduler: Service {
     public func run() async {
         try? await monitor.address.tell(.join(userID: userID, address))
         await withDiscardingTaskGroup { runs in
-            await withDiscardingTaskGroup { sleepers in
-                var alarms = Alarms()
-                advance(&alarms, &runs, &sleepers)
-                for await message in mailbox {
-                    take(message, &alarms)
-                    advance(&alarms, &runs, &sleepers)
-                }
-                sleepers.cancelAll()
+            var waking: Waking?
+            advance(&waking, &runs)
+            for await message in mailbox {
+                take(message, &waking)
+                advance(&waking, &runs)
             }
+            if let waking { surroundings.alarms.cancel(waking.alarm) }
             refuseTheRest()
         }
         try? await monitor.address.tell(.leave(userID: userID))
@@ -243,7 +241,7 @@ extension SyncScheduler {
 // MARK: - The loop
 
 extension SyncScheduler {
-    private func take(_ message: Message, _ alarms: inout Alarms) {
+    private func take(_ message: Message, _ waking: inout Waking?) {
         switch message {
         case .sync(let isFull, let asker):
             state.withLock { $0.docket.ask(isFull: isFull, asker) }
@@ -255,7 +253,7 @@ extension SyncScheduler {
         case .pulse(let reply): reply.answer()
         case .noted(let note):
             guard case .alarm(let moment) = note.kind else { return }
-            alarms.ring(moment)
+            if waking?.moment == moment { waking = nil }
             lookForStandstill()
         }
     }
@@ -281,21 +279,32 @@ extension SyncScheduler {
         return (try? reader.backupFiles(of: userID).isEmpty) == false
     }
 
-    private func advance(
-        _ alarms: inout Alarms,
-        _ runs: inout DiscardingTaskGroup,
-        _ sleepers: inout DiscardingTaskGroup
-    ) {
+    private func advance(_ waking: inout Waking?, _ runs: inout DiscardingTaskGroup) {
         let now = surroundings.timekeeper.elapsed
         var step = state.withLock { $0.docket.step(at: now) }
         if case .run(let job) = step {
             runs.addTask { await self.carryOut(job) }
             step = state.withLock { $0.docket.step(at: now) }
         }
-        guard case .sleep(let moment) = step, alarms.set(for: moment) else { return }
-        sleepers.addTask {
-            try? await self.surroundings.timekeeper.sleep(for: moment - now)
-            try? await self.address.tell(.noted(Note(kind: .alarm(moment))))
+        guard case .sleep(let moment) = step, moment != waking?.moment else { return }
+        if let waking { surroundings.alarms.cancel(waking.alarm) }
+        let alarm = surroundings.alarms.set(for: moment - now) { self.ring(moment) }
+        waking = Waking(moment: moment, alarm: alarm)
+    }
+
+    /// When the scheduler wakes by itself.
+    private struct Waking {
+        let moment: Duration
+        let alarm: AlarmClock.Alarm
+    }
+
+    private func ring(_ moment: Duration) {
+        do {
+            try address.tryTell(.noted(Note(kind: .alarm(moment))))
+        } catch .full {
+            surroundings.alarms.set(for: .seconds(1)) { self.ring(moment) }
+        } catch {
+            // One that reads no more has no need to wake.
         }
     }
 

@@ -23,6 +23,7 @@ extension Command {
                 return
             }
             Privacy.forbidDumps()
+            Memory.shareHeaps()
             let logbook = Logbook(settings)
             let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
             do {

@@ -78,8 +78,8 @@ final class ScriptedLine: HubLine {
         var messages = stream.makeAsyncIterator()
         return await messages.next()
     }
-    func send(text: String) async throws(NetworkFailure) { try await send(Array(text.utf8)) }
-    func send(_ bytes: [UInt8]) async throws(NetworkFailure) { sent.withLock { $0.append(bytes) } }
+    func send(text: String) async throws(NetworkFailure) { post(Array(text.utf8)) }
+    func post(_ bytes: [UInt8]) { sent.withLock { $0.append(bytes) } }
     func hangUp() { continuation.finish() }
 }
 

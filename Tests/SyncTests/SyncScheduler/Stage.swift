@@ -144,6 +144,7 @@ final class Stage: Sendable {
     private func play(_ story: @escaping @Sendable (Stage) async throws -> Void) async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { await self.pendingStore.run() }
+            group.addTask { await self.surroundings.alarms.run() }
             group.addTask { await self.monitor.run() }
             group.addTask { await self.resolver.run() }
             group.addTask {

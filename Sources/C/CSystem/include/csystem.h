@@ -46,6 +46,9 @@ uint64_t cs_idle_memory(void);
 /// Gives memory back that was let go of and is kept for the next time.
 void cs_give_memory_back(void);
 
+/// From now on, threads share so many heaps. To be called before there are other threads.
+void cs_limit_arenas(int count);
+
 /// Who sits at the other end of a Unix socket: 0, or -1 with errno.
 int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid);
 

@@ -39,24 +39,23 @@ public struct Hub: Sendable {
     /// - Parameter rest: Waits that long before the next attempt, or less if something speaks for it.
     public func run(
         resting rest: @Sendable (Duration) async -> Void,
-        _ tell: @escaping @Sendable (HubNews) async -> Void
+        _ tell: @Sendable (HubNews) async -> Void
     ) async {
-        let life = Life()
+        var life = HubLife()
         var refused: String?
         while !Task.isCancelled {
             do throws(Setback) {
                 let need = refused.map { SessionState.Need.other(than: $0) } ?? .fresh
                 let token = try await account.session.token(need)
-                refused = await listen(token, life, tell) ? token : nil
+                refused = await listen(token, &life, tell) ? token : nil
             } catch {
                 if error.reason == .signedOut { return await tell(.signedOut) }
             }
-            let wait = life.state.withLock { $0.wait(chance: world.chance.fraction()) }
-            await rest(wait)
+            await rest(life.wait(chance: world.chance.fraction()))
         }
     }
 
-    public func run(_ tell: @escaping @Sendable (HubNews) async -> Void) async {
+    public func run(_ tell: @Sendable (HubNews) async -> Void) async {
         let timekeeper = world.timekeeper
         await run(resting: { try? await timekeeper.sleep(for: $0) }, tell)
     }
@@ -66,8 +65,8 @@ public struct Hub: Sendable {
     /// - Returns: Whether the token was the reason that there was none.
     private func listen(
         _ token: String,
-        _ life: Life,
-        _ tell: @escaping @Sendable (HubNews) async -> Void
+        _ life: inout HubLife,
+        _ tell: @Sendable (HubNews) async -> Void
     ) async -> Bool {
         let line: any HubLine
         do {
@@ -75,15 +74,13 @@ public struct Hub: Sendable {
         } catch {
             return error.kind == .refused(status: 401)
         }
-        life.state.withLock { $0.begin() }
-        await withTaskGroup { parts in
-            parts.addTask { await self.read(line, life, tell) }
-            parts.addTask { await self.keepAlive(line) }
-            await parts.next()
-            parts.cancelAll()
-        }
+        life.begin()
+        let pulse = HubPulse(of: line, world.timekeeper, world.alarms)
+        pulse.beat()
+        await read(line, &life, tell)
+        pulse.stop()
         line.hangUp()
-        if !Task.isCancelled, life.state.withLock({ $0.isGreeted }) { await tell(.lost) }
+        if !Task.isCancelled, life.isGreeted { await tell(.lost) }
         return false
     }
 
@@ -99,11 +96,11 @@ public struct Hub: Sendable {
 
     private func read(
         _ line: any HubLine,
-        _ life: Life,
+        _ life: inout HubLife,
         _ tell: @Sendable (HubNews) async -> Void
     ) async {
         while let message = try? await line.next() {
-            for step in life.state.withLock({ $0.take(message) }) {
+            for step in life.take(message) {
                 switch step {
                 case .greeted: await tell(.connected)
                 case .heard(let event): await tell(.event(event, isOwn: isOwn(event)))
@@ -115,25 +112,5 @@ public struct Hub: Sendable {
 
     private func isOwn(_ event: HubEvent) -> Bool {
         event.contextID == account.upstream.identity.device.identifier
-    }
-
-    /// Until the line is lost or too old. One long wait for the latter would be in memory until its end
-    /// for each line, however short that was.
-    private func keepAlive(_ line: any HubLine) async {
-        let ping = HubMessage.ping.frame()
-        let end = world.timekeeper.elapsed + HubLife.longestLine
-        do {
-            while world.timekeeper.elapsed < end {
-                try await world.timekeeper.sleep(for: HubLife.pingInterval)
-                try await line.send(ping)
-            }
-        } catch {
-            return
-        }
-    }
-
-    /// Shared by the parts of a line; they take turns.
-    private final class Life: Sendable {
-        let state = Lock(HubLife())
     }
 }

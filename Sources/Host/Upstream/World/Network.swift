@@ -76,6 +76,7 @@ public protocol HubLine: Sendable {
     /// The next message, or nil after an orderly end. One reader. Text comes as its UTF-8.
     func next() async throws(NetworkFailure) -> [UInt8]?
     func send(text: String) async throws(NetworkFailure)
-    func send(_ bytes: [UInt8]) async throws(NetworkFailure)
+    /// Sends something for whose fate nobody waits.
+    func post(_ bytes: [UInt8])
     func hangUp()
 }

@@ -75,16 +75,15 @@ private struct SocketLine: HubLine {
         }
     }
 
-    func send(text: String) async throws(NetworkFailure) { try await send(.text(text)) }
-    func send(_ bytes: [UInt8]) async throws(NetworkFailure) { try await send(.binary(bytes)) }
-
-    private func send(_ message: WebSocketMessage) async throws(NetworkFailure) {
+    func send(text: String) async throws(NetworkFailure) {
         do throws(WebSocketError) {
-            try await socket.send(message)
+            try await socket.send(.text(text))
         } catch {
             throw NetworkFailure(error)
         }
     }
+
+    func post(_ bytes: [UInt8]) { socket.post(.binary(bytes)) }
 
     func hangUp() { socket.close() }
 }

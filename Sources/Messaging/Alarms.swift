@@ -2,17 +2,19 @@
 ///
 /// An alarm that rings too early does no harm; so a new one is only set where none rings in time,
 /// and there are never more of them than the times at which the next moment came nearer.
-struct Alarms: Hashable, Sendable {
+package struct Alarms: Hashable, Sendable {
     private var moments: [Duration] = []
 
+    package init() {}
+
     /// - Returns: Whether somebody is to sleep until then.
-    mutating func set(for moment: Duration) -> Bool {
+    package mutating func set(for moment: Duration) -> Bool {
         guard !moments.contains(where: { $0 <= moment }) else { return false }
         moments.append(moment)
         return true
     }
 
-    mutating func ring(_ moment: Duration) {
+    package mutating func ring(_ moment: Duration) {
         if let index = moments.firstIndex(of: moment) { moments.remove(at: index) }
     }
 }
