@@ -1,3 +1,4 @@
+import Dispatch
 import System
 import Testing
 
@@ -58,6 +59,57 @@ import Testing
         await client.close()
         server.stop()
         #expect(server.openCount == 0)
+    }
+
+    /// When a server is back, everybody wants to be the first.
+    @Test(.timeLimit(.minutes(1)))
+    func `of many that are opened together, sixty-four are under way, and all get there`()
+        async throws
+    {
+        let gate = DispatchSemaphore(value: 0)
+        let server = try ScriptedServer { connection in
+            gate.wait()
+            serve(connection)
+        }
+        let client = try WebSocketClient()
+        let url = "ws://127.0.0.1:\(server.port)"
+        await withTaskGroup { openings in
+            for _ in 0..<150 {
+                openings.addTask { await outcome { try await live(client, url, 0) } }
+            }
+            while await client.count() < 150 {}
+            #expect(sockets(to: server.port) == 64)
+            for _ in 0..<150 { gate.signal() }
+            for await outcome in openings { #expect(outcome == "closed") }
+        }
+        await client.close()
+        server.stop()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `who is cancelled in line is gone, and those behind move up`()
+        async throws
+    {
+        let gate = DispatchSemaphore(value: 0)
+        let server = try ScriptedServer { connection in
+            gate.wait()
+            serve(connection)
+        }
+        let client = try WebSocketClient()
+        let url = "ws://127.0.0.1:\(server.port)"
+        await withTaskGroup { openings in
+            for _ in 0..<100 {
+                openings.addTask { await outcome { try await live(client, url, 0) } }
+            }
+            while await client.count() < 100 {}
+            openings.cancelAll()
+            for await outcome in openings { #expect(outcome == "cancelled") }
+        }
+        #expect(await client.count() == 0)
+        for _ in 0..<100 { gate.signal() }
+        #expect(await outcome { try await live(client, url, 0) } == "closed")
+        await client.close()
+        server.stop()
     }
 }
 

@@ -5,12 +5,17 @@ import System
 final class WebSocketLoop {
     /// How many sockets one client can have.
     static let socketLimit = cw_sockets_max
+    /// The library has 30 KB for each that it is opening, and when a server is back, all want it to.
+    static let openedAtOnce = 64
 
     private let driver: WebSocketDriver
     private let configuration: WebSocketClient.Configuration
     private let timekeeper: any Timekeeper
     private let addressBook: AddressBook
     private var links: [UInt64: WebSocketLink] = [:]
+    /// Those that are not open yet: under way, and in line.
+    private var opening: Set<UInt64> = []
+    private var line = Line<UInt64, WebSocketLink>()
     /// When the links are to be looked after; perhaps too early, never too late.
     private var alarms = Ranking<UInt64, Duration>()
     private var context: OpaquePointer?
@@ -36,11 +41,16 @@ final class WebSocketLoop {
             driver.inbox.exchange(&commands)
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
-            tend()
+            repeat {
+                while mayOpen, let link = line.popFirst() { open(link) }
+                tend()
+            } while mayOpen && !line.isEmpty
             if !isStopping && driver.inbox.maySleep() { rest() }
         }
         end()
     }
+
+    private var mayOpen: Bool { opening.count < Self.openedAtOnce }
 
     private func rest() {
         guard let context else { return driver.waker.awaitCall() }
@@ -130,8 +140,13 @@ final class WebSocketLoop {
         case .success([]): finish(link, .unresolvable)
         case .success(let addresses):
             link.addresses = addresses[...]
-            tryNext(link, otherwise: .unreachable)
+            line.append(link, ticket: link.id)
         }
+    }
+
+    private func open(_ link: WebSocketLink) {
+        opening.insert(link.id)
+        tryNext(link, otherwise: .unreachable)
     }
 
     /// One address after the other, until one lets itself be tried.
@@ -204,6 +219,7 @@ final class WebSocketLoop {
     }
 
     func hasOpened(_ link: WebSocketLink) {
+        opening.remove(link.id)
         hasHeard(link)
         alarms.set(link.id, at: link.heard + configuration.pingInterval)
         link.open()
@@ -249,6 +265,8 @@ final class WebSocketLoop {
 
     private func forget(_ link: WebSocketLink) {
         links[link.id] = nil
+        opening.remove(link.id)
+        line.remove(link.id)
         alarms.remove(link.id)
     }
 
