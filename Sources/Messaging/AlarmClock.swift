@@ -13,6 +13,7 @@ public final class AlarmClock: Service {
         var last: UInt64 = 0
         var moments = Ranking<UInt64, Duration>()
         var bells: [UInt64: @Sendable () -> Void] = [:]
+        var isOver = false
     }
 
     private let timekeeper: any Timekeeper
@@ -38,9 +39,11 @@ public final class AlarmClock: Service {
         let moment = timekeeper.elapsed + max(wait, .zero)
         let (alarm, isNext) = state.withLock { state in
             state.last += 1
+            let alarm = Alarm(number: state.last)
+            if state.isOver { return (alarm, false) }
             state.bells[state.last] = bell
             state.moments.set(state.last, at: moment)
-            return (Alarm(number: state.last), state.moments.first?.id == state.last)
+            return (alarm, state.moments.first?.id == state.last)
         }
         // If there is no room, somebody is about to look anyway.
         if isNext { try? mailbox.address.tryTell(.looked) }
@@ -69,6 +72,13 @@ public final class AlarmClock: Service {
             }
             sleepers.cancelAll()
         }
+        // Nothing rings any more, so nobody is held for it.
+        let silent = state.withLock { state in
+            defer { (state.bells, state.moments) = ([:], Ranking()) }
+            state.isOver = true
+            return state.bells
+        }
+        _ = consume silent
     }
 
     /// Rings what is due, and sees to it that somebody wakes for what is next.

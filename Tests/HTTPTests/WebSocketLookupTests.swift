@@ -101,7 +101,7 @@ import Testing
                 opener: opener
             )
             let bounds = WebSocketClient.Configuration()
-            link.deadline = .seconds(20)
+            link.begin(deadline: .seconds(20))
             link.addresses = ["a", "b", "c"]
             #expect(link.nextAddress(at: .seconds(2)) == "a")
             #expect(link.care(at: .seconds(7), bounds) == .wait(until: .seconds(8)))

@@ -93,6 +93,25 @@ struct AlarmClockTests {
         #expect(most == 1)
     }
 
+    @Test func `a clock that has ended holds nobody, and nobody new`() throws {
+        try SeededExecutor.run(seed: 1) { _, time in
+            let clock = AlarmClock(timekeeper: time)
+            weak var held: Journal<String>?
+            func set() {
+                let ear = Journal<String>()
+                held = ear
+                clock.set(for: .seconds(1)) { ear.note("never") }
+            }
+            set()
+            #expect(held != nil)
+            clock.close()
+            await clock.run()
+            #expect(held == nil)
+            set()
+            #expect(held == nil)
+        }
+    }
+
     @Test func `what was set before the clock runs rings when it does`() throws {
         let rung = Journal<String>()
         try SeededExecutor.run(seed: 1) { _, time in

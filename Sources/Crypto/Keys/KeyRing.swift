@@ -43,7 +43,7 @@ public final class KeyRing: Sendable {
         }
         (self.organizations, self.unreadable) = (organizations, unreadable)
         self.user = user
-        publicKey = try Self.publicKey(of: privateKey)
+        publicKey = (try? Self.publicKey(of: privateKey)) ?? nil
     }
 
     /// The same, done in the workshop.

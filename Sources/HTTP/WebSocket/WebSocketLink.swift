@@ -26,7 +26,7 @@ final class WebSocketLink: @unchecked Sendable {
     /// When something was last heard, and when the server was last asked.
     var heard: Duration = .zero
     var asked: Duration = .zero
-    var deadline: Duration = .zero
+    private(set) var deadline: Duration = .zero
     /// When the address that is being tried has to make way for the next.
     private(set) var patience: Duration = .zero
     var isMakingWay = false
@@ -43,6 +43,12 @@ final class WebSocketLink: @unchecked Sendable {
         self.pipe = pipe
         self.opener = opener
         assembly = Assembly(limit: messageLimit)
+    }
+
+    /// It is to be open by then.
+    func begin(deadline: Duration) {
+        self.deadline = deadline
+        patience = deadline
     }
 
     // MARK: When to look after it

@@ -5,17 +5,15 @@ import System
 final class WebSocketLoop {
     /// How many sockets one client can have.
     static let socketLimit = cw_sockets_max
-    /// The library has 30 KB for each that it is opening, and when a server is back, all want it to.
-    static let openedAtOnce = 64
 
     private let driver: WebSocketDriver
     private let configuration: WebSocketClient.Configuration
     private let timekeeper: any Timekeeper
     private let addressBook: AddressBook
     private var links: [UInt64: WebSocketLink] = [:]
-    /// Those that are not open yet: under way, and in line.
-    private var opening: Set<UInt64> = []
-    private var line = Line<UInt64, WebSocketLink>()
+    /// Those that are not open yet, by the server they go to: one that never answers is not in the way of
+    /// the others.
+    private var porches: [String: Porch] = [:]
     /// When the links are to be looked after; perhaps too early, never too late.
     private var alarms = Ranking<UInt64, Duration>()
     private var context: OpaquePointer?
@@ -41,16 +39,12 @@ final class WebSocketLoop {
             driver.inbox.exchange(&commands)
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
-            repeat {
-                while mayOpen, let link = line.popFirst() { open(link) }
-                tend()
-            } while mayOpen && !line.isEmpty
+            tend()
+            while openNext() { tend() }
             if !isStopping && driver.inbox.maySleep() { rest() }
         }
         end()
     }
-
-    private var mayOpen: Bool { opening.count < Self.openedAtOnce }
 
     private func rest() {
         guard let context else { return driver.waker.awaitCall() }
@@ -121,7 +115,7 @@ final class WebSocketLoop {
     private func begin(_ link: WebSocketLink) {
         guard !isStopping else { return link.end(with: .cancelled) }
         links[link.id] = link
-        link.deadline = timekeeper.elapsed + configuration.connectDeadline
+        link.begin(deadline: timekeeper.elapsed + configuration.connectDeadline)
         alarms.set(link.id, at: link.deadline)
         guard links.count <= Self.socketLimit else {
             return finish(link, .local("there are \(Self.socketLimit) sockets already"))
@@ -140,13 +134,29 @@ final class WebSocketLoop {
         case .success([]): finish(link, .unresolvable)
         case .success(let addresses):
             link.addresses = addresses[...]
-            line.append(link, ticket: link.id)
+            porches[link.order.target.origin, default: Porch()].line.append(link, ticket: link.id)
         }
     }
 
+    /// - Returns: Whether there was anybody whose turn it was.
+    private func openNext() -> Bool {
+        if isStopping { return false }
+        let links = porches.keys.flatMap { porches[$0]?.admit() ?? [] }
+        for link in links { open(link) }
+        return !links.isEmpty
+    }
+
+    /// Whose time is all but over in line is not worth the server's trouble.
     private func open(_ link: WebSocketLink) {
-        opening.insert(link.id)
+        let left = link.deadline - timekeeper.elapsed
+        guard left > configuration.connectDeadline / 20 else { return finish(link, .timedOut) }
         tryNext(link, otherwise: .unreachable)
+    }
+
+    private func leavePorch(_ link: WebSocketLink) {
+        let origin = link.order.target.origin
+        porches[origin]?.remove(link.id)
+        if porches[origin]?.isQuiet == true { porches[origin] = nil }
     }
 
     /// One address after the other, until one lets itself be tried.
@@ -219,7 +229,7 @@ final class WebSocketLoop {
     }
 
     func hasOpened(_ link: WebSocketLink) {
-        opening.remove(link.id)
+        leavePorch(link)
         hasHeard(link)
         alarms.set(link.id, at: link.heard + configuration.pingInterval)
         link.open()
@@ -265,8 +275,7 @@ final class WebSocketLoop {
 
     private func forget(_ link: WebSocketLink) {
         links[link.id] = nil
-        opening.remove(link.id)
-        line.remove(link.id)
+        leavePorch(link)
         alarms.remove(link.id)
     }
 
@@ -279,6 +288,32 @@ final class WebSocketLoop {
         driver.waker.set(nil)
         if let context { cw_context_free(context) }
         driver.inbox.end()
+    }
+}
+
+/// Before a server: those that are being opened, and those in line.
+///
+/// The library has 30 KB for each that it is opening, and when a server is back, all want it to.
+private struct Porch {
+    static let openedAtOnce = 64
+
+    private var opening: Set<UInt64> = []
+    var line = Line<UInt64, WebSocketLink>()
+
+    var isQuiet: Bool { opening.isEmpty && line.isEmpty }
+
+    mutating func admit() -> [WebSocketLink] {
+        var admitted: [WebSocketLink] = []
+        while opening.count < Self.openedAtOnce, let link = line.popFirst() {
+            opening.insert(link.id)
+            admitted.append(link)
+        }
+        return admitted
+    }
+
+    mutating func remove(_ id: UInt64) {
+        opening.remove(id)
+        line.remove(id)
     }
 }
 

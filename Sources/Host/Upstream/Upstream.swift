@@ -43,9 +43,11 @@ public final class Upstream: Sendable {
         public var network: any Network
         public var timekeeper: any Timekeeper
         public var chance: any Chance
-        /// Whoever brings the host up runs it; without it, nobody says to a hub that they are still there.
-        public var alarms: AlarmClock
+        let alarms: AlarmClock
+        /// Whether it is the upstream's own, and so runs with it.
+        fileprivate let hasOwnAlarms: Bool
 
+        /// - Parameter alarms: A clock that somebody runs.
         public init(
             network: any Network,
             timekeeper: any Timekeeper,
@@ -55,6 +57,7 @@ public final class Upstream: Sendable {
             self.network = network
             self.timekeeper = timekeeper
             self.chance = chance
+            hasOwnAlarms = alarms == nil
             self.alarms = alarms ?? AlarmClock(timekeeper: timekeeper)
         }
 
@@ -62,7 +65,14 @@ public final class Upstream: Sendable {
     }
 
     /// Wakes those who wait for their turn.
-    public func run() async { await turnstile.run() }
+    public func run() async {
+        guard world.hasOwnAlarms else { return await turnstile.run() }
+        await withDiscardingTaskGroup { parts in
+            parts.addTask { await self.world.alarms.run() }
+            await turnstile.run()
+            parts.cancelAll()
+        }
+    }
 
     /// The way to the server is another one now, as the kernel says: what was found out about the old
     /// one means nothing.

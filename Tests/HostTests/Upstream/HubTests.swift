@@ -2,7 +2,6 @@ import Bitwarden
 import FoundationEssentials
 import HTTP
 import JSON
-import Messaging
 import Metrics
 import System
 import TestSupport
@@ -46,7 +45,6 @@ import Vault
         let ear = Ear()
         await withTaskGroup { parts in
             parts.addTask { await upstream.run() }
-            parts.addTask { await upstream.world.alarms.run() }
             parts.addTask {
                 await Hub(account).run { news in
                     ear.heard.withLock { $0.append((news, time.elapsed / .seconds(1))) }
