@@ -22,7 +22,7 @@ public final class AlarmClock: Service {
     private let mailbox = Mailbox<Signal>(name: "alarms", capacity: 1)
 
     private enum Signal {
-        case looked
+        case isEarlier
         case woke(Duration)
     }
 
@@ -46,7 +46,7 @@ public final class AlarmClock: Service {
             return (alarm, state.moments.first?.id == state.last)
         }
         // If there is no room, somebody is about to look anyway.
-        if isNext { try? mailbox.address.tryTell(.looked) }
+        if isNext { try? mailbox.address.tryTell(.isEarlier) }
         return alarm
     }
 

@@ -33,9 +33,7 @@ public final class ServiceGroup: Service {
         state = Lock(GroupState(count: services.count))
     }
 
-    public func close() {
-        if !services.isEmpty { take(.closeRequested) }
-    }
+    public func close() { take(.closeRequested) }
 
     /// Runs until all services have ended.
     ///

@@ -13,9 +13,11 @@ public struct Moment: Hashable, Comparable, Sendable {
         self.ticks = ticks
     }
 
-    /// The tick nearest to the date.
+    /// To the microsecond. A date of our days is no finer; its last digits would say another tick each time
+    /// that a moment is reckoned from now, and one that is kept over a restart would not be the same.
     public init(_ date: Date) {
-        ticks = Int64((date.timeIntervalSince1970 * Double(Self.ticksPerSecond)).rounded())
+        let micros = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        ticks = Int64(micros) * (Self.ticksPerSecond / 1_000_000)
     }
 
     public var date: Date {

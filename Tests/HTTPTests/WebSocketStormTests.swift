@@ -66,32 +66,44 @@ import Testing
     func `of many that are opened together, sixty-four are under way, and all get there`()
         async throws
     {
-        let gate = DispatchSemaphore(value: 0)
-        let server = try ScriptedServer { connection in
-            gate.wait()
-            serve(connection)
-        }
-        let client = try WebSocketClient()
-        let url = "ws://127.0.0.1:\(server.port)"
-        await withTaskGroup { openings in
-            for _ in 0..<150 {
-                openings.addTask { await outcome { try await live(client, url, 0) } }
-            }
-            while await client.count() < 150 {}
-            // What was counted with the last of them is opened by the next.
-            _ = await client.count()
+        try await withThoseInLine(150) { openings, server, client, gate in
             #expect(sockets(to: server.port) == 64)
             for _ in 0..<150 { gate.signal() }
             for await outcome in openings { #expect(outcome == "closed") }
         }
-        await client.close()
-        server.stop()
     }
 
     @Test(.timeLimit(.minutes(1)))
-    func `who is cancelled in line is gone, and those behind move up`()
-        async throws
-    {
+    func `who is cancelled in line is gone, and the next is opened`() async throws {
+        try await withThoseInLine(100) { openings, server, client, gate in
+            openings.cancelAll()
+            for await outcome in openings { #expect(outcome == "cancelled") }
+            #expect(await client.count() == 0)
+            for _ in 0..<100 { gate.signal() }
+            let url = "ws://127.0.0.1:\(server.port)"
+            #expect(await outcome { try await live(client, url, 0) } == "closed")
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a server that never answers is not in the way of another`() async throws {
+        let other = try ScriptedServer { serve($0) }
+        try await withThoseInLine(100) { openings, _, client, gate in
+            let url = "ws://127.0.0.1:\(other.port)"
+            #expect(await outcome { try await live(client, url, 0) } == "closed")
+            openings.cancelAll()
+            for _ in 0..<100 { gate.signal() }
+        }
+        other.stop()
+    }
+
+    /// So many want to go to a server that says nothing before the gate is signalled.
+    private func withThoseInLine(
+        _ count: Int,
+        _ story: (
+            inout TaskGroup<String>, ScriptedServer, WebSocketClient, DispatchSemaphore
+        ) async -> Void
+    ) async throws {
         let gate = DispatchSemaphore(value: 0)
         let server = try ScriptedServer { connection in
             gate.wait()
@@ -99,17 +111,15 @@ import Testing
         }
         let client = try WebSocketClient()
         let url = "ws://127.0.0.1:\(server.port)"
-        await withTaskGroup { openings in
-            for _ in 0..<100 {
+        await withTaskGroup(of: String.self) { openings in
+            for _ in 0..<count {
                 openings.addTask { await outcome { try await live(client, url, 0) } }
             }
-            while await client.count() < 100 {}
-            openings.cancelAll()
-            for await outcome in openings { #expect(outcome == "cancelled") }
+            while await client.count() < count {}
+            // What was counted with the last of them is opened by the next.
+            _ = await client.count()
+            await story(&openings, server, client, gate)
         }
-        #expect(await client.count() == 0)
-        for _ in 0..<100 { gate.signal() }
-        #expect(await outcome { try await live(client, url, 0) } == "closed")
         await client.close()
         server.stop()
     }

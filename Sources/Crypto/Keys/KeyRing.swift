@@ -43,7 +43,7 @@ public final class KeyRing: Sendable {
         }
         (self.organizations, self.unreadable) = (organizations, unreadable)
         self.user = user
-        publicKey = (try? Self.publicKey(of: privateKey)) ?? nil
+        publicKey = Self.publicKey(of: privateKey)
     }
 
     /// The same, done in the workshop.
@@ -65,11 +65,10 @@ public final class KeyRing: Sendable {
         return organizations[organizationID]
     }
 
-    private static func publicKey(
-        of privateKey: borrowing PrivateKey?
-    ) throws(CryptoError) -> [UInt8]? {
+    /// A vault does not stay closed for want of it.
+    private static func publicKey(of privateKey: borrowing PrivateKey?) -> [UInt8]? {
         switch privateKey {
-        case .some(let key): try key.publicKey()
+        case .some(let key): try? key.publicKey()
         case .none: nil
         }
     }

@@ -111,8 +111,7 @@ import Vault
             #expect(plan.delay.map { $0 > .seconds(60) } == true)
             try await stage.restart()
             let after = stage.scheduler.plan
-            let (before, now) = (try #require(plan.retry), try #require(after.retry))
-            #expect(abs((now - before) / .microseconds(1)) < 10, "The calendar is no finer.")
+            #expect(after.retry == plan.retry)
             #expect(after.delay == plan.delay)
             try await stage.trigger(.unlocked)
             try await stage.pass(.seconds(1))

@@ -75,10 +75,10 @@ public struct Hub: Sendable {
             return error.kind == .refused(status: 401)
         }
         life.begin()
-        let pulse = HubPulse(of: line, world.timekeeper, world.alarms)
-        pulse.beat()
+        let keeper = LineKeeper(of: line, world.timekeeper, world.alarms)
+        keeper.begin()
         await read(line, &life, tell)
-        pulse.stop()
+        keeper.stop()
         line.hangUp()
         if !Task.isCancelled, life.isGreeted { await tell(.lost) }
         return false

@@ -5,7 +5,7 @@ import System
 /// Says to the hub every now and then that the line is still wanted, and ends a line that is too old.
 ///
 /// A task for that would be as large as all else of a line that is quiet.
-final class HubPulse: Sendable {
+final class LineKeeper: Sendable {
     private let line: any HubLine
     private let timekeeper: any Timekeeper
     private let alarms: AlarmClock
@@ -22,8 +22,7 @@ final class HubPulse: Sendable {
         end = timekeeper.elapsed + HubLife.longestLine
     }
 
-    /// From now on.
-    func beat() {
+    func begin() {
         state.withLock { state in
             guard !state.isOver else { return }
             state.next = alarms.set(for: HubLife.pingInterval) { self.ring() }
@@ -33,7 +32,7 @@ final class HubPulse: Sendable {
     private func ring() {
         if timekeeper.elapsed >= end { return line.hangUp() }
         line.post(HubMessage.ping.frame())
-        beat()
+        begin()
     }
 
     func stop() {
