@@ -125,6 +125,7 @@ struct HostVenue {
                         client
                     )
                     guest.routes = interior?.inside.allRoutes ?? []
+                    guest.accounts = household as? Accounts
                     try await story(guest)
                 }
             }

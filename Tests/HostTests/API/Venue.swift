@@ -45,6 +45,8 @@ struct Guest: Sendable {
     let base: String
     var headers: Headers = [:]
     let stage: any Stage
+    /// The accounts themselves, of a whole host.
+    var accounts: Accounts?
     /// All that is answered at the gate.
     var routes: [(method: HTTP.Method, template: String, name: String)] = []
 
