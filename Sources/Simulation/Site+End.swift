@@ -117,8 +117,8 @@ extension Site {
 
     /// Whether only the network keeps it, as far as anybody knows.
     private func isOnlyLate(_ change: StoredChange) -> Bool {
-        guard let failure = change.change?.lastFailure else { return true }
-        return failure.kind == "transport"
+        guard let change = change.change, let failure = change.lastFailure else { return true }
+        return change.isBlameless || failure.kind == "transport"
     }
 
     private static let longOutage = Duration.seconds(1_000)

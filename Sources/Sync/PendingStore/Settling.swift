@@ -15,6 +15,9 @@ public struct Settlement: Sendable {
 
     public let upstream: Upstream
     public let receipts: ReceiptEnd
+    /// Whether the last edit's caller hears that it is saved. Those before it, which have receipts, have
+    /// given way to it.
+    public let isAnswered: Bool
     /// A row of the history; an edit that was saved inside its caller's request has none.
     public let resolution: ResolutionNote?
     /// The key under which it was sent.
@@ -30,6 +33,7 @@ public struct Settlement: Sendable {
     public init(
         upstream: Upstream,
         receipts: ReceiptEnd,
+        isAnswered: Bool = false,
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
@@ -38,6 +42,7 @@ public struct Settlement: Sendable {
     ) {
         self.upstream = upstream
         self.receipts = receipts
+        self.isAnswered = isAnswered
         self.resolution = resolution
         self.keyFingerprint = keyFingerprint
         self.strays = strays
@@ -98,7 +103,7 @@ extension Store {
             try Aftercare.begin(settlement, lane, summary, before: before, db)
             guard summary.version != version, !mutated(.forgetsByName) else {
                 _ = try PendingTable.remove(id: id, expecting: summary.version, db)
-                try ReceiptTable.end(id, settlement.receipts, db)
+                try ReceiptTable.end(id, settlement.receiptsOfEarlier, db)
                 try settlement.resolution?.write(summary, db)
                 return .settled
             }
@@ -194,6 +199,11 @@ extension Store {
 }
 
 extension Settlement {
+    /// How the receipts that there are end.
+    fileprivate var receiptsOfEarlier: ReceiptEnd {
+        isAnswered ? ReceiptEnd(.superseded, at: receipts.at) : receipts
+    }
+
     fileprivate func occupant(
         besides stored: PendingSummary,
         _ db: borrowing Connection

@@ -349,7 +349,13 @@ extension Repository {
         let change = recorded.change
         let isNew = recorded.before == nil && !setback.mayHaveLanded
         do throws(Refusal) {
-            return try await queue(change.id, version, change.cipherID, needsRoom: isNew)
+            return try await queue(
+                change.id,
+                version,
+                change.cipherID,
+                needsRoom: isNew,
+                because: FailureNote(setback)
+            )
         } catch {
             guard case .store(.queueFull) = error else { throw error }
             try await withdraw(recorded, version)
@@ -361,7 +367,8 @@ extension Repository {
         _ changeID: String,
         _ version: Int64,
         _ cipherID: String,
-        needsRoom: Bool = false
+        needsRoom: Bool = false,
+        because hindrance: FailureNote? = nil
     ) async throws(Refusal) -> Written<Made> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
             .queue(
@@ -369,7 +376,10 @@ extension Repository {
                 expecting: version,
                 at: surroundings.now,
                 needsRoom: needsRoom,
-                { $0.makeReady() },
+                { change in
+                    change.state = .ready
+                    if let hindrance { change.noteHindrance(hindrance) }
+                },
                 $0
             )
         }
@@ -414,10 +424,6 @@ extension Repository {
         case .refused(let setback): throw .upstream(setback)
         }
     }
-}
-
-extension PendingChange {
-    fileprivate mutating func makeReady() { state = .ready }
 }
 
 // MARK: - Recording

@@ -14,7 +14,7 @@ extension Resolver {
         guard let desk = desk(.interactive) else {
             return .unanswered(.locked, version: change.version)
         }
-        var errand = Errand(change, desk, isQueued: recorded.before != nil)
+        var errand = Errand(change, desk, isQueued: recorded.before != nil, isAnswered: true)
         errand.announced = change.attempts.last
         do throws(Halt) {
             if recorded.before == nil, try !errand.isInTrash {

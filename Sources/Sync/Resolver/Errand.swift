@@ -10,6 +10,8 @@ struct Errand {
     var change: PendingChange
     /// Whether it has waited before, and so has a place in the history.
     let isQueued: Bool
+    /// Whether the caller of all that is pending waits for it. What is edited later has its own.
+    var isAnswered = false
 
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
@@ -36,11 +38,12 @@ struct Errand {
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
 
-    init(_ change: PendingChange, _ desk: Desk, isQueued: Bool) {
+    init(_ change: PendingChange, _ desk: Desk, isQueued: Bool, isAnswered: Bool = false) {
         self.change = change
         heldID = change.cipherID
         self.desk = desk
         self.isQueued = isQueued
+        self.isAnswered = isAnswered
     }
 
     var lane: Lane { desk.lane(change.cipherID) }
@@ -111,7 +114,7 @@ struct Errand {
         }
         guard let fresh = stored?.change else { throw .overtaken }
         change = fresh
-        (conclusion, isUnderWay) = (nil, false)
+        (conclusion, isUnderWay, isAnswered) = (nil, false, false)
         forgetProgress()
     }
 

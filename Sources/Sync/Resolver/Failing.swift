@@ -56,7 +56,10 @@ extension Errand {
         let state: PendingChange.State =
             setback.mayHaveLanded
             ? .backingOff(until: desk.now.advanced(bySeconds: Self.patience)) : .ready
-        try await put { $0.state = state }
+        try await put {
+            $0.state = state
+            $0.noteHindrance(FailureNote(setback))
+        }
     }
 
     private mutating func postpone(
@@ -129,8 +132,10 @@ extension Errand {
     /// Takes back that a failure was counted: it was everybody's.
     mutating func uncount(to before: PendingChange) async throws(StoreError) {
         try await put { change in
+            let failure = change.lastFailure
             change.failures = before.failures
             change.lastFailure = before.lastFailure
+            if let failure, !failure.isRefusal { change.noteHindrance(failure) }
             change.state = .ready
         }
     }

@@ -62,9 +62,6 @@ extension FailureNote {
     init(_ setback: Setback) {
         self.init(kind: setback.reason.word, message: setback.description)
     }
-
-    /// Whether upstream has refused this before.
-    var isRefusal: Bool { kind == "rejected" }
 }
 
 extension Setback.Reason {

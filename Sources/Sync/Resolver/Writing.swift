@@ -113,6 +113,7 @@ extension Errand {
         let settlement = Settlement(
             upstream: upstream,
             receipts: end(status, cipherID: cipherID),
+            isAnswered: isPlainlySaved,
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
             strays: strays(keeping: status == .sent ? cipherID : nil),
@@ -132,13 +133,17 @@ extension Errand {
         case .rebased(let fresh):
             change = fresh
             (conclusion, announced, done) = (nil, nil, [])
-            isUnderWay = false
+            (isUnderWay, isAnswered) = (false, false)
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
         case .occupied(let state): throw occupied(by: state)
         }
     }
+
+    /// Whether its caller hears that it is saved, and nothing had to be decided: edits that had waited have
+    /// given way to it, as if they had been edited over offline.
+    private var isPlainlySaved: Bool { isAnswered && conflict == nil && backupID == nil }
 
     /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
     /// wait for a person.

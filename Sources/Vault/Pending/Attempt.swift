@@ -89,4 +89,7 @@ public struct FailureNote: Hashable, Sendable {
         self.message = message
         self.since = since
     }
+
+    /// Whether upstream has refused this before.
+    public var isRefusal: Bool { kind == "rejected" }
 }

@@ -184,6 +184,23 @@ import Vault
         }
     }
 
+    @Test func `the receipt of what had waited says that a saved edit has taken its place`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let waiting = try await ada.edit(id, Rows.password("first"))
+            let receiptID = try #require(waiting.receiptID)
+            let recorded = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            guard case .saved = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved")
+            }
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .superseded)
+            #expect(receipt?.sent == nil && receipt?.ended != nil)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `T-07 an edit over one that waits is resolved with it`(
         _ personality: Personality.Name

@@ -116,8 +116,50 @@ import Vault
             await world.server.inject(Self.refusal(500, on: .createCipher))
             let report = try await ada.run()
             #expect(report.stop != nil && report.settled == 0)
-            #expect(try ada.changes.allSatisfy { $0.failures == 0 && $0.lastFailure == nil })
+            #expect(try ada.changes.allSatisfy(\.isBlameless))
+            #expect(try ada.changes.compactMap(\.lastFailure).allSatisfy { $0.since == nil })
             #expect(world.wire.requests.count < 6)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (Fault.Effect.drop, "transport"),
+            (.answer(.tooManyRequests(retryAfter: "9"), isCarriedOut: false), "rateLimited"),
+            (.answer(.refusal(503, "busy"), isCarriedOut: false), "serverError"),
+        ]
+    )
+    func `what keeps everybody back is told of what was tried, and counts for nothing`(
+        _ effect: Fault.Effect,
+        _ kind: String
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(effect, on: .updateCipher))
+            _ = try await ada.run()
+            let change = try #require(try ada.change(id))
+            let failure = try #require(change.lastFailure)
+            #expect(failure.kind == kind && !failure.message.isEmpty && failure.since == nil)
+            #expect(change.failures == 0 && change.isBlameless)
+        }
+    }
+
+    @Test func `what upstream has refused once is not forgotten for a trouble of everybody's`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
+            _ = try await ada.run()
+            #expect(try ada.change(id)?.lastFailure?.kind == "rejected")
+            world.time.pass(.seconds(901))
+            await world.server.inject(Self.refusal(503, on: .updateCipher, times: 1))
+            _ = try await ada.run()
+            #expect(try ada.change(id)?.lastFailure?.kind == "rejected")
+            world.time.pass(.seconds(901))
+            await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
+            _ = try await ada.run()
+            #expect(try ada.change(id)?.state == .quarantined)
         }
     }
 
