@@ -1,4 +1,5 @@
 import Glibc
+import FoundationEssentials
 import JSON
 import System
 import TestSupport
@@ -87,9 +88,11 @@ struct ServeProgramTests {
         let bearer = "Authorization: Bearer \(try host.token)"
         let cases: [(number: Int, line: String, headers: [String], status: Int, text: String?)] = [
             (2, "GET /status", ["Host: evil:8087", bearer], 403, "Forbidden"),
+            (2, "GET /status", [bearer], 403, "Forbidden"),
             (3, "GET /nowhere", ["Host: localhost:\(host.api)", "Origin: null"], 403, "Forbidden"),
             (4, "GET /status", ["Host: LOCALHOST:\(host.api)", bearer], 200, nil),
             (5, "GET /", ["Host: 127.0.0.1:\(host.api)"], 404, "Not Found"),
+            (5, "POST /", ["Host: 127.0.0.1:\(host.api)"], 401, nil),
             (6, "GET /unlock", ["Host: [::1]:\(host.api)", bearer], 405, "Method Not Allowed"),
         ]
         for (number, line, headers, status, text) in cases {
@@ -212,5 +215,19 @@ struct ServeProgramTests {
         #expect(tokens.array?.count == 2)
         #expect(try holdfast("accounts", "--state", host.state).output == "[]\n")
         #expect(try holdfast("list", "--state", host.state).status == 1)
+    }
+
+    @Test func `a state is checked wherever it is, also by a name that begins here`() throws {
+        let host = try Host()
+        let here = FileManager.default.currentDirectoryPath
+        let ups = here.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+        let name = ups + host.state
+        #expect(try holdfast("verify", "--state", name).status == 0, "of a host that runs")
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+        let child = try holdfast("verify", "--state", name)
+        #expect(child.status == 0 && child.output.contains("changes"))
+        let nowhere = try holdfast("verify", "--state", "no/such/place")
+        #expect(nowhere.status == 69 && nowhere.complaint.contains("no/such/place"))
     }
 }

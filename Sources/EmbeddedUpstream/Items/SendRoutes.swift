@@ -21,7 +21,10 @@ extension Routes {
         }
         on(.put, "/api/sends/{id}", .sends) { call, world throws(Refusal) in
             var send = try world.send(call)
-            send.body = try world.checkSend(try call.json())
+            send.body = try world.keepingPassword(
+                of: send.body,
+                in: world.checkSend(try call.json())
+            )
             send.revised = world.stamp(call)
             world.put(send, .sendUpdated, call)
             return Reply(json: world.answer(send))
@@ -75,6 +78,26 @@ extension World {
             throw .badShape("\(name) is missing")
         }
         return json.raw.copy
+    }
+
+    /// A password goes by a route of its own only; who says none leaves it alone.
+    fileprivate func keepingPassword(
+        of old: JSON.Raw,
+        in new: JSON.Raw
+    ) throws(Refusal) -> JSON.Raw {
+        let present = try document(old).root
+        guard let password = present[anyCase: "password"], password.string != nil else {
+            return new
+        }
+        let wish = try document(new)
+        guard wish.root[anyCase: "password"]?.string == nil else { return new }
+        var edit = JSON.Edit(wish)
+        do {
+            try edit.set(["password"], to: password.raw)
+            return try JSON.Raw(edit.bytes)
+        } catch {
+            throw .badJSON
+        }
     }
 
     fileprivate mutating func put(_ send: StoredSend, _ kind: HubEvent.Kind, _ call: Call) {

@@ -113,7 +113,7 @@ public struct Gate: Sendable {
     ) -> Approach {
         Approach(
             door: request.door(names),
-            isRoot: request.target.segments.isEmpty && !request.target.isAsterisk,
+            isRoot: request.isRoot,
             isOpen: isOpen,
             credential: token.map { $0.map { .known($0.caller) } ?? .unknown } ?? .none,
             needed: needed
@@ -197,6 +197,10 @@ extension HTTP.Method {
 }
 
 extension Request {
+    fileprivate var isRoot: Bool {
+        [.get, .head].contains(method) && target.segments.isEmpty && !target.isAsterisk
+    }
+
     /// The token that was sent along; the name of the scheme counts in any case.
     fileprivate var bearer: String? {
         guard let field = headers["Authorization"] else { return nil }

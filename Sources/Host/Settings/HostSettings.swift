@@ -102,7 +102,12 @@ extension HostSettings {
     ///
     /// - Parameter state: As it was named on the command line, if it was.
     public static func socket(state: String?, environment: [String: String]) -> String? {
-        let named = state ?? environment["HOLDFAST_STATE"].flatMap { $0.isEmpty ? nil : $0 }
-        return (named ?? standardState(environment)).map { "\($0)/holdfast.sock" }
+        self.state(named: state, environment: environment).map { "\($0)/holdfast.sock" }
+    }
+
+    /// Where a host keeps its state, as far as the command line and the environment tell.
+    public static func state(named name: String?, environment: [String: String]) -> String? {
+        let named = name ?? environment["HOLDFAST_STATE"].flatMap { $0.isEmpty ? nil : $0 }
+        return named ?? standardState(environment)
     }
 }

@@ -29,7 +29,7 @@ struct OpsRoutes: Sendable {
             )
         }
         router.on(.get, "/") { _ in Response(.found, headers: ["Location": "/status"]) }
-        router.on(.get, "/status") { _ in StatusPage.response }
+        router.on(.get, "/status") { _ in await status.page() }
         router.on(.get, "/status/events") { _ in status.events() }
         self.router = router
     }

@@ -8,10 +8,15 @@ actor StatusBoard {
     private let household: any Household
     private nonisolated let readiness: Readiness
     private nonisolated let timekeeper: any Timekeeper
-    private var latest: (text: String, until: Duration)?
+    private var latest: (look: Look, until: Duration)?
     private var isLooking = false
 
     private static let period = Duration.seconds(1)
+    private struct Look {
+        let snapshot: StatusSnapshot
+        let text: String
+    }
+
     /// A look lasts so many times as long as it took.
     private static let share = 20
     /// Looks without news after which a line is sent that clients skip.
@@ -29,7 +34,7 @@ actor StatusBoard {
             var shown = ""
             var silence = 0
             while readiness.stage != .stopping {
-                let text = await text()
+                let text = await look().text
                 if text != shown {
                     try await stream.send(Event(text, name: "status", retry: 2_000))
                     (shown, silence) = (text, 0)
@@ -43,15 +48,18 @@ actor StatusBoard {
         }
     }
 
-    private func text() async -> String {
+    func page() async -> Response { StatusPage.response(await look().snapshot) }
+
+    private func look() async -> Look {
         let began = timekeeper.elapsed
-        if let latest, isLooking || began < latest.until { return latest.text }
+        if let latest, isLooking || began < latest.until { return latest.look }
         isLooking = true
         defer { isLooking = false }
         let snapshot = await StatusSnapshot(of: household)
         let text = String(decoding: JSON.Raw(snapshot).bytes, as: UTF8.self)
+        let look = Look(snapshot: snapshot, text: text)
         let took = timekeeper.elapsed - began
-        latest = (text, began + max(Self.period / 2, took * Self.share))
-        return text
+        latest = (look, began + max(Self.period / 2, took * Self.share))
+        return look
     }
 }

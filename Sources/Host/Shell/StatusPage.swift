@@ -1,32 +1,39 @@
 import Crypto
 import HTTP
+import Sync
 
 /// The status page: one text that needs nothing else, and lets nothing else in.
 enum StatusPage {
     /// Only the script and the style that are in the page run, and it talks to nobody but us.
-    static let response: Response = {
+    ///
+    /// Before the script has heard anything, and for whoever runs none, it says how the host stands then.
+    static func response(_ snapshot: StatusSnapshot) -> Response {
+        Response(
+            headers: headers,
+            body: .bytes(Array((head + snapshot.asText + foot).utf8))
+        )
+    }
+
+    private static let headers: Headers = {
         let policy = [
             "default-src 'none'", "script-src '\(fingerprint(script))'",
             "style-src '\(fingerprint(style))'", "connect-src 'self'", "base-uri 'none'",
             "form-action 'none'", "frame-ancestors 'none'",
         ]
-        return Response(
-            headers: [
-                "Content-Type": "text/html; charset=utf-8",
-                "Content-Security-Policy": policy.joined(separator: "; "),
-                "Cache-Control": "no-store",
-                "Referrer-Policy": "no-referrer",
-                "X-Content-Type-Options": "nosniff",
-            ],
-            body: .bytes(Array(text.utf8))
-        )
+        return [
+            "Content-Type": "text/html; charset=utf-8",
+            "Content-Security-Policy": policy.joined(separator: "; "),
+            "Cache-Control": "no-store",
+            "Referrer-Policy": "no-referrer",
+            "X-Content-Type-Options": "nosniff",
+        ]
     }()
 
     private static func fingerprint(_ text: String) -> String {
         "sha256-" + Base64.text(of: Digest.sha256(Array(text.utf8)))
     }
 
-    private static let text = """
+    private static let head = """
         <!doctype html>
         <html lang="en">
         <head>
@@ -43,14 +50,10 @@ enum StatusPage {
         <p id="line" role="status">Connecting…</p>
         </header>
         <main>
-        <section aria-labelledby="network-title">
-        <h2 id="network-title">Network</h2>
-        <p id="network">…</p>
-        </section>
-        <section id="accounts" tabindex="-1" aria-labelledby="accounts-title">
-        <h2 id="accounts-title">Accounts</h2>
-        <div id="list"></div>
-        </section>
+
+        """
+
+    private static let foot = """
         <noscript><p>This page shows what changes while it changes, and needs scripts for that.
         <a href="/readyz?verbose">Readiness</a> and <a href="/metrics">figures</a> need none.</p></noscript>
         </main>
@@ -59,4 +62,29 @@ enum StatusPage {
         </html>
 
         """
+}
+
+extension StatusSnapshot {
+    /// The part of the page that the script writes anew. All of it are our own words and numbers.
+    fileprivate var asText: String {
+        let cards = accounts.map { account in
+            """
+            <article><h3>Account \(account.number)</h3><p>\(account.standing.status.rawValue), \
+            \(account.standing.network.rawValue), \(account.standing.pending.total) pending</p></article>
+
+            """
+        }
+        return """
+            <section aria-labelledby="network-title">
+            <h2 id="network-title">Network</h2>
+            <p id="network">\(network.state.rawValue)</p>
+            </section>
+            <section id="accounts" tabindex="-1" aria-labelledby="accounts-title">
+            <h2 id="accounts-title">Accounts</h2>
+            <div id="list">
+            \(cards.joined())</div>
+            </section>
+
+            """
+    }
 }

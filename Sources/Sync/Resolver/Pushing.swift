@@ -144,7 +144,7 @@ extension Errand {
                 done.insert(deed)
                 return copy
             }
-            guard let content, content.folderID != nil, try await lostFolder(content, error) else {
+            guard let content, mayLoseFolder, try await lostFolder(content, error) else {
                 throw .setback(error)
             }
             conclude(error)
@@ -229,7 +229,7 @@ extension Errand {
             conclusion = .accepted
             return answer
         } catch {
-            guard content.folderID != nil, try await lostFolder(content, error) else {
+            guard mayLoseFolder, try await lostFolder(content, error) else {
                 throw .setback(error)
             }
         }
@@ -237,6 +237,9 @@ extension Errand {
         try await freeze(content.withoutFolder)
         return try await post(content.withoutFolder)
     }
+
+    /// Whoever waits for an answer to the only edit there is hears that there is no such folder.
+    private var mayLoseFolder: Bool { isQueued || !isAnswered }
 
     /// Whether it was refused because its folder is gone.
     func lostFolder(_ content: Cipher, _ setback: Setback) async throws(Halt) -> Bool {

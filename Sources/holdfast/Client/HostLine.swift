@@ -85,14 +85,14 @@ struct HostLine: Sendable {
     }
 
     private func failure(_ error: any Error) -> Failure {
-        guard let error = error as? ClientError, case .unreachable = error.reason else {
-            return Failure(status: .failure, message: String(describing: error))
-        }
         if access(socket, W_OK) != 0, errno == EACCES {
             return Failure(
                 status: .notAllowed,
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
+        }
+        guard let error = error as? ClientError, case .unreachable = error.reason else {
+            return Failure(status: .failure, message: String(describing: error))
         }
         return Failure(
             status: .hostNotRunning,

@@ -34,12 +34,11 @@ extension Command {
     private static func report(
         ofStopped invocation: Invocation
     ) async throws(Failure) -> JSON.Raw {
-        let socket = HostSettings.socket(
-            state: invocation.value("state"),
-            environment: Environment.current
-        )
-        let state = socket.map { $0.split(separator: "/").dropLast() } ?? []
-        let path = "/" + state.joined(separator: "/")
+        let path =
+            HostSettings.state(
+                named: invocation.value("state"),
+                environment: Environment.current
+            ) ?? ""
         guard Files.isDirectory(path) else {
             throw Failure(status: .hostNotRunning, message: "There is no host's state at \(path).")
         }

@@ -13,6 +13,8 @@ struct DescriptionTests {
         try await HostVenue().open { guest async throws in
             let reply = try await guest.get("/openapi.json")
             #expect(reply.headers["Content-Type"] == "application/json; charset=utf-8")
+            let path = "/accounts/\(guest.stage.userID)/openapi.json"
+            #expect(try await guest.get(path).body == reply.body)
             let document = try #require(reply.json)
             #expect(document["openapi"]?.string == "3.1.0")
             let paths = try #require(document["paths"]?.object)

@@ -74,7 +74,12 @@ struct OpsTests {
         #expect(accounts[0]?["pending"]?["total"]?.int == 2)
         #expect(accounts[1]?["status"]?.string == "locked")
         #expect(accounts[1]?["network"]?.string == "offline")
-        for name in ["ada", "bob", "@", "vault.example"] { #expect(!line.contains(name)) }
+        let page = try get(venue, "/status").body
+        #expect(page.contains("<h3>Account 1</h3><p>unlocked, online, 2 pending</p>"))
+        #expect(page.contains("<h3>Account 2</h3><p>locked, offline, 0 pending</p>"))
+        for name in ["ada", "bob", "@example", "vault.example"] {
+            #expect(!line.contains(name) && !page.contains(name))
+        }
         await venue.close()
     }
 

@@ -29,7 +29,7 @@ package struct RequestHead {
     ) throws(Refusal) {
         guard method.isToken else { throw .malformed("The method is no word.") }
         let fields = try SingleFields(headers)
-        let host = try Self.host(fields, minorVersion)
+        let host = try Self.host(fields)
         self.method = method
         self.target = try Self.target(raw, method, host)
         self.headers = headers
@@ -38,14 +38,9 @@ package struct RequestHead {
         mayUpgrade = minorVersion > 0 && method != .head && framing == .none
     }
 
-    private static func host(
-        _ fields: SingleFields,
-        _ minorVersion: Int
-    ) throws(Refusal) -> String? {
-        guard let host = fields.host else {
-            if minorVersion == 0 { return nil }
-            throw .malformed("There is no Host.")
-        }
+    /// Whether one is needed is for whoever answers to say.
+    private static func host(_ fields: SingleFields) throws(Refusal) -> String? {
+        guard let host = fields.host else { return nil }
         guard host.utf8.allSatisfy(\.isHostByte) else { throw .malformed("The Host is no host.") }
         return host
     }

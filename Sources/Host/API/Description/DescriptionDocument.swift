@@ -3,8 +3,9 @@ import JSON
 
 extension VaultAPI {
     static let descriptionRoutes: [Route] = [
-        .host(.get, "/openapi.json", Description("This description.", answer: .document)) { _ in
-            .json(document)
+        .anybody(.get, "/openapi.json", Description("This description.", answer: .document)) {
+            _,
+            _ in .json(document)
         }
     ]
 

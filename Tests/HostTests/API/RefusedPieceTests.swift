@@ -1,0 +1,70 @@
+import EmbeddedUpstream
+import HTTP
+import JSON
+import Testing
+
+@testable import Host
+
+/// What upstream says of one thing is the caller's to hear, and says nothing of anything else.
+@Suite(.timeLimit(.minutes(1)))
+struct RefusedPieceTests {
+    @Test func `an item into a folder that is not there is refused in upstream's words`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let nowhere = "00000000-0000-4000-8000-000000000000"
+            let body = #"{"type":1,"name":"x","folderId":"\#(nowhere)"}"#
+            let made = try await guest.post("/object/item", body)
+            #expect(made.status == .badRequest && made.message?.contains("Invalid folder") == true)
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let edited = try await guest.put("/object/item/\(id)", body)
+            #expect(edited.status == .badRequest)
+            #expect(edited.message?.contains("Invalid folder") == true)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            #expect(try await guest.get("/list/object/items").elements.count == 1)
+        }
+    }
+
+    @Test func `a Send that is put back as it was read keeps its password`() async throws {
+        try await HostVenue().open { guest async throws in
+            let made = try await guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))
+            let id = try #require(made.data?["id"]?.string, "\(made.text)")
+            let read = try await guest.get("/object/send/\(id)")
+            let body = try #require(read.data?.raw)
+            let edited = try await guest.put(
+                "/object/send/\(id)",
+                String(decoding: body.bytes, as: UTF8.self)
+            )
+            #expect(edited.data?["passwordSet"]?.bool == true, "\(edited.text)")
+            let bare = try await guest.post("/send/\(id)/remove-password")
+            #expect(bare.data?["passwordSet"]?.bool == false)
+        }
+    }
+
+    @Test(arguments: [
+        (Fault.Effect.answer(.refusal(404, "no"), isCarriedOut: false), 404),
+        (.answer(.badGateway, isCarriedOut: false), 502),
+    ])
+    func `a file that cannot be had is said in bw's words, and the network is as it was`(
+        _ effect: Fault.Effect,
+        _ status: Int
+    ) async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1, 2, 3], "f.txt", "/attachment?itemid=\(id)")
+            let file = try #require(up.data?["attachments"]?[0]?["id"]?.string)
+            await upstream.inject(Fault(effect, on: .downloadFile))
+            let path = "/object/attachment/\(file)?itemid=\(id)"
+            let down = try await guest.get(path)
+            let words = "A \(status) error occurred while downloading the attachment."
+            #expect(down.status == .badRequest && down.message == words, "\(down.text)")
+            #expect(try await guest.get("/network").data?["state"]?.string == "online")
+            let other = try await guest.post("/object/item", Sample.login)
+            #expect(other.headers["Holdfast-Disposition"] == "saved")
+            #expect(try await guest.get(path).body == [1, 2, 3])
+        }
+        try await venue.open { _ in }
+    }
+}
