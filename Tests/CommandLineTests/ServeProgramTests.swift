@@ -105,6 +105,19 @@ struct ServeProgramTests {
         #expect(host.running.wait() == 0)
     }
 
+    @Test func `what is too large is refused before anybody is asked who they are`() throws {
+        let host = try Host()
+        for length in [1_048_577, 1_048_576] {
+            let wire = try TextConnection("127.0.0.1", port: host.api)
+            wire.send(
+                "POST /unlock HTTP/1.1\r\nHost: evil\r\nContent-Type: application/json\r\n"
+                    + "Content-Length: \(length)\r\nExpect: 100-continue\r\n\r\n"
+            )
+            let status = length > 1_048_576 ? 413 : 403
+            #expect(try wire.read(until: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status)"))
+        }
+    }
+
     @Test func `13: two requests go over one connection`() throws {
         let host = try Host()
         let wire = try TextConnection("127.0.0.1", port: host.api)

@@ -88,6 +88,7 @@ public struct Gate: Sendable {
         _ names: HostNames,
         _ passage: Passage
     ) async -> Response {
+        if let limit = request.limitExceeded { return .refusing(.tooLarge(limit: limit)) }
         let token = request.bearer.map { tokens.token(for: $0) }
         switch approach(of: request, names, token, passage.scope).ruling {
         case .refused(.nothingThere):
@@ -197,6 +198,14 @@ extension HTTP.Method {
 }
 
 extension Request {
+    /// The limit that its body is declared to go beyond. Only a form brings a file.
+    fileprivate var limitExceeded: Int? {
+        let type = headers["Content-Type"].map(MediaTypeName.init)?.name
+        let isForm = type == "multipart/form-data"
+        let limit = isForm ? VaultAPI.uploadLimit : VaultAPI.Call.bodyLimit
+        return (body.declaredLength ?? 0) > limit ? limit : nil
+    }
+
     fileprivate var isRoot: Bool {
         [.get, .head].contains(method) && target.segments.isEmpty && !target.isAsterisk
     }
