@@ -111,14 +111,24 @@ extension Account {
     ) async throws(DeskRefusal) -> [UInt8] {
         let path = cachePath(attachmentID)
         if let kept = try? Files.read(path) { return kept }
-        let file = try await online { account throws(Setback) in
-            let answer = try await account.attachment(attachmentID, of: cipherID)
-            var bytes: [UInt8] = []
-            for try await piece in try await account.download(answer) { bytes += piece }
-            return bytes
+        let place = try await online { account throws(Setback) in
+            try await account.attachment(attachmentID, of: cipherID)
         }
+        let file = try await download(place)
         keepFile(file, at: path)
         return file
+    }
+
+    /// What is said where files lie shows nothing of the way to upstream, so the monitor hears nothing of it.
+    private func download(_ place: AttachmentAnswer) async throws(DeskRefusal) -> [UInt8] {
+        let account = upstream.account.asking { $0.take(.interactive) }
+        var bytes: [UInt8] = []
+        do throws(Setback) {
+            for try await piece in try await account.download(place) { bytes += piece }
+        } catch {
+            throw .upstream(error)
+        }
+        return bytes
     }
 
     /// A cache that cannot be written is only a cache that is empty.

@@ -12,15 +12,15 @@ actor StatusBoard {
     private var isLooking = false
 
     private static let period = Duration.seconds(1)
-    private struct Look {
-        let snapshot: StatusSnapshot
-        let text: String
-    }
-
     /// A look lasts so many times as long as it took.
     private static let share = 20
     /// Looks without news after which a line is sent that clients skip.
     private static let patience = 15
+
+    private struct Look {
+        let snapshot: StatusSnapshot
+        let text: String
+    }
 
     init(_ household: any Household, _ readiness: Readiness, _ timekeeper: any Timekeeper) {
         self.household = household

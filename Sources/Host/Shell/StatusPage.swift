@@ -47,14 +47,14 @@ enum StatusPage {
         <a class="skip" href="#accounts">To the accounts</a>
         <header>
         <h1>Holdfast</h1>
-        <p id="line" role="status">Connecting…</p>
+        <p id="line" role="status">As it was when this page was asked for.</p>
         </header>
         <main>
 
         """
 
     private static let foot = """
-        <noscript><p>This page shows what changes while it changes, and needs scripts for that.
+        <noscript><p>With scripts, this page shows more, and what changes while it changes.
         <a href="/readyz?verbose">Readiness</a> and <a href="/metrics">figures</a> need none.</p></noscript>
         </main>
         <script>\(script)</script>
@@ -65,12 +65,14 @@ enum StatusPage {
 }
 
 extension StatusSnapshot {
-    /// The part of the page that the script writes anew. All of it are our own words and numbers.
+    /// The part of the page that the script writes anew. There is nothing in it but words of our own and
+    /// numbers.
     fileprivate var asText: String {
         let cards = accounts.map { account in
             """
             <article><h3>Account \(account.number)</h3><p>\(account.standing.status.rawValue), \
-            \(account.standing.network.rawValue), \(account.standing.pending.total) pending</p></article>
+            \(account.standing.network.rawValue), \(account.standing.pending.total) pending, \
+            \(account.standing.pending.quarantined) quarantined</p></article>
 
             """
         }

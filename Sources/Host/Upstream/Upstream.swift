@@ -194,8 +194,12 @@ extension Upstream {
         do throws(RequestBudget.Refusal) {
             passed = try await turnstile.pass(ask) {
                 var passage = await exchange()
-                // A store of files is somebody else, whose troubles hold up no other calls.
-                if !bases.isServer(url(of: call)) { passage.result = .dropped }
+                // A store of files is somebody else, whose troubles hold up no other calls, also where it
+                // shares the server's name.
+                let isSomebodyElse = !bases.isServer(url(of: call))
+                if isSomebodyElse || call.isFile && passage.result.isFailure {
+                    passage.result = .dropped
+                }
                 return passage
             }
         } catch {

@@ -24,6 +24,7 @@ public final class PendingStore: Service {
             expecting: Int64,
             at: Moment,
             needsRoom: Bool,
+            isEditedOver: Bool,
             @Sendable (inout PendingChange) -> Void,
             Answer<(swap: Swap, receiptID: String?)>
         )
@@ -124,13 +125,22 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.update(id, expecting: version, body)
             }
-        case .queue(let id, let version, let moment, let needsRoom, let body, let reply):
+        case .queue(
+            let id,
+            let version,
+            let moment,
+            let needsRoom,
+            let isEditedOver,
+            let body,
+            let reply
+        ):
             await reply.answer { () async throws(StoreError) in
                 try await store.queue(
                     id,
                     expecting: version,
                     at: moment,
                     needsRoom: needsRoom,
+                    isEditedOver: isEditedOver,
                     body
                 )
             }

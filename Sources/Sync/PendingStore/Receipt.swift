@@ -67,6 +67,38 @@ enum ReceiptTable {
         )
     }
 
+    /// A receipt for an edit of which nothing is left: the one that came after it has its own.
+    static func issueSuperseded(
+        _ id: String,
+        for change: PendingChange,
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks, ended_ticks)
+            VALUES (?, ?, ?, ?, 'superseded', ?, ?)
+            """,
+            .text(id),
+            .text(change.userID),
+            .text(change.id),
+            .text(change.cipherID),
+            .int(Int(moment.ticks)),
+            .int(Int(moment.ticks))
+        )
+    }
+
+    /// Whether some receipt still waits for what becomes of the change.
+    static func isAwaited(
+        _ pendingID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        try db.first(
+            "SELECT 1 FROM receipt WHERE pending_id = ? AND status IN ('queued', 'quarantined') LIMIT 1",
+            .text(pendingID)
+        ) { (row) throws(DatabaseError) in try row.int(0) == 1 } ?? false
+    }
+
     static func end(
         _ pendingID: String,
         _ end: ReceiptEnd,

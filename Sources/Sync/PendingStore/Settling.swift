@@ -125,12 +125,15 @@ extension Store {
 
     /// A change that was in flight waits after all: its caller gets a receipt.
     ///
-    /// - Parameter needsRoom: It is refused where no place is left for it, and stays as it is.
+    /// - Parameters:
+    ///   - needsRoom: It is refused where no place is left for it, and stays as it is.
+    ///   - isEditedOver: A later edit that has a receipt stands there in its place.
     public func queue(
         _ id: String,
         expecting version: Int64,
         at moment: Moment,
         needsRoom: Bool = false,
+        isEditedOver: Bool = false,
         _ body: @Sendable (inout PendingChange) -> Void
     ) async throws(StoreError) -> (swap: Swap, receiptID: String?) {
         let (receiptID, limits) = (chance.identifier(at: moment), limits)
@@ -140,7 +143,11 @@ extension Store {
             }
             let swap = try Self.swap(id, expecting: version, db, body)
             guard case .done(let change) = swap else { return .tried(swap, receiptID: nil) }
-            try ReceiptTable.issue(receiptID, for: change, isFolded: true, at: moment, db)
+            if isEditedOver, try ReceiptTable.isAwaited(change.id, db) {
+                try ReceiptTable.issueSuperseded(receiptID, for: change, at: moment, db)
+            } else {
+                try ReceiptTable.issue(receiptID, for: change, isFolded: true, at: moment, db)
+            }
             return .tried(swap, receiptID: receiptID)
         }
         switch outcome {

@@ -368,6 +368,7 @@ extension Repository {
         _ version: Int64,
         _ cipherID: String,
         needsRoom: Bool = false,
+        isEditedOver: Bool = false,
         because hindrance: FailureNote? = nil
     ) async throws(Refusal) -> Written<Made> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
@@ -376,6 +377,7 @@ extension Repository {
                 expecting: version,
                 at: surroundings.now,
                 needsRoom: needsRoom,
+                isEditedOver: isEditedOver,
                 { change in
                     change.state = .ready
                     if let hindrance { change.noteHindrance(hindrance) }
@@ -407,7 +409,8 @@ extension Repository {
             }
             return .saved(resolved.cipherID)
         }
-        return try await queue(now.id, now.version, now.cipherID)
+        let isEditedOver = now.updated != change.updated || now.intent.type != change.intent.type
+        return try await queue(now.id, now.version, now.cipherID, isEditedOver: isEditedOver)
     }
 
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer

@@ -61,6 +61,7 @@ extension Errand {
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
         if let landed { return try await answer(to: halt, after: landed) }
+        guard isAnswered else { return try await overtaken(by: halt) }
         switch halt {
         case .overtaken: return .overtaken
         case .store(let error): throw error
@@ -93,12 +94,21 @@ extension Errand {
         switch halt {
         // The caller need not wait for what a run does.
         case .store: return .landed(cipherID: landed)
+        case .setback, .wait, .behind, .doubt, .unfit, .overtaken:
+            return try await overtaken(by: halt)
+        }
+    }
+
+    /// What failed is somebody else's edit too by now. To refuse it would take that back with it.
+    private mutating func overtaken(by halt: Halt) async throws(StoreError) -> Attempted {
+        switch halt {
+        case .store(let error): throw error
         case .setback(let setback):
             conclude(setback)
             try await writeConclusion()
-            return .overtaken
-        case .wait, .behind, .doubt, .unfit, .overtaken: return .overtaken
+        case .wait, .behind, .doubt, .unfit, .overtaken: break
         }
+        return .overtaken
     }
 
     private mutating func unanswered(_ setback: Setback) async throws(StoreError) -> Attempted {

@@ -10,7 +10,8 @@ struct Errand {
     var change: PendingChange
     /// Whether it has waited before, and so has a place in the history.
     let isQueued: Bool
-    /// Whether the caller of all that is pending waits for it. What is edited later has its own.
+    /// Whether the caller of all that is pending waits for it. What is edited meanwhile has a caller of its
+    /// own, and whatever becomes of that is none of this one's.
     var isAnswered = false
 
     /// What is known of the last attempt, to be written down with whatever is written next.
@@ -302,6 +303,7 @@ struct Errand {
         }
         if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }
+        if moved.version != change.version + 1 { isAnswered = false }
         change = moved
     }
 

@@ -115,7 +115,9 @@ public struct PendingChange: Hashable, Sendable {
     }
 
     /// Whether nothing that went wrong was this change's own trouble.
-    public var isBlameless: Bool { failures == 0 && lastFailure?.since == nil && !isRefused }
+    public var isBlameless: Bool {
+        failures == 0 && lastFailure?.since == nil && !isRefused && state != .quarantined
+    }
 
     private var isRefused: Bool { lastFailure?.isRefusal ?? false }
 

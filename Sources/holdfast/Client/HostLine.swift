@@ -85,13 +85,16 @@ struct HostLine: Sendable {
     }
 
     private func failure(_ error: any Error) -> Failure {
+        guard let error = error as? ClientError, error.isWithoutConnection else {
+            return Failure(status: .failure, message: String(describing: error))
+        }
         if access(socket, W_OK) != 0, errno == EACCES {
             return Failure(
                 status: .notAllowed,
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
         }
-        guard let error = error as? ClientError, case .unreachable = error.reason else {
+        guard case .unreachable = error.reason else {
             return Failure(status: .failure, message: String(describing: error))
         }
         return Failure(
@@ -168,5 +171,15 @@ extension String {
             }
         }
         return text
+    }
+}
+
+extension ClientError {
+    /// Whoever may not open the socket hears that this machine cannot do it.
+    fileprivate var isWithoutConnection: Bool {
+        switch reason {
+        case .unreachable, .local: true
+        default: false
+        }
     }
 }

@@ -75,8 +75,10 @@ struct OpsTests {
         #expect(accounts[1]?["status"]?.string == "locked")
         #expect(accounts[1]?["network"]?.string == "offline")
         let page = try get(venue, "/status").body
-        #expect(page.contains("<h3>Account 1</h3><p>unlocked, online, 2 pending</p>"))
-        #expect(page.contains("<h3>Account 2</h3><p>locked, offline, 0 pending</p>"))
+        for card in [
+            "<h3>Account 1</h3><p>unlocked, online, 2 pending, 2 quarantined</p>",
+            "<h3>Account 2</h3><p>locked, offline, 0 pending, 0 quarantined</p>",
+        ] { #expect(page.contains(card)) }
         for name in ["ada", "bob", "@example", "vault.example"] {
             #expect(!line.contains(name) && !page.contains(name))
         }

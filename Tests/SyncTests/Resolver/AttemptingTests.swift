@@ -3,6 +3,7 @@ import JSON
 import MeshSupport
 import Metrics
 import Sync
+import System
 import Testing
 import Vault
 
@@ -181,6 +182,70 @@ import Vault
             #expect(try await ada.elsewhere.item(id).login?.password == "newest")
             #expect(try ada.changes.isEmpty)
             #expect(try ada.resolutions.map(\.outcome) == [.pushed], "It had waited.")
+        }
+    }
+
+    @Test func `an edit that comes in meanwhile is not taken back with the one that is refused`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("first"))
+            let second = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            let third = Lock<String?>(nil)
+            world.wire.interrupt("/ciphers/\(id)/details") {
+                let receiptID = try await ada.edit(id, Rows.password("third")).receiptID
+                third.withLock { $0 = receiptID }
+            }
+            let no = Fault.Effect.answer(.refusal(400, "no"), isCarriedOut: false)
+            var refusal = Fault(no, on: .updateCipher)
+            refusal.times = 1
+            await world.server.inject(refusal)
+            guard case .overtaken = try await ada.attempt(second) else {
+                throw Unexpected("not overtaken: \(world.wire.requests)")
+            }
+            #expect(try ada.item(id).login?.password == "third")
+            let change = try #require(try ada.change(id))
+            let queued = try await world.store.queue(
+                change.id,
+                expecting: change.version,
+                at: world.surroundings.now,
+                isEditedOver: true
+            ) { $0.state = .ready }
+            world.time.pass(.seconds(901))
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "third")
+            let late = third.withLock { $0 }
+            let receiptIDs = [try #require(queued.receiptID), try #require(late)]
+            let receipts = try receiptIDs.map { id in
+                try world.store.reader.receipt(id, of: ada.userID)?.status
+            }
+            #expect(receipts == [.superseded, .sent])
+        }
+    }
+
+    @Test func `what is edited while an earlier create is looked for is answered by itself`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(30))
+            let second = try await ada.edit(made, Rows.password("second"), atOnce: true)
+            let third = Lock<String?>(nil)
+            world.wire.interrupt("/sync?excludeDomains=true") {
+                let receiptID = try await ada.edit(made, Rows.password("third")).receiptID
+                third.withLock { $0 = receiptID }
+            }
+            guard case .saved(let id) = try await ada.attempt(second) else {
+                throw Unexpected("not saved")
+            }
+            #expect(try await ada.elsewhere.item(id).login?.password == "third")
+            let late = third.withLock { $0 }
+            let receiptID = try #require(late)
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .sent)
         }
     }
 

@@ -23,8 +23,12 @@ extension VaultAPI {
             let item = try await desk.findItem(text).item
             let attachment = try item.attachment(call.id)
             try await desk.requirePremium(for: item)
-            let bytes = try await desk.attachment(attachment.id ?? "", of: item.id ?? "")
-            return .file(bytes, named: attachment.fileName ?? "attachment")
+            do throws(DeskRefusal) {
+                let bytes = try await desk.attachment(attachment.id ?? "", of: item.id ?? "")
+                return .file(bytes, named: attachment.fileName ?? "attachment")
+            } catch {
+                throw error.ofDownload ?? error
+            }
         },
         .vault(
             .post,
@@ -166,5 +170,28 @@ struct FileDisposition {
             if (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte) { return String(scalar) }
             return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
         }.joined()
+    }
+}
+
+extension DeskRefusal {
+    /// In the words of `bw`, where it is the file's own place that refused.
+    fileprivate var ofDownload: DeskRefusal? {
+        guard case .upstream(let setback) = self,
+            setback.operation == Operation.downloadAttachment.words, let status = setback.status
+        else { return nil }
+        return .notAllowed("A \(status) error occurred while downloading the attachment.")
+    }
+}
+
+extension Setback {
+    /// What was answered, if it was an error.
+    fileprivate var status: Int? {
+        switch reason {
+        case .rejected(let words), .stale(let words), .missing(let words): words.status
+        case .unavailable(let status), .foreign(.page(let status)), .foreign(.answer(let status)):
+            status < 400 ? nil : status
+        case .unauthorised: 401
+        case .signedOut, .throttled, .unreachable, .foreign(.redirect), .malformed, .cancelled: nil
+        }
     }
 }

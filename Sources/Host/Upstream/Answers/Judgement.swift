@@ -45,11 +45,6 @@ extension Judgement {
                 Setback(reason, operation: operation, mayHaveLanded: mayHaveLanded)
             )
         }
-        if call.expectation == .file, !call.isSigned, kind.isOfTheFile {
-            let text = "A \(status) error occurred while downloading the attachment."
-            self = setback(.rejected(Rejection(status: status, message: text)))
-            return
-        }
         self =
             switch verdict {
             case .accepted: .accepted
@@ -85,15 +80,6 @@ extension Setback {
 }
 
 extension StatusKind {
-    /// Where files lie, it is not the API that answers, and what it says of one of them says nothing of the
-    /// way to upstream.
-    fileprivate var isOfTheFile: Bool {
-        switch self {
-        case .unauthorised, .hidden, .conflict, .unprocessed, .refused, .failed: true
-        case .success, .redirect, .proxied, .throttled, .portal, .waiting, .impossible: false
-        }
-    }
-
     /// Whether the server may have acted before, or instead of, saying this. Somebody who failed may
     /// have failed afterwards, and a success in a foreign tongue may be a success whose answer got lost.
     fileprivate var mayHaveLanded: Bool {

@@ -49,6 +49,11 @@ struct RequestBudget: Sendable {
         case failed(isBan: Bool)
         /// Given up before anything could be learnt.
         case dropped
+
+        var isFailure: Bool {
+            if case .failed = self { return true }
+            return false
+        }
     }
 
     /// How many requests may be under way at once.

@@ -43,6 +43,9 @@ struct Call: Sendable {
         self.isSigned = isSigned
     }
 
+    /// Whether it fetches a file, which need not be the API that answers.
+    var isFile: Bool { expectation == .file }
+
     /// Whether it may change anything upstream.
     var isWrite: Bool { method != .get && method != .head && base != .identity }
 
