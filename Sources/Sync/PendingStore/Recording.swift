@@ -106,8 +106,9 @@ extension Store {
                 let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
             else { return false }
             let isUntouched = stored.summary.version == version
-            // Whoever has had it tried has not changed what is wished.
-            guard isUntouched || record.change.intent == recorded.change.intent else {
+            // Whoever has had it tried has not changed what is wished. The same wish once more is another
+            // edit, with a receipt of its own.
+            guard isUntouched || record.change.isSameEdit(as: recorded.change) else {
                 return false
             }
             record.change.takeBack(recorded.change, to: before)
@@ -118,6 +119,10 @@ extension Store {
 }
 
 extension PendingChange {
+    fileprivate func isSameEdit(as other: PendingChange) -> Bool {
+        intent == other.intent && updated == other.updated
+    }
+
     /// Wishes what was wished before; where both sides agreed meanwhile and what was sent stays.
     fileprivate mutating func takeBack(_ edited: PendingChange, to before: PendingChange) {
         // The ground that the edit had brought along goes with it.

@@ -94,11 +94,12 @@ extension Repository {
         if draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits {
             // Nobody knows an id that was made just now, so there is nothing to look for.
             let nothing = Layers(draft.lane, base: nil, pending: nil)
-            if let written = try await step(draft, nothing) { return written }
+            if let written = try await step(draft, nothing, holdsLane: false) { return written }
         }
         while true {
             if isOffline, switches.now.keepsEdits {
-                if let written = try await step(draft, layers(of: draft.lane)) { return written }
+                let layers = try layers(of: draft.lane)
+                if let written = try await step(draft, layers, holdsLane: false) { return written }
                 continue
             }
             let lane = try read { () throws(StoreError) in
@@ -109,7 +110,7 @@ extension Repository {
                 let layers = try layers(of: draft.lane)
                 // A create may have got its id from upstream while this edit waited for its turn.
                 guard layers.lane == lane else { return nil }
-                return try await step(draft, layers)
+                return try await step(draft, layers, holdsLane: true)
             }
             if let written { return written }
         }
@@ -117,8 +118,13 @@ extension Repository {
 
     private var isOffline: Bool { neighbours.monitor.standing.state == .offline }
 
-    /// - Returns: Nil if the ground has moved.
-    private func step(_ draft: Draft, _ layers: Layers) async throws(Refusal) -> Written<Made>? {
+    /// - Parameter holdsLane: Without its cipher's lane an edit can wait, and nothing else.
+    /// - Returns: Nil if the ground has moved, or the network is back since.
+    private func step(
+        _ draft: Draft,
+        _ layers: Layers,
+        holdsLane: Bool
+    ) async throws(Refusal) -> Written<Made>? {
         let keys = try keys()
         let lane = layers.lane
         if mutated(.logsNames), let cipher = layers.cipher {
@@ -129,13 +135,15 @@ extension Repository {
         case .shared(let wish): return try await carryOut(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
+            let waits = isOffline && keepsEdits
+            guard holdsLane || waits else { return nil }
             if !keepsEdits, layers.pending == nil { return try await carryOut(wish, lane) }
             let edit = Edit(
                 wish,
                 at: draft.moment,
                 clock: surroundings.clockNote(offset: clockOffset())
             )
-            return isOffline && keepsEdits
+            return waits
                 ? try await queue(edit, layers)
                 : try await attempt(edit, layers, mayWait: keepsEdits)
         }
@@ -350,7 +358,7 @@ extension Repository {
         let isNew = recorded.before == nil && !setback.mayHaveLanded
         do throws(Refusal) {
             return try await queue(
-                change.id,
+                change,
                 version,
                 change.cipherID,
                 needsRoom: isNew,
@@ -363,8 +371,9 @@ extension Repository {
         }
     }
 
+    /// - Parameter edited: The change as the caller's edit left it, whatever has become of it since.
     private func queue(
-        _ changeID: String,
+        _ edited: PendingChange,
         _ version: Int64,
         _ cipherID: String,
         needsRoom: Bool = false,
@@ -373,7 +382,7 @@ extension Repository {
     ) async throws(Refusal) -> Written<Made> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
             .queue(
-                changeID,
+                edited.id,
                 expecting: version,
                 at: surroundings.now,
                 needsRoom: needsRoom,
@@ -391,10 +400,10 @@ extension Repository {
             return Written(Made(cipherID: change.cipherID), .queued(receiptID: receiptID))
         }
         let change = try read { () throws(StoreError) in
-            try neighbours.reader.change(changeID)?.change
+            try neighbours.reader.change(edited.id)?.change
         }
-        guard let change else { return .saved(cipherID) }
-        return try await overtaken(change)
+        guard change != nil else { return .saved(cipherID) }
+        return try await overtaken(edited)
     }
 
     /// Somebody else went on with the change. If anything of it is left, it waits.
@@ -409,8 +418,8 @@ extension Repository {
             }
             return .saved(resolved.cipherID)
         }
-        let isEditedOver = now.updated != change.updated || now.intent.type != change.intent.type
-        return try await queue(now.id, now.version, now.cipherID, isEditedOver: isEditedOver)
+        let isEditedOver = now.updated != change.updated
+        return try await queue(change, now.version, now.cipherID, isEditedOver: isEditedOver)
     }
 
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer

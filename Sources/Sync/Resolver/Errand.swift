@@ -114,9 +114,15 @@ struct Errand {
             throw .store(error)
         }
         guard let fresh = stored?.change else { throw .overtaken }
+        noteEdits(of: fresh)
         change = fresh
-        (conclusion, isUnderWay, isAnswered) = (nil, false, false)
+        (conclusion, isUnderWay) = (nil, false)
         forgetProgress()
+    }
+
+    /// Who only has it tried has edited nothing.
+    mutating func noteEdits(of fresh: PendingChange) {
+        if fresh.updated != change.updated { isAnswered = false }
     }
 
     private mutating func forgetProgress() {
@@ -303,7 +309,7 @@ struct Errand {
         }
         if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }
-        if moved.version != change.version + 1 { isAnswered = false }
+        noteEdits(of: moved)
         change = moved
     }
 

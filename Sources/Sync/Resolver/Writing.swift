@@ -131,9 +131,10 @@ extension Errand {
             tell(note, cipherID ?? change.cipherID)
             return .over(cipherID: cipherID)
         case .rebased(let fresh):
+            noteEdits(of: fresh)
             change = fresh
             (conclusion, announced, done) = (nil, nil, [])
-            (isUnderWay, isAnswered) = (false, false)
+            isUnderWay = false
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken

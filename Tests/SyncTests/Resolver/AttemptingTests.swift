@@ -223,6 +223,29 @@ import Vault
         }
     }
 
+    @Test func `the same wish once more is not taken back with the one that is refused`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("first"))
+            guard case .recorded(let first) = try await ada.wish(.trash, id, atOnce: true) else {
+                throw Unexpected("not recorded")
+            }
+            world.wire.interrupt("/ciphers/\(id)/delete", isCarriedOut: true) {
+                _ = try await ada.wish(.trash, id)
+            }
+            let no = Fault.Effect.answer(.refusal(400, "no"), isCarriedOut: false)
+            var refusal = Fault(no, on: .trashCipher)
+            refusal.times = 1
+            await world.server.inject(refusal)
+            guard case .refused(_, let version) = try await ada.attempt(first) else {
+                throw Unexpected("not refused: \(world.wire.requests)")
+            }
+            #expect(try await !world.store.withdraw(first, expecting: version))
+            #expect(try ada.change(id)?.intent.trash == .trashed)
+        }
+    }
+
     @Test func `what is edited while an earlier create is looked for is answered by itself`()
         async throws
     {
