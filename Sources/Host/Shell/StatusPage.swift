@@ -10,7 +10,7 @@ enum StatusPage {
     static func response(_ snapshot: StatusSnapshot) -> Response {
         Response(
             headers: headers,
-            body: .bytes(Array((head + snapshot.asText + foot).utf8))
+            body: .bytes(Array((head + snapshot.markup + foot).utf8))
         )
     }
 
@@ -67,7 +67,7 @@ enum StatusPage {
 extension StatusSnapshot {
     /// The part of the page that the script writes anew. There is nothing in it but words of our own and
     /// numbers.
-    fileprivate var asText: String {
+    fileprivate var markup: String {
         let cards = accounts.map { account in
             """
             <article><h3>Account \(account.number)</h3><p>\(account.standing.status.rawValue), \

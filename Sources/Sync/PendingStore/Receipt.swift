@@ -54,17 +54,7 @@ enum ReceiptTable {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         if isFolded { try end(change.id, ReceiptEnd(.superseded, at: moment), db) }
-        try db.execute(
-            """
-            INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks)
-            VALUES (?, ?, ?, ?, 'queued', ?)
-            """,
-            .text(id),
-            .text(change.userID),
-            .text(change.id),
-            .text(change.cipherID),
-            .int(Int(moment.ticks))
-        )
+        try insert(id, for: change, .queued, at: moment, ended: nil, db)
     }
 
     /// A receipt for an edit of which nothing is left: the one that came after it has its own.
@@ -74,17 +64,29 @@ enum ReceiptTable {
         at moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        try insert(id, for: change, .superseded, at: moment, ended: moment, db)
+    }
+
+    private static func insert(
+        _ id: String,
+        for change: PendingChange,
+        _ status: Receipt.Status,
+        at moment: Moment,
+        ended: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
         try db.execute(
             """
             INSERT INTO receipt (id, user_id, pending_id, cipher_id, status, queued_ticks, ended_ticks)
-            VALUES (?, ?, ?, ?, 'superseded', ?, ?)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             .text(id),
             .text(change.userID),
             .text(change.id),
             .text(change.cipherID),
+            .text(status.rawValue),
             .int(Int(moment.ticks)),
-            .int(Int(moment.ticks))
+            Value(ended.map { Int($0.ticks) })
         )
     }
 

@@ -17,7 +17,7 @@ public struct Settlement: Sendable {
     public let receipts: ReceiptEnd
     /// Whether the last edit's caller hears that it is saved. Those before it, which have receipts, have
     /// given way to it.
-    public let isAnswered: Bool
+    public let supersedesEarlier: Bool
     /// A row of the history; an edit that was saved inside its caller's request has none.
     public let resolution: ResolutionNote?
     /// The key under which it was sent.
@@ -33,7 +33,7 @@ public struct Settlement: Sendable {
     public init(
         upstream: Upstream,
         receipts: ReceiptEnd,
-        isAnswered: Bool = false,
+        supersedesEarlier: Bool = false,
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
@@ -42,7 +42,7 @@ public struct Settlement: Sendable {
     ) {
         self.upstream = upstream
         self.receipts = receipts
-        self.isAnswered = isAnswered
+        self.supersedesEarlier = supersedesEarlier
         self.resolution = resolution
         self.keyFingerprint = keyFingerprint
         self.strays = strays
@@ -208,7 +208,7 @@ extension Store {
 extension Settlement {
     /// How the receipts that there are end.
     fileprivate var receiptsOfEarlier: ReceiptEnd {
-        isAnswered ? ReceiptEnd(.superseded, at: receipts.at) : receipts
+        supersedesEarlier ? ReceiptEnd(.superseded, at: receipts.at) : receipts
     }
 
     fileprivate func occupant(

@@ -360,7 +360,6 @@ extension Repository {
             return try await queue(
                 change,
                 version,
-                change.cipherID,
                 needsRoom: isNew,
                 because: FailureNote(setback)
             )
@@ -375,7 +374,6 @@ extension Repository {
     private func queue(
         _ edited: PendingChange,
         _ version: Int64,
-        _ cipherID: String,
         needsRoom: Bool = false,
         isEditedOver: Bool = false,
         because hindrance: FailureNote? = nil
@@ -399,27 +397,23 @@ extension Repository {
             tellQueued()
             return Written(Made(cipherID: change.cipherID), .queued(receiptID: receiptID))
         }
-        let change = try read { () throws(StoreError) in
-            try neighbours.reader.change(edited.id)?.change
-        }
-        guard change != nil else { return .saved(cipherID) }
         return try await overtaken(edited)
     }
 
     /// Somebody else went on with the change. If anything of it is left, it waits.
-    private func overtaken(_ change: PendingChange) async throws(Refusal) -> Written<Made> {
+    private func overtaken(_ edited: PendingChange) async throws(Refusal) -> Written<Made> {
         let now = try read { () throws(StoreError) in
-            try neighbours.reader.change(change.id)?.change
+            try neighbours.reader.change(edited.id)?.change
         }
         guard let now else {
-            let lane = Lane(userID: userID, cipherID: change.cipherID)
+            let lane = Lane(userID: userID, cipherID: edited.cipherID)
             let resolved = try read { () throws(StoreError) in
                 try neighbours.reader.resolve(lane)
             }
             return .saved(resolved.cipherID)
         }
-        let isEditedOver = now.updated != change.updated
-        return try await queue(change, now.version, now.cipherID, isEditedOver: isEditedOver)
+        let isEditedOver = now.updated != edited.updated
+        return try await queue(edited, now.version, isEditedOver: isEditedOver)
     }
 
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer

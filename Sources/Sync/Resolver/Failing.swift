@@ -135,7 +135,7 @@ extension Errand {
             let failure = change.lastFailure
             change.failures = before.failures
             change.lastFailure = before.lastFailure
-            if let failure, !failure.isRefusal { change.noteHindrance(failure) }
+            if let failure { change.noteHindrance(failure) }
             change.state = .ready
         }
     }

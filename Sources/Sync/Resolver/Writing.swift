@@ -113,7 +113,7 @@ extension Errand {
         let settlement = Settlement(
             upstream: upstream,
             receipts: end(status, cipherID: cipherID),
-            isAnswered: status == .sent && isPlainlySaved,
+            supersedesEarlier: status == .sent && isPlainlySaved,
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
             strays: strays(keeping: status == .sent ? cipherID : nil),

@@ -111,15 +111,15 @@ public struct PendingChange: Hashable, Sendable {
     /// Writes down why nothing came of a try that nobody could have done better. It counts for nothing,
     /// so what does count is not written over.
     public mutating func noteHindrance(_ note: FailureNote) {
-        if isBlameless { lastFailure = FailureNote(kind: note.kind, message: note.message) }
+        guard isBlameless, !note.isRefusal else { return }
+        lastFailure = FailureNote(kind: note.kind, message: note.message)
     }
 
     /// Whether nothing that went wrong was this change's own trouble.
     public var isBlameless: Bool {
-        failures == 0 && lastFailure?.since == nil && !isRefused && state != .quarantined
+        failures == 0 && lastFailure?.since == nil && lastFailure?.isRefusal != true
+            && state != .quarantined
     }
-
-    private var isRefused: Bool { lastFailure?.isRefusal ?? false }
 
     /// Takes a new stand after upstream accepted an earlier version of this change: both sides agree
     /// on what it holds now, and the rest is still wanted.

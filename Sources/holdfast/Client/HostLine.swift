@@ -85,22 +85,21 @@ struct HostLine: Sendable {
     }
 
     private func failure(_ error: any Error) -> Failure {
-        guard let error = error as? ClientError, error.isWithoutConnection else {
-            return Failure(status: .failure, message: String(describing: error))
-        }
-        if access(socket, W_OK) != 0, errno == EACCES {
+        let isForeign = access(socket, W_OK) != 0 && errno == EACCES
+        switch (error as? ClientError)?.reason {
+        // Whoever may not open the socket hears that this machine cannot do it.
+        case .unreachable where isForeign, .local where isForeign:
             return Failure(
                 status: .notAllowed,
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
+        case .unreachable:
+            return Failure(
+                status: .hostNotRunning,
+                message: "No host is running at \(socket). Start one with 'holdfast serve'."
+            )
+        default: return Failure(status: .failure, message: String(describing: error))
         }
-        guard case .unreachable = error.reason else {
-            return Failure(status: .failure, message: String(describing: error))
-        }
-        return Failure(
-            status: .hostNotRunning,
-            message: "No host is running at \(socket). Start one with 'holdfast serve'."
-        )
     }
 }
 
@@ -171,15 +170,5 @@ extension String {
             }
         }
         return text
-    }
-}
-
-extension ClientError {
-    /// Whoever may not open the socket hears that this machine cannot do it.
-    fileprivate var isWithoutConnection: Bool {
-        switch reason {
-        case .unreachable, .local: true
-        default: false
-        }
     }
 }

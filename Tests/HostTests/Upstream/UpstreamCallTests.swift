@@ -4,7 +4,9 @@ import EmbeddedUpstream
 import HTTP
 import JSON
 import Metrics
+import Sync
 import System
+import TestSupport
 import Testing
 import Vault
 
@@ -12,6 +14,26 @@ import Vault
 
 /// Every call there is, against both kinds of server.
 @Suite struct UpstreamCallTests {
+    @Test func `a file is given its time, whoever waits for it`() throws {
+        try SeededExecutor.run(seed: 1) { executor, time in
+            let network = ScriptedNetwork { _ in NetworkAnswer(status: 500) }
+            let upstream = Upstream(
+                try! Bases("https://vault.example"),
+                identity: ClientIdentity(device: Site.device),
+                world: .init(network: network, timekeeper: time, chance: executor.chance),
+                metrics: UpstreamMetrics(Registry(timekeeper: time))
+            )
+            let session = upstream.session(.unquestioned) { _ in }
+            let account = UpstreamAccount(upstream, session).asking { $0.take(.interactive) }
+            let address = "https://vault.example/file"
+            let file = AttachmentAnswer(id: "a", url: address, fileName: "", key: nil, size: 1)
+            _ = try? await account.cipher("c")
+            _ = try? await account.download(file)
+            let totals = network.requests.map { $0.deadlines?.total }
+            #expect(totals == [.seconds(15), .seconds(3_600)])
+        }
+    }
+
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `a server is asked what it is`(_ name: Personality.Name) async throws {
         try await Site.open(name) { site in

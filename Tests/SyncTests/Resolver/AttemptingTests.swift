@@ -196,10 +196,9 @@ import Vault
                 let receiptID = try await ada.edit(id, Rows.password("third")).receiptID
                 third.withLock { $0 = receiptID }
             }
-            let no = Fault.Effect.answer(.refusal(400, "no"), isCarriedOut: false)
-            var refusal = Fault(no, on: .updateCipher)
-            refusal.times = 1
-            await world.server.inject(refusal)
+            await world.server.inject(
+                FailureScopeTests.refusal(400, on: .updateCipher, times: 1)
+            )
             guard case .overtaken = try await ada.attempt(second) else {
                 throw Unexpected("not overtaken: \(world.wire.requests)")
             }
@@ -234,10 +233,9 @@ import Vault
             world.wire.interrupt("/ciphers/\(id)/delete", isCarriedOut: true) {
                 _ = try await ada.wish(.trash, id)
             }
-            let no = Fault.Effect.answer(.refusal(400, "no"), isCarriedOut: false)
-            var refusal = Fault(no, on: .trashCipher)
-            refusal.times = 1
-            await world.server.inject(refusal)
+            await world.server.inject(
+                FailureScopeTests.refusal(400, on: .trashCipher, times: 1)
+            )
             guard case .refused(_, let version) = try await ada.attempt(first) else {
                 throw Unexpected("not refused: \(world.wire.requests)")
             }

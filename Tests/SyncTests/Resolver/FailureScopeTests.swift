@@ -10,7 +10,7 @@ import Vault
 @Suite struct FailureScopeTests {
     typealias Rows = ResolvingRowsTests
 
-    private static func refusal(
+    static func refusal(
         _ status: Int,
         on operation: Operation,
         times: Int? = nil

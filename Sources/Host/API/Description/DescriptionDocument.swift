@@ -3,9 +3,12 @@ import JSON
 
 extension VaultAPI {
     static let descriptionRoutes: [Route] = [
-        .anybody(.get, "/openapi.json", Description("This description.", answer: .document)) {
-            _,
-            _ in .json(document)
+        .anybody(
+            .get,
+            "/openapi.json",
+            Description("This description.", answer: .document)
+        ) { _, _ in
+            .json(document)
         }
     ]
 

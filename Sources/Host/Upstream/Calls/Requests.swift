@@ -17,9 +17,12 @@ extension Upstream {
         )
         request.bodyLimit = call.bodyLimit
         request.redirectLimit = call.expectation == .file ? 3 : 0
-        if call.deadlines != nil || manner.deadline != nil {
-            var deadlines = call.deadlines ?? Client.Deadlines()
-            if let deadline = manner.deadline { deadlines.total = deadline }
+        // What takes its time by nature, a file or a whole vault, is given it whoever waits.
+        if let deadlines = call.deadlines {
+            request.deadlines = deadlines
+        } else if let deadline = manner.deadline {
+            var deadlines = Client.Deadlines()
+            deadlines.total = deadline
             request.deadlines = deadlines
         }
         return request
