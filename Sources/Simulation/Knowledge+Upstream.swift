@@ -22,7 +22,10 @@ extension Knowledge {
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] != nil {
                 touch(id, of: origin, by: author)
-                if author == .other { excuseUndone { $0.origin == origin && $0.isUndone } }
+                excuseUndone { word in
+                    word.origin == origin && word.isUndone && word.host != author.host
+                        && author != .rollBack
+                }
             }
             if let older = before[id], older.content != item.content {
                 origins[origin]?.isRewritten = true
@@ -175,12 +178,15 @@ extension Knowledge {
     }
 
     /// Whether its host still knows what upstream has forgotten: it wrote it, was told that it is
-    /// there, and nothing but the time of the stamps says that it is not.
+    /// there, and nothing but the time of the stamps says that it is not. What an organisation has by
+    /// then is for that to bring back.
     private func isRemembered(_ word: Word, _ before: [String: PlainItem]) -> Bool {
         guard word.host != nil, word.isAcknowledged, !word.isExcused, !hasOddStamps, !hasLied else {
             return false
         }
-        return before.values.contains { $0.values[word.field] == word.text && !$0.isBackup }
+        return before.values.contains {
+            $0.values[word.field] == word.text && !$0.isBackup && !$0.isShared
+        }
     }
 
     /// The account bears a later stamp, though nothing in it has changed: that upstream was set back shows by

@@ -235,9 +235,10 @@ extension Knowledge {
     /// A person at that host wants none of it any more.
     mutating func discard(_ origin: String, withWords: Bool, at host: Int) {
         origins[origin]?.discarded.insert(host)
-        guard withWords else { return }
         for (text, word) in words where word.origin == origin && word.host == host {
-            words[text]?.isExcused = true
+            // A deletion that is discarded has taken along what waited under it.
+            let wasWaiting = word.fate == .queued && word.delivered[host] == nil
+            if withWords || wasWaiting { words[text]?.isExcused = true }
         }
     }
 

@@ -196,6 +196,7 @@ struct Offering {
             updated: edited
         )
         try PendingTable.upsert(PendingRecord(change), db)
+        try Aftercare.watchForReturn(of: change, db)
         try ReceiptTable.reopen(
             row.lane,
             for: change,

@@ -259,8 +259,20 @@ struct Errand {
         guard let left = try known(answered.lane), left != answered,
             wasHeld || isOutdated(answered, beside: left)
         else { return answered }
+        let last = wasHeld ? left : await askedAgain(answered, beside: left)
+        if last == answered { return answered }
         (fresh, distrustsList) = (nil, true)
-        return left
+        return last
+    }
+
+    /// By their stamps a list that came in the meantime is younger than the answer. Where upstream's clock was
+    /// set back in between it is the other way around, which only upstream can tell.
+    private func askedAgain(
+        _ answered: BaseCipher,
+        beside left: BaseCipher
+    ) async -> BaseCipher {
+        let shown = try? await desk.upstream.cipher(answered.lane.cipherID, desk.urgency)
+        return shown.flatMap { BaseCipher($0, of: desk.userID) } ?? left
     }
 
     /// Of what it answers to a request upstream knows best, whatever its clock says, unless a list has come
