@@ -35,6 +35,8 @@ struct Ending {
     /// curl has three timers and one code for them.
     private func phase(_ allowance: Duration) -> ClientError.Phase {
         if text.hasPrefix("Operation too slow") { return .stalled }
+        // Once there is a connection curl says so; its clock may have started a little after ours.
+        if text.hasPrefix("Operation timed out") { return .total }
         let elapsed = Duration.microseconds(report().elapsed_microseconds)
         return elapsed + .milliseconds(1) < allowance ? .connect : .total
     }
