@@ -354,6 +354,32 @@ import Vault
         }
     }
 
+    @Test func `G-CLOCK an answer stands against a list from before it, whatever their stamps`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let seen = try await ada.elsewhere.item(id)
+            let theirs = try seen.edited(
+                by: ItemBody(Array(Rows.password("theirs").utf8)),
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            try await ada.edit(id, Rows.password("mine"))
+            world.wire.interrupt("/ciphers/\(id)") {
+                // So close to what was seen that the server takes the edit all the same.
+                await world.server.shiftClock(seconds: -10)
+                try await ada.elsewhere.put(id, theirs.cipher, over: seen.cipher)
+                try await ada.refresh()
+                await world.server.shiftClock(seconds: -3_600)
+            }
+            #expect(try await ada.run().settled == 1)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.item(id).login?.password == "mine")
+            #expect(world.wire.requests.last == "GET /api/ciphers/\(id)/details")
+        }
+    }
+
     @Test func `T-02 an edit that is recorded while its item is created is sent too`() async throws
     {
         try await World.open { world in

@@ -313,10 +313,32 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 what a list denied, so that it was made anew, is there once when it is back`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            try await ada.run()
+            let first = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.refresh()
+            let list = try await ada.upstream.fetch(.patient)
+            let taken = try await Self.take(list, without: first, isFallback: true, world, ada)
+            #expect(taken.offered == 1)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let left = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
+            #expect(left.count == 1)
+        }
+    }
+
     /// A list comes and is believed.
     private static func take(
         _ fetched: Fetched,
         without missing: String? = nil,
+        isFallback: Bool = false,
         _ world: World,
         _ ada: Person
     ) async throws -> Refreshed {
@@ -324,7 +346,8 @@ import Vault
             ada.userID,
             ciphers: fetched.ciphers.filter { $0.lane.cipherID != missing },
             slices: fetched.slices,
-            since: try world.store.reader.refreshMark(of: ada.userID)
+            since: try world.store.reader.refreshMark(of: ada.userID),
+            isFallback: isFallback
         )
     }
 
