@@ -98,7 +98,8 @@ extension Account {
     private func makeStaff(after former: Course?) -> Staff {
         let notebook = notebook
         return Staff(of: id, upstream, keyholder, switches, link, office, after: former) {
-            (file) async throws(DeskRefusal) in
+            notebook.account?.heedLogOut()
+        } copying: { (file) async throws(DeskRefusal) in
             try await notebook.account?.copyFile(file)
         }
     }
@@ -168,9 +169,19 @@ extension Account {
 
     /// What a sync says of the account itself.
     fileprivate func learn(_ answer: SyncAnswer) async {
+        let stamp = answer.profile.securityStamp
+        if let stamp, let known = record.securityStamp, stamp != known {
+            office.surroundings.log.notice(
+                "Upstream's security stamp has changed, so whoever it is has to sign in again.",
+                ["account": id]
+            )
+            session.signOut()
+            return await noteSignOut()
+        }
         let isPremium = answer.isPremium
         await note { record, _ in
             record.isSignedOut = false
+            record.securityStamp = stamp ?? record.securityStamp
             record.isPremium = isPremium
             record.email = answer.profile.email
             record.hasSecurityState = answer.profile.hasSecurityState
@@ -197,6 +208,12 @@ extension Account {
         } catch {
             office.surroundings.log.error("What is new of an account was not kept.", because: error)
         }
+    }
+
+    /// Upstream wants all devices to log out. Whether this one has to shows when it asks for a new token.
+    fileprivate func heedLogOut() {
+        if !keyholder.isLocked { lockKeys() }
+        session.doubt()
     }
 
     /// Upstream has ended the session. Nothing opens the vault again but signing in, not even a restart.

@@ -17,6 +17,8 @@ struct AccountRecord: Sendable {
     var formerKeys: [String] = []
     var wrappedPrivateKey: String?
     var hasSecurityState = false
+    /// Whoever has another one than upstream has to sign in again.
+    var securityStamp: String?
     var isPremium = false
     var isDefault = false
     /// Grows with every account that comes; they are shown in this order.
@@ -63,6 +65,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
         formerKeys = try json.read("formerKeys", as: [String]?.self) ?? []
         wrappedPrivateKey = try json.read("privateKey")
         hasSecurityState = try json.read("hasSecurityState")
+        securityStamp = try json.read("securityStamp")
         isPremium = try json.read("isPremium")
         isDefault = try json.read("isDefault")
         number = try json.read("number")
@@ -86,6 +89,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
             record.add("formerKeys", formerKeys)
             record.add("privateKey", wrappedPrivateKey)
             record.add("hasSecurityState", hasSecurityState)
+            record.add("securityStamp", securityStamp)
             record.add("isPremium", isPremium)
             record.add("isDefault", isDefault)
             record.add("number", number)

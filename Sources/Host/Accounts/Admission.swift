@@ -1,6 +1,7 @@
 import Bitwarden
 import Crypto
 import Messaging
+import Logging
 import Sync
 import System
 import Vault
@@ -140,7 +141,7 @@ extension AccountRecord {
         take(admitted.unlock)
         wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
         hasSecurityState = admitted.hasSecurityState
-        isSignedOut = false
+        (isSignedOut, securityStamp) = (false, nil)
         sealedTokens = try? key.seal(admitted.tokens)
         if let token = admitted.secondFactorToken {
             sealedSecondFactor = try? key.sealer.seal(token)
@@ -208,10 +209,28 @@ private struct Entry {
         switch outcome {
         case .signedIn(let signedIn): return signedIn
         case .needsSecondFactor(let challenge):
+            await askForCode(challenge.providers.map(\.rawValue), master.serverHash)
             throw .needsSecondFactor(providers: challenge.providers.map(\.rawValue).sorted())
         case .needsNewDeviceCode(let words): throw .needsNewDeviceCode(words.message)
         case .refused(let words):
             throw .upstream(Setback(.rejected(words), operation: "sign in"))
+        }
+    }
+
+    /// Servers mail the code only to whoever asks for it. Where there are other ways, that is whoever has
+    /// chosen this one.
+    private func askForCode(_ providers: [Int], _ hash: String) async {
+        let mail = SecondFactorProvider.email.rawValue
+        let isChosen = request.twoFactorProvider.map { $0 == mail } ?? (providers == [mail])
+        guard isChosen, providers.contains(mail), request.twoFactorToken == nil else { return }
+        do throws(Setback) {
+            try await link.upstream.sendTwoFactorCode(
+                email: request.email,
+                masterPasswordHash: hash,
+                manner
+            )
+        } catch {
+            office.surroundings.log.warning("No code could be asked for.", because: error)
         }
     }
 

@@ -1,3 +1,4 @@
+import Bitwarden
 import Messaging
 import Sync
 import System
@@ -8,18 +9,21 @@ final class HubListener: Sendable {
     private let scheduler: Address<SyncScheduler.Message>
     private let link: ServerLink
     private let alarms: AlarmClock
+    private let heedLogOut: @Sendable () -> Void
     private let resting = Lock<Mailbox<Never>?>(nil)
 
     init(
         _ hub: Hub,
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
-        _ alarms: AlarmClock
+        _ alarms: AlarmClock,
+        onLogOut heedLogOut: @escaping @Sendable () -> Void
     ) {
         self.hub = hub
         self.scheduler = scheduler
         self.link = link
         self.alarms = alarms
+        self.heedLogOut = heedLogOut
     }
 
     /// Upstream answers again, so there is no reason to wait for the next attempt.
@@ -30,12 +34,18 @@ final class HubListener: Sendable {
     func run() async {
         await hub.run(resting: rest) { news in
             switch news {
-            case .connected, .event(_, isOwn: false):
-                self.link.heardFromHub()
-                try? self.scheduler.tryTell(.trigger(.upstreamChanged))
+            case .event(let event, isOwn: false):
+                if event.endsSessions { self.heedLogOut() }
+                self.hearOfChange()
+            case .connected: self.hearOfChange()
             case .event(_, isOwn: true), .lost, .signedOut: break
             }
         }
+    }
+
+    private func hearOfChange() {
+        link.heardFromHub()
+        try? scheduler.tryTell(.trigger(.upstreamChanged))
     }
 
     private func rest(_ duration: Duration) async {
@@ -46,4 +56,9 @@ final class HubListener: Sendable {
         alarms.cancel(alarm)
         resting.withLock { $0 = nil }
     }
+}
+
+extension HubEvent {
+    /// Who only makes the key of the password in another way need not log out.
+    fileprivate var endsSessions: Bool { kind == .loggedOut && reason != .derivationChanged }
 }

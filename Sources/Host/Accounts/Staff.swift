@@ -28,6 +28,7 @@ final class Staff: Service {
         _ link: ServerLink,
         _ office: Office,
         after former: Course?,
+        onLogOut heedLogOut: @escaping @Sendable () -> Void,
         copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
     ) {
         (self.office, self.link, self.former) = (office, link, former)
@@ -77,7 +78,8 @@ final class Staff: Service {
             Hub(upstream.account),
             scheduler.address,
             link,
-            office.surroundings.alarms
+            office.surroundings.alarms,
+            onLogOut: heedLogOut
         )
         self.hub = hub
         services = ServiceGroup(

@@ -42,6 +42,9 @@ public final class Session: Sendable {
         state.withLock { $0.signIn(tokens) }
     }
 
+    /// Upstream is said to have ended it: the present token will not do any more.
+    public func doubt() { state.withLock { $0.doubt() } }
+
     /// Nothing more is asked in this account's name.
     public func signOut() { state.withLock { $0.signOut() } }
 

@@ -44,6 +44,8 @@ struct SessionState: Sendable {
     /// How often the user has signed in anew.
     private(set) var signIn = 0
     private var isRenewing = false
+    /// Only a renewal shows whether it goes on.
+    private var isDoubted = false
     private var waiting: [Int: Waiter] = [:]
     /// Who was cancelled before having begun to wait.
     private var cancelled: Set<Int> = []
@@ -57,7 +59,7 @@ struct SessionState: Sendable {
         if let signIn, signIn != self.signIn { return .outlived }
         if isSignedOut { return .signedOut }
         switch need {
-        case .fresh where tokens.isFresh(at: now): return .use(tokens.access)
+        case .fresh where tokens.isFresh(at: now) && !isDoubted: return .use(tokens.access)
         case .other(let used) where tokens.access != used: return .use(tokens.access)
         case .fresh, .other: break
         }
@@ -113,6 +115,7 @@ struct SessionState: Sendable {
         switch renewal {
         case .renewed(let tokens):
             self.tokens = tokens
+            isDoubted = false
             return .token(tokens.access)
         case .refused:
             isSignedOut = true
@@ -120,7 +123,7 @@ struct SessionState: Sendable {
         case .failed(let setback) where setback.reason == .cancelled:
             return .again
         case .failed(let setback):
-            let stillServes = need == .fresh && tokens.isValid(at: now)
+            let stillServes = need == .fresh && tokens.isValid(at: now) && !isDoubted
             return stillServes ? .token(tokens.access) : .setback(setback)
         }
     }
@@ -128,7 +131,11 @@ struct SessionState: Sendable {
     mutating func signIn(_ tokens: Tokens) {
         signIn += 1
         self.tokens = tokens
-        isSignedOut = false
+        (isSignedOut, isDoubted) = (false, false)
+    }
+
+    mutating func doubt() {
+        isDoubted = true
     }
 
     mutating func signOut() {

@@ -95,6 +95,12 @@ extension Upstream {
         case .refused(let refusal, let words) where words.status == 400 && refusal?.isOurs != false:
             // Not a word about the grant. It may be a mistake of ours, and is no reason to end anything.
             throw Setback(.rejected(words), operation: Self.tokenCall.operation.words)
+        case .refused(_, let words) where ![400, 401, 403].contains(words.status):
+            // Somebody on the way answers; nobody has said anything of the grant.
+            throw Setback(
+                .unavailable(status: words.status),
+                operation: Self.tokenCall.operation.words
+            )
         case .refused: return .refused
         case .granted(let answer, let received):
             let renewed = Tokens(answer, renewal: tokens.renewal, received: received)
