@@ -37,6 +37,14 @@ public struct WorldUpstream: VaultUpstream {
         try await asking(urgency).create(request)
     }
 
+    public func create(
+        _ request: [UInt8],
+        in collectionIDs: [String],
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher {
+        try await asking(urgency).create(request, in: collectionIDs)
+    }
+
     public func update(
         _ id: String,
         _ request: [UInt8],

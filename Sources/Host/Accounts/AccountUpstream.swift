@@ -92,6 +92,16 @@ package struct AccountUpstream: VaultUpstream {
         try await ask(urgency) { account throws(Setback) in try await account.create(request) }
     }
 
+    package func create(
+        _ request: [UInt8],
+        in collectionIDs: [String],
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher {
+        try await ask(urgency) { account throws(Setback) in
+            try await account.create(request, in: collectionIDs)
+        }
+    }
+
     package func update(
         _ id: String,
         _ request: [UInt8],

@@ -35,7 +35,11 @@ extension Desk {
     ) async throws(Setback) -> Cipher? {
         if case .add(let snapshot) = wish {
             let content = try content(of: snapshot)
-            return try await upstream.create(content.request(sending(over: nil)), urgency)
+            let request = content.request(sending(over: nil))
+            guard content.organizationID != nil else {
+                return try await upstream.create(request, urgency)
+            }
+            return try await upstream.create(request, in: content.collectionIDs, urgency)
         }
         let intent = Intent(wish, over: copy)
         let content = try intent.snapshot.map { snapshot throws(Setback) in

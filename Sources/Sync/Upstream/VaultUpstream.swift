@@ -11,6 +11,12 @@ public protocol VaultUpstream: Sendable {
     func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
     /// Upstream chooses the id. After an unknown outcome it has to be looked for.
     func create(_ request: [UInt8], _ urgency: Urgency) async throws(Setback) -> Cipher
+    /// The same of an item of an organisation, which is in collections.
+    func create(
+        _ request: [UInt8],
+        in collectionIDs: [String],
+        _ urgency: Urgency
+    ) async throws(Setback) -> Cipher
     func update(
         _ id: String,
         _ request: [UInt8],

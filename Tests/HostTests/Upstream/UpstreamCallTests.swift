@@ -303,7 +303,10 @@ import Vault
                 cipher: try JSON.Raw(loginRequest(10, organization: organizationID)),
                 collectionIDs: [collection]
             )
-            let made = try await account.create(request)
+            let made = try await account.create(
+                loginRequest(10, organization: organizationID),
+                in: [collection]
+            )
             #expect(made.organizationID == organizationID)
             let id = try #require(made.id)
             let edited = try await account.update(

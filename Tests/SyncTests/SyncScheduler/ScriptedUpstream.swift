@@ -129,6 +129,10 @@ final class ScriptedUpstream: VaultUpstream {
     func create(_ request: [UInt8], _: Urgency) async throws(Setback) -> Cipher {
         throw Self.notAsked("create")
     }
+
+    func create(_ request: [UInt8], in _: [String], _: Urgency) async throws(Setback) -> Cipher {
+        throw Self.notAsked("create")
+    }
     func update(_ id: String, _ request: [UInt8], _: Urgency) async throws(Setback) -> Cipher {
         throw Self.notAsked("update")
     }

@@ -26,10 +26,15 @@ extension UpstreamAccount {
 
     /// Creates an item of an organisation, in collections.
     public func create(
-        _ request: SharedCipherRequest
+        _ request: [UInt8],
+        in collectionIDs: [String]
     ) async throws(Setback) -> Cipher {
-        let call = Call(.createCipher, .post, "/ciphers/create").sending(request)
-        return try await send(call).cipher(of: call)
+        let call = Call(.createCipher, .post, "/ciphers/create")
+        guard let cipher = try? JSON.Raw(request) else {
+            throw Setback(.malformed("an item that is none"), operation: call.operation.words)
+        }
+        let body = SharedCipherRequest(cipher: cipher, collectionIDs: collectionIDs)
+        return try await send(call.sending(body)).cipher(of: call)
     }
 
     /// Replaces the item as a whole.
