@@ -20,7 +20,9 @@ extension Command {
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             do {
-                try await Demo(invocation, console).run()
+                let demo = try Demo(invocation, console)
+                if invocation.isOn("print-config") { return demo.tellSettings() }
+                try await demo.run()
             } catch let failure as Failure {
                 throw failure
             } catch {
@@ -62,6 +64,11 @@ private struct Demo {
         } catch {
             throw Failure(status: .usage, message: error.description)
         }
+    }
+
+    func tellSettings() {
+        for line in settings.lines { console.answer(line.description) }
+        if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) }
     }
 
     func run() async throws {

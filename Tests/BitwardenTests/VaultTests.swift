@@ -34,6 +34,23 @@ struct VaultTests {
         #expect(throws: flaw) { try SyncAnswer(Array(text.utf8)) }
     }
 
+    @Test func `an old server's spelling is read, and what nobody needs may be odd`() throws {
+        let answer = try SyncAnswer(
+            Array(
+                #"""
+                {"Object":"sync","Profile":{"Id":"u","Email":"e","Name":7,"TwoFactorEnabled":"yes",
+                "Organizations":[{"Id":3},{"Id":"o"}]},"Folders":[],
+                "Ciphers":[{"Id":"c","RevisionDate":"2026-01-01T00:00:00Z"}]}
+                """#.utf8
+            )
+        )
+        let cipher = try #require(answer.ciphers.first)
+        #expect(cipher["id"]?.string == "c")
+        #expect(cipher["revisionDate"]?.string == "2026-01-01T00:00:00Z")
+        #expect(answer.profile.id == "u" && answer.profile.name == nil)
+        #expect(answer.profile.memberships.map(\.organizationID) == ["o"])
+    }
+
     @Test func `a sync that was cut off is none`() throws {
         let body = Array(try Sample("sync").body.raw.bytes)
         #expect(throws: NotASync.self) { try SyncAnswer(Array(body.dropLast())) }

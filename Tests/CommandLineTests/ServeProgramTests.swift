@@ -83,6 +83,13 @@ struct ServeProgramTests {
         #expect(lines.contains("state = /s (flag)\n"))
     }
 
+    @Test func `a demo tells its settings too, and certificates have to be there`() throws {
+        let demo = try holdfast("demo", "--print-config", "--state", "/s")
+        #expect(demo.status == 0 && demo.output.contains("state = /s (flag)\n"))
+        let bare = try holdfast("serve", "--state", "/s", "--extra-ca", "/nowhere.pem")
+        #expect(bare.status == 64 && bare.complaint.contains("'/nowhere.pem'"))
+    }
+
     @Test func `2 to 6: names, pages, the root and methods`() throws {
         let host = try Host()
         let bearer = "Authorization: Bearer \(try host.token)"

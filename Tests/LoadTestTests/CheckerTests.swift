@@ -232,6 +232,14 @@ struct CheckerTests {
         #expect(trial.broken.contains(.invented))
     }
 
+    @Test func `a copy of a copy has another time behind its name`() {
+        let copy = Content(name: "a - 2026-11-24 20:40:47", username: "", password: "", notes: "")
+        #expect(copy.isNamed("a - 2026-11-24 20:40:50") == .copy)
+        #expect(copy.isNamed("a - 2026-11-24 20:40:47") == .own)
+        #expect(copy.isNamed("a") == nil)
+        #expect(copy.isNamed("b - 2026-11-24 20:40:50") == nil)
+    }
+
     @Test func `an item that cannot be opened is not taken for a good one`() {
         var trial = Trial()
         trial.evidence.unreadable = ["broken"]

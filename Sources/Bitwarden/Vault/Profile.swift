@@ -19,14 +19,16 @@ extension Profile: JSON.Readable {
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         id = try json.read(anyCase: "id")
         email = try json.read(anyCase: "email")
-        name = try json.read(anyCase: "name")
+        // What nobody needs keeps no sync from being read.
+        name = json[anyCase: "name"]?.string
         wrappedUserKey = try json.read(anyCase: "key")
         wrappedPrivateKey = try json.read(anyCase: "privateKey")
-        securityStamp = try json.read(anyCase: "securityStamp")
-        hasSecondFactor = try json.read(anyCase: "twoFactorEnabled", as: Bool?.self) ?? false
+        securityStamp = json[anyCase: "securityStamp"]?.string
+        hasSecondFactor = json[anyCase: "twoFactorEnabled"]?.bool ?? false
         let keys: AccountKeys? = try? json.read(anyCase: "accountKeys")
         hasSecurityState = keys?.hasSecurityState ?? false
-        memberships = try json.read(anyCase: "organizations", as: [Membership]?.self) ?? []
+        let organizations = json[anyCase: "organizations"]?.array.map(Array.init) ?? []
+        memberships = organizations.compactMap { try? Membership(json: $0) }
     }
 }
 

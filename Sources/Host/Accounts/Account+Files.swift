@@ -52,15 +52,35 @@ extension Account {
         let keys = try keys()
         let (cipherID, item) = try await owned(itemID)
         guard let attachment = item.cipher.attachment(attachmentID) else { throw .notFound }
-        let file = try await sealedFile(attachmentID, of: cipherID)
-        let sealer = try sealer(of: item.cipher, keys)
-        return try crypto { () throws(CryptoError) in
-            // Files from before 2018 have no key of their own.
-            guard let wrapped = attachment[anyCase: "key"]?.string else {
-                return try sealer.open(buffer: file).revealedBytes()
-            }
-            return try Sealer(sealer.unwrapKey(wrapped)).open(buffer: file).revealedBytes()
+        let sealer = try sealer(of: attachment, of: item.cipher, keys)
+        // What does not open is not what upstream has.
+        if let kept = try? Files.read(cachePath(attachmentID)),
+            let content = try? sealer.open(buffer: kept).revealedBytes()
+        {
+            return content
         }
+        let file = try await download(attachmentID, of: cipherID)
+        let content = try crypto { () throws(CryptoError) in
+            try sealer.open(buffer: file).revealedBytes()
+        }
+        keepFile(file, at: cachePath(attachmentID))
+        return content
+    }
+
+    /// Files from before 2018 have no key of their own; they are under that of their item's owner.
+    private func sealer(
+        of attachment: JSON.Value,
+        of cipher: Cipher,
+        _ keys: KeyRing
+    ) throws(DeskRefusal) -> Sealer {
+        guard let wrapped = attachment[anyCase: "key"]?.string else {
+            guard let owner = keys.owner(organizationID: cipher.organizationID) else {
+                throw .unfit(.unreadable(Flaw(.noOrganizationKey, at: ["organizationId"])))
+            }
+            return owner
+        }
+        let sealer = try sealer(of: cipher, keys)
+        return try crypto { () throws(CryptoError) in Sealer(try sealer.unwrapKey(wrapped)) }
     }
 
     /// A file of an item for the backup copy that was made of it, unless the copy has it.
@@ -105,22 +125,14 @@ extension Account {
 
     // MARK: The cache
 
-    private func sealedFile(
+    /// What is said where files lie shows nothing of the way to upstream, so the monitor hears nothing of it.
+    private func download(
         _ attachmentID: String,
         of cipherID: String
     ) async throws(DeskRefusal) -> [UInt8] {
-        let path = cachePath(attachmentID)
-        if let kept = try? Files.read(path) { return kept }
         let place = try await online { account throws(Setback) in
             try await account.attachment(attachmentID, of: cipherID)
         }
-        let file = try await download(place)
-        keepFile(file, at: path)
-        return file
-    }
-
-    /// What is said where files lie shows nothing of the way to upstream, so the monitor hears nothing of it.
-    private func download(_ place: AttachmentAnswer) async throws(DeskRefusal) -> [UInt8] {
         let account = upstream.account.asking { $0.take(.interactive) }
         var bytes: [UInt8] = []
         do throws(Setback) {

@@ -211,7 +211,7 @@ extension Account {
     }
 
     /// Upstream wants all devices to log out. Whether this one has to shows when it asks for a new token.
-    fileprivate func heedLogOut() {
+    func heedLogOut() {
         if !keyholder.isLocked { lockKeys() }
         session.doubt()
     }

@@ -36,8 +36,9 @@ struct SettingForm {
 
     mutating func toggle(_ name: String) throws(SettingFlaw) -> Bool {
         // A switch on the command line has no value.
-        try read(name, "false", "true or false") { text in
-            ["": true, "true": true, "false": false][text]
+        let isFlag = sources[name]?.origin == .flag
+        return try read(name, "false", "true or false") { text in
+            text.isEmpty && !isFlag ? nil : ["": true, "true": true, "false": false][text]
         }
     }
 

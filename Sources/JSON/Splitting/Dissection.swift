@@ -84,7 +84,7 @@ struct Dissection {
     }
 }
 
-/// The names that are looked for in every element.
+/// The names that are looked for in every element, their first letter in either case.
 private struct Picks {
     private let names: [[UInt8]]
     /// A bit for each length that a name has, because the length is enough to pass over most.
@@ -104,7 +104,7 @@ private struct Picks {
         let bit = Self.bit(ofLength: name.end - name.start - 2)
         guard name.hasEscapes || lengths & bit != 0 else { return nil }
         return names.firstIndex { pick in
-            pick.withUnsafeBufferPointer { text.name(at: name, is: $0, .exact) }
+            pick.withUnsafeBufferPointer { text.name(at: name, is: $0, .anyCase) }
         }
     }
 }

@@ -18,7 +18,8 @@ extension JSON {
         let places: [Place]
         let parts: [PartPlaces]
 
-        /// - Parameter names: The members that are looked for in each element that is an object.
+        /// - Parameter names: The members that are looked for in each element that is an object, their
+        ///   first letter in either case.
         /// - Throws: ``Failure`` if the body is anything but one JSON value in strict UTF-8.
         public init(
             _ body: [UInt8],

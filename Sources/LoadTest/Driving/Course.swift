@@ -61,6 +61,10 @@ struct Course: Sendable {
             }
         )
         let before = await host.ops?.page()
+        if let ops = host.ops, before == nil {
+            let failure = LoadFailure("No figures of a host can be read at \(ops.url)/metrics.")
+            return journal.end(because: failure)
+        }
         journal.write { $0.memory.atStart = memory(before) }
         await withTaskGroup { watching in
             watching.addTask { await sampler.run() }
@@ -297,13 +301,15 @@ struct Course: Sendable {
 
     // MARK: The queue
 
-    /// By the host's own page if it can be read, else account by account.
+    /// By the host's own page if there is one, else account by account.
     private func pendingChanges() async throws -> Int {
         guard let ops = host.ops else { return try await host.side.pendingChanges() }
-        while true {
+        // A host that was killed may not have opened it yet.
+        for _ in 0..<60 {
             if let page = await ops.page() { return page.livePending }
             try await timekeeper.sleep(for: .milliseconds(500))
         }
+        throw LoadFailure("The figures of the host cannot be read at \(ops.url)/metrics.")
     }
 
     private func drain(_ waiting: Int) async throws {

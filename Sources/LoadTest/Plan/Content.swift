@@ -14,17 +14,22 @@ public struct Content: Hashable, Sendable {
     }
 
     /// Whether the name is this one, or that of a copy which was made to keep this content: the same
-    /// with a time behind it.
+    /// with a time behind it, and for a copy of a copy with another.
     func isNamed(_ other: String) -> Naming? {
         if other == name { return .own }
-        guard other.hasPrefix(name + " - ") else { return nil }
-        let stamp = other.utf8.dropFirst(name.utf8.count + 3)
-        let isStamp =
-            stamp.count == 19
-            && zip(stamp, Self.stampShape.utf8).allSatisfy { byte, shape in
+        guard let source = Self.source(ofCopy: other) else { return nil }
+        return source == name[...] || source == Self.source(ofCopy: name) ? .copy : nil
+    }
+
+    /// The name without the time behind it; nil if there is none.
+    private static func source(ofCopy name: String) -> Substring? {
+        let suffix = " - " + stampShape
+        guard name.utf8.count > suffix.utf8.count else { return nil }
+        let isStamped = zip(name.utf8.suffix(suffix.utf8.count), suffix.utf8)
+            .allSatisfy { byte, shape in
                 shape == UInt8(ascii: "0") ? (0x30...0x39).contains(byte) : byte == shape
             }
-        return isStamp ? .copy : nil
+        return isStamped ? Substring(name.utf8.dropLast(suffix.utf8.count)) : nil
     }
 
     enum Naming { case own, copy }

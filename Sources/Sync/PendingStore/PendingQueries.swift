@@ -136,6 +136,19 @@ extension StoreReader {
         }
     }
 
+    /// When the last of those that wait because they failed may be tried.
+    public func latestDue(of userID: String) throws(StoreError) -> Moment? {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT due_ticks FROM pending_change
+                WHERE user_id = ? AND state = 'backingOff' ORDER BY due_ticks DESC LIMIT 1
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }
+        }
+    }
+
     /// The accounts that have something pending.
     public func usersWithChanges() throws(StoreError) -> [String] {
         try read { (db) throws(DatabaseError) in

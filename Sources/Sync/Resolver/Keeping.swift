@@ -54,8 +54,9 @@ extension Errand {
         let metrics = desk.surroundings.metrics
         let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
+        let known = backupID
         if !isOther, let id = try await knownBackup(of: source) {
-            if backupID != id { metrics.backedUp(reason, .reused) }
+            if known != id { metrics.backedUp(reason, .reused) }
             backupID = id
             return
         }

@@ -42,15 +42,22 @@ extension SyncScheduler {
         return due.map { $0.hasCome(at: now) ? min($0, now) : $0 }
     }
 
+    /// When the last of those that wait because they failed may be tried.
+    func latestDue() -> Moment? {
+        guard canResolve, let due = (try? reader.latestDue(of: userID)) ?? nil else { return nil }
+        return due.hasCome(at: surroundings.now) ? nil : due
+    }
+
     /// An account that was never synced waits for its sign-in to say so, but not for ever.
     func restore(_ memory: SyncMemory) {
         let now = surroundings.timekeeper.elapsed
         let since = memory.lastReport.map { elapsed(of: $0.ended) }
         let jitter = 0.9 + 0.2 * surroundings.chance.fraction()
         let interval = since.map { max(now, min($0, now) + policy.interval * jitter) }
-        let due = nextDue()
+        let (due, latest, calendar) = (nextDue(), latestDue(), surroundings.now)
         state.withLock {
             $0.due = due
+            $0.delays.see(latest, at: calendar)
             $0.docket.restore { agenda in
                 agenda.restore(
                     hold: memory.hold.map(elapsed(of:)),

@@ -126,7 +126,7 @@ extension SyncScheduler {
     ) -> Agenda.Delay? {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let hasMoved = finding.hasMoved || waiting == 0
-        let due = nextDue()
+        let (due, latest, calendar) = (nextDue(), latestDue(), surroundings.now)
         let dueElapsed = due.map { elapsed(of: $0) }
         let (agenda, delay) = state.withLock {
             let delay = $0.docket.end(
@@ -137,6 +137,7 @@ extension SyncScheduler {
                 chance: chance
             )
             $0.due = due
+            $0.delays.see(latest, at: calendar)
             return ($0.docket.agenda, delay)
         }
         let (hold, retry) = (agenda.hold.map(moment), agenda.delay.map { moment(of: $0.until) })

@@ -22,7 +22,12 @@ public final class SyncScheduler: Service {
     /// What lasts of this until a run ends; ``MeshEvent/sync(userID:_:)`` says when that was.
     public var outlook: Outlook {
         state.withLock {
-            Outlook(lastSync: $0.memory.lastSync, delay: $0.docket.agenda.delay, due: $0.due)
+            Outlook(
+                lastSync: $0.memory.lastSync,
+                delay: $0.docket.agenda.delay,
+                due: $0.due,
+                delays: $0.delays
+            )
         }
     }
 
@@ -47,6 +52,7 @@ public final class SyncScheduler: Service {
         var memory: SyncMemory
         /// When the next change may be tried on its own account, as of the last run.
         var due: Moment?
+        var delays = Delays()
         /// When the vault was opened last, as far as this process knows.
         var opened: Moment?
         /// What the monitor was told last.
@@ -188,11 +194,19 @@ extension SyncScheduler {
         public var delay: Agenda.Delay?
         /// When the next change may be tried on its own account.
         public var due: Moment?
+        /// Of single changes.
+        public var delays: Delays
 
-        public init(lastSync: Moment? = nil, delay: Agenda.Delay? = nil, due: Moment? = nil) {
+        public init(
+            lastSync: Moment? = nil,
+            delay: Agenda.Delay? = nil,
+            due: Moment? = nil,
+            delays: Delays = Delays()
+        ) {
             self.lastSync = lastSync
             self.delay = delay
             self.due = due
+            self.delays = delays
         }
 
         /// When the next try of something that failed is planned, be it a change or a run, and the
@@ -207,7 +221,7 @@ extension SyncScheduler {
             }
             if let due, due > now {
                 retry = min(retry ?? due, due)
-                longest = max(longest, due - now)
+                longest = max(longest, delays.longest(at: now) ?? due - now)
             }
             return retry.map { ($0, longest) }
         }

@@ -74,9 +74,11 @@ private struct Load {
         let announcer = Announcer(console)
         let report = await untilSignal(LoadRun(settings, narrate: announcer.hear))
         announcer.finish()
-        if report.isGood { try? FileManager.default.removeItem(atPath: directory) }
+        // One that runs already keeps nothing there.
+        let isKept = if case .embedded = host { !report.isGood } else { false }
+        if !isKept { try? FileManager.default.removeItem(atPath: directory) }
         try publish(report)
-        if !report.isGood { console.complain("What the host left is in \(directory).") }
+        if isKept { console.complain("What the host left is in \(directory).") }
         return report
     }
 

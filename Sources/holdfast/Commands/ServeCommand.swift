@@ -42,11 +42,24 @@ extension Command {
     )
 
     private static func readSettings(_ invocation: Invocation) throws(Failure) -> HostSettings {
+        let settings: HostSettings
         do {
-            return try HostSettings(invocation)
+            settings = try HostSettings(invocation)
         } catch {
             throw Failure(status: .usage, message: error.description)
         }
+        if let path = settings.extraAuthorities, !holdsCertificate(path) {
+            throw Failure(
+                status: .usage,
+                message: "--extra-ca: no PEM certificate can be read from '\(path)'."
+            )
+        }
+        return settings
+    }
+
+    private static func holdsCertificate(_ path: String) -> Bool {
+        guard let bytes = try? Files.read(path) else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
     }
 }
 
@@ -75,7 +88,7 @@ extension Flag {
             name: setting.name,
             value: setting.value,
             isRepeatable: setting.isRepeatable,
-            help: setting.help
+            help: setting.help + (setting.variable.map { " [\($0)]" } ?? "")
         )
     }
 }
@@ -86,11 +99,20 @@ extension Logbook {
         self.init(
             level: settings.logLevel,
             format: settings.logFormat,
-            marksPriority: Environment.current["JOURNAL_STREAM"] != nil,
+            marksPriority: isJournal(STDERR_FILENO),
             sink: DescriptorSink(STDERR_FILENO),
             timekeeper: SystemTimekeeper()
         )
     }
+}
+
+/// Whether it is the journal that reads there, and not whoever that was redirected to since.
+private func isJournal(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    guard let stream = Environment.current["JOURNAL_STREAM"], fstat(descriptor, &status) == 0 else {
+        return false
+    }
+    return stream == "\(status.st_dev):\(status.st_ino)"
 }
 
 extension HostServer.Premises {

@@ -29,13 +29,14 @@ struct HostVenue {
 
     /// What goes on when the story is over; the host is told to end by the call.
     var parting: Parting = { _, _, end in end() }
+    var personality = Personality.Name.vaultwarden
     /// How long it gives to what is under way then.
     var patience = Duration.seconds(8)
 
     func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
         let scratch = try Scratch()
         let newcomer = try Self.newcomer.get()
-        let upstream = try await EmbeddedUpstream.start(.init(Personality(.vaultwarden)))
+        let upstream = try await EmbeddedUpstream.start(.init(Personality(personality)))
         let result: Result<Void, any Error> = await withTaskGroup { services in
             services.addTask { await upstream.run() }
             let result = await Result {
@@ -169,7 +170,7 @@ struct HostVenue {
 }
 
 /// What the account's owner does elsewhere.
-private struct HostStage: Stage {
+struct HostStage: Stage {
     let desk: any AccountDesk
     let server: String
     let newcomer: Newcomer
@@ -213,6 +214,20 @@ private struct HostStage: Stage {
         let organization = try #require(made.root["id"]?.string)
         let collection = try #require(list.root["data"]?[0]?["id"]?.string)
         return (organization, collection)
+    }
+
+    /// From now on every session of the account has ended.
+    func endSessions() async throws {
+        let device = try await device()
+        var request = Client.Request(.post, server + "/api/accounts/security-stamp")
+        request.headers["Authorization"] = "Bearer \(device.session.tokens.access)"
+        request.headers["Content-Type"] = "application/json"
+        let proof = JSON.Raw.object {
+            $0.add("masterPasswordHash", newcomer.registration.masterPasswordHash)
+        }
+        request.body = .bytes(Array(proof.bytes))
+        let response = try await client.send(request)
+        try #require(response.status.isSuccess)
     }
 
     private func ask(

@@ -25,6 +25,43 @@ struct RefusedPieceTests {
         }
     }
 
+    @Test func `an item of an organisation is made as one, in its collections`() async throws {
+        try await HostVenue().open { guest async throws in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let made = try await guest.post(
+                "/object/item",
+                #"""
+                {"type":1,"name":"shared","organizationId":"\#(organization)",
+                "collectionIds":["\#(collection)"]}
+                """#
+            )
+            #expect(made.isSuccess, "\(made.text)")
+            #expect(made.data?["organizationId"]?.string == organization)
+            #expect(made.data?["collectionIds"]?[0]?.string == collection)
+            #expect(made.data?["name"]?.string == "shared")
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            let list = try await guest.get("/list/object/items?organizationid=\(organization)")
+            #expect(list.names == ["shared"])
+        }
+    }
+
+    @Test func `a file that came broken is fetched again`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1, 2, 3], "f.txt", "/attachment?itemid=\(id)")
+            let file = try #require(up.data?["attachments"]?[0]?["id"]?.string)
+            let portal = Fault.Effect.answer(.html(200, "<html>"), isCarriedOut: false)
+            await upstream.inject(Fault(portal, on: .downloadFile))
+            let path = "/object/attachment/\(file)?itemid=\(id)"
+            let broken = try await guest.get(path)
+            #expect(broken.status != .ok, "\(broken.text)")
+            #expect(try await guest.get(path).body == [1, 2, 3])
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `a Send that is put back as it was read keeps its password`() async throws {
         try await HostVenue().open { guest async throws in
             let made = try await guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))

@@ -110,6 +110,7 @@ struct SettingsTests {
         "", "[]", "{", #"{"sync-intervall": 1}"#, #"{"sync-interval": 1, "sync-interval": 2}"#,
         #"{"sync-interval": null}"#, #"{"sync-interval": [1]}"#, #"{"sync-interval": 1.5}"#,
         #"{"listen": []}"#, #"{"listen": [1, {}]}"#, #"{"no-auth": "yes"}"#, #"{"config": "/x"}"#,
+        #"{"no-auth": ""}"#,
     ])
     func `a bad file is refused in one line that names it`(_ text: String) {
         do {

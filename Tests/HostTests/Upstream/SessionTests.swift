@@ -76,6 +76,19 @@ final class SessionTests: Sendable {
         #expect(session.tokens.access == "old")
     }
 
+    @Test func `a session in doubt needs a new token, and without one it is not used`() async throws
+    {
+        let session = session(secondsLeft: 3_600) { number throws(Setback) in
+            if number == 1 { throw Self.away }
+            return .renewed(self.tokens("new", secondsLeft: 3_600))
+        }
+        session.doubt()
+        await #expect(throws: Self.away) { try await session.token() }
+        #expect(try await session.token() == "new")
+        #expect(try await session.token() == "new")
+        #expect(renewals.withLock(\.self) == 2)
+    }
+
     @Test func `after signing in again it goes on`() async throws {
         let session = session(secondsLeft: 0) { _ in .refused }
         _ = try? await session.token()

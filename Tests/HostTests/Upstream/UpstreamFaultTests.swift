@@ -294,6 +294,10 @@ import Vault
         .answer(.tooManyRequests(retryAfter: nil), isCarriedOut: false),
         .answer(.refusal(500, "x"), isCarriedOut: false), .drop, .loseAnswer, .truncate(30),
         .answer(.refusal(400, "Something else."), isCarriedOut: false),
+        .answer(.html(405, "<html>"), isCarriedOut: false),
+        .answer(.refusal(409, "x"), isCarriedOut: false),
+        .answer(.refusal(404, "x"), isCarriedOut: false),
+        .answer(.refusal(451, "x"), isCarriedOut: false),
     ])
     func `a refresh that fails otherwise does not`(_ effect: Fault.Effect) async throws {
         try await Site.open(.bitwarden) { site in

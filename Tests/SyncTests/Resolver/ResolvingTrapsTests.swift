@@ -351,6 +351,8 @@ import Vault
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.count == 2)
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let reused = #"holdfast_backups_total{reason="hardConflict",outcome="reused"}"#
+            #expect(await world.registry.figure(reused) == 1)
         }
     }
 

@@ -61,7 +61,7 @@ struct ListeningSocket {
     ) throws(ServerError) -> OpenListener {
         do {
             guard let address = try SocketAddress(of: descriptor, isPeer: false) else {
-                return .unix(listener)
+                return .unix(listener, at: SocketAddress.path(of: descriptor))
             }
             return OpenListener(door: Door(name: listener.name, kind: .tcp), address: .tcp(address))
         } catch {
@@ -71,8 +71,9 @@ struct ListeningSocket {
 }
 
 extension OpenListener {
-    fileprivate static func unix(_ listener: Listener) -> OpenListener {
-        let path = if case .unix(let path) = listener.place { path } else { listener.name }
+    /// - Parameter bound: Where the socket says that it is, as one does that somebody else has opened.
+    fileprivate static func unix(_ listener: Listener, at bound: String?) -> OpenListener {
+        let path = if case .unix(let path) = listener.place { path } else { bound ?? listener.name }
         return OpenListener(
             door: Door(name: listener.name, kind: .unix),
             address: .unix(path: path)
@@ -87,13 +88,21 @@ extension SocketAddress {
         var text = [CChar](repeating: 0, count: 108)
         try system("address of a socket") { cm_address(descriptor, isPeer ? 1 : 0, &text, &port) }
         if port < 0 { return nil }
-        self.init(
-            host: String(
-                decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)),
-                as: UTF8.self
-            ),
-            port: Int(port)
-        )
+        self.init(host: Self.string(text), port: Int(port))
+    }
+
+    /// Where a Unix socket is; nil if it has no name.
+    static func path(of descriptor: Int32) -> String? {
+        var port: Int32 = 0
+        var text = [CChar](repeating: 0, count: 108)
+        guard cm_address(descriptor, 0, &text, &port) == 0, port < 0, text[0] != 0 else {
+            return nil
+        }
+        return string(text)
+    }
+
+    private static func string(_ text: [CChar]) -> String {
+        String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
     }
 }
 

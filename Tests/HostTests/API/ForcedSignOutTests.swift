@@ -1,0 +1,90 @@
+import EmbeddedUpstream
+import HTTP
+import JSON
+import Sync
+import Testing
+
+@testable import Host
+
+/// Upstream ends sessions, and another device says so. Nothing that is kept here is lost by it.
+@Suite(.timeLimit(.minutes(1)))
+struct ForcedSignOutTests {
+    /// The story is played when the host has been told of no session's end but by a sync.
+    private static func deaf(
+        _ story: @escaping @Sendable (Guest, HostStage) async throws -> Void
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = .bitwarden
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            var fault = Fault(.drop, on: .hub)
+            fault.times = nil
+            await upstream.inject(fault)
+            await upstream.goAway()
+            try upstream.comeBack()
+            try await story(guest, #require(guest.stage as? HostStage))
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `T-63 another security stamp ends the session, and what waits is there after it`()
+        async throws
+    {
+        try await Self.deaf { guest, stage in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+            let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
+            #expect(made.headers["Holdfast-Disposition"] == "queued")
+            try await stage.endSessions()
+            #expect(try await guest.put("/network", #"{"mode":"auto"}"#).isSuccess)
+            _ = try await guest.post("/sync?force=true", "")
+            let path = "/accounts/\(stage.userID)"
+            while try await guest.get(path).data?["status"]?.string != "signedOut" {
+                _ = try await guest.post("/sync?force=true", "")
+            }
+            let refused = try await guest.post("/object/item", #"{"type":1,"name":"refused"}"#)
+            #expect(refused.message == "You are not logged in.")
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            _ = try await guest.accounts?.signIn(request)
+            while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            #expect(try await guest.get("/list/object/items").names == ["kept"])
+            #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
+        }
+    }
+
+    @Test func `T-63 who is told to log out locks, and asks whether the session goes on`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.personality = .bitwarden
+        try await venue.open { guest async throws in
+            let stage = try #require(guest.stage as? HostStage)
+            try await stage.endSessions()
+            let path = "/accounts/\(stage.userID)"
+            while try await guest.get(path).data?["status"]?.string != "signedOut" {
+                await Task.yield()
+            }
+            #expect(guest.accounts?.account(stage.userID)?.keyholder.isLocked == true)
+        }
+    }
+
+    @Test func `who logs out other devices only goes on after a new token, once it is unlocked`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let account = try #require(guest.accounts?.account(guest.stage.userID))
+            let token = account.session.tokens.access
+            account.heedLogOut()
+            #expect(account.keyholder.isLocked)
+            let unlocked = try await guest.post(
+                "/unlock",
+                #"{"password":"\#(HostVenue.password)"}"#
+            )
+            #expect(unlocked.isSuccess)
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            #expect(account.session.tokens.access != token)
+        }
+    }
+}
