@@ -29,7 +29,7 @@ extension Accounts {
     }
 
     /// An account that was here takes up where it was; a new one is only there once all of it has been
-    /// fetched.
+    /// fetched, unless something waits in its name.
     private func welcome(
         _ admitted: Admitted,
         _ request: SignInRequest
@@ -56,9 +56,14 @@ extension Accounts {
             try await account.open(try admitted.key())
             try await fetchFirst(account)
         } catch {
+            // What was edited meanwhile, or carried over from a file that was damaged, is there already.
+            let isErased: Bool = try await office.ask { .eraseNewcomer(id, $0) }
+            guard isErased else {
+                if account.keyholder.isLocked { throw error }
+                return account
+            }
             account.session.signOut()
             forget(account)
-            let _: [String] = try await office.ask { .erase(id, $0) }
             throw error
         }
         return account

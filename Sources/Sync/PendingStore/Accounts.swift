@@ -92,6 +92,23 @@ extension Store {
         return left
     }
 
+    /// Takes back that an account came, unless something was edited in its name.
+    ///
+    /// - Returns: Whether nothing of it is left.
+    public func eraseNewcomer(_ userID: String) async throws(StoreError) -> Bool {
+        try await write { (db) throws(DatabaseError) in
+            for question: StaticString in [
+                "SELECT 1 FROM pending_change WHERE user_id = ? LIMIT 1",
+                "SELECT 1 FROM receipt WHERE user_id = ? LIMIT 1",
+            ] {
+                let isThere = try db.first(question, .text(userID)) { _ in true }
+                if isThere == true { return false }
+            }
+            try AccountTable.erase(userID, db)
+            return true
+        }
+    }
+
     /// A copy that was under way may have rows of the account, and so may the old one if no other can
     /// be made.
     private func eraseCopy(_ directory: StateDirectory) async throws(StoreError) {

@@ -53,6 +53,7 @@ public final class PendingStore: Service {
         case put(StoredAccount, Answer<Void>)
         case set(String, to: String, Answer<Void>)
         case erase(String, Answer<[String]>)
+        case eraseNewcomer(String, Answer<Bool>)
         /// Shows that messages are read.
         case pulse(Reply<Void>)
     }
@@ -115,7 +116,8 @@ public final class PendingStore: Service {
             await carryOutBase(message)
         case .pulse(let reply): reply.answer()
         case .noteFiles, .forgetFile, .postponeFile: await carryOutFiles(message)
-        case .observe, .noteSync, .copyPending, .put, .set, .erase: await carryOutRest(message)
+        case .observe, .noteSync, .copyPending, .put, .set, .erase, .eraseNewcomer:
+            await carryOutRest(message)
         }
     }
 
@@ -218,6 +220,10 @@ public final class PendingStore: Service {
             }
         case .erase(let userID, let reply):
             await reply.answer { () async throws(StoreError) in try await store.erase(userID) }
+        case .eraseNewcomer(let userID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.eraseNewcomer(userID)
+            }
         default: break
         }
     }

@@ -323,9 +323,10 @@ extension Repository {
         switch attempted {
         case .saved(let cipherID):
             return .saved(cipherID)
-        case .landed(let cipherID):
+        case .landed:
             tellQueued()
-            return .saved(cipherID)
+            // Under upstream's id it is not known here yet, where the disk has not taken that down.
+            return .saved(change.cipherID)
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
             throw .upstream(setback)

@@ -60,7 +60,7 @@ extension Errand {
 
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
-        if let landed { return try await answer(to: halt, after: landed) }
+        if landed != nil { return try await answerAfterLanding(to: halt) }
         guard isAnswered else { return try await overtaken(by: halt) }
         switch halt {
         case .overtaken: return .overtaken
@@ -85,15 +85,14 @@ extension Errand {
         }
     }
 
-    /// What this began with is upstream, under that id. What failed is what was edited since, and whoever
-    /// did that knows that it waits.
-    private mutating func answer(
-        to halt: Halt,
-        after landed: String
+    /// What this began with is upstream. What failed is what was edited since, and whoever did that knows
+    /// that it waits.
+    private mutating func answerAfterLanding(
+        to halt: Halt
     ) async throws(StoreError) -> Attempted {
         switch halt {
         // The caller need not wait for what a run does.
-        case .store: return .landed(cipherID: landed)
+        case .store: return .landed
         case .setback, .wait, .behind, .doubt, .unfit, .overtaken:
             return try await overtaken(by: halt)
         }

@@ -109,7 +109,7 @@ public enum Attempted: Sendable {
     /// Upstream has it, under this id, and nothing of it is pending any more.
     case saved(cipherID: String)
     /// Upstream has it, and the disk does not take that down. A run finds it out again.
-    case landed(cipherID: String)
+    case landed
     /// Upstream will not have it, and the caller is told so. The record is as it was, but for its
     /// version.
     case refused(Setback, version: Int64)

@@ -87,4 +87,30 @@ struct ForcedSignOutTests {
             #expect(account.session.tokens.access != token)
         }
     }
+
+    @Test func `I1 a sign-in that cannot be finished takes no edit along`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let stage = try #require(guest.stage as? HostStage)
+            let path = "/accounts/\(stage.userID)"
+            #expect(try await guest.delete(path).isSuccess)
+            await upstream.inject(Fault(.hang, on: .sync))
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            async let signedIn = accounts.signIn(request)
+            while try await guest.get(path).data?["status"]?.string != "unlocked" {
+                await Task.yield()
+            }
+            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+            let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
+            #expect(made.headers["Holdfast-Disposition"] == "queued")
+            await upstream.goAway()
+            #expect(try await signedIn.id == stage.userID)
+            #expect(try await guest.get("/list/object/items").names == ["kept"])
+            #expect(try await guest.get("/pending").elements.count == 1)
+        }
+        try await venue.open { _ in }
+    }
 }

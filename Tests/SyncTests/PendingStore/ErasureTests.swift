@@ -47,6 +47,18 @@ import Vault
         #expect(try shelf.changes().map(\.cipherID) == ["c"])
     }
 
+    @Test func `I1 an account that has just come is not taken back with what was edited in it`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        try await shelf.edit("a")
+        #expect(try await !shelf.store.eraseNewcomer(Shelf.user))
+        #expect(try shelf.changes().map(\.cipherID) == ["a"])
+        try await shelf.signIn("two")
+        #expect(try await shelf.store.eraseNewcomer("two"))
+        #expect(try shelf.store.reader.accounts().map(\.id) == [Shelf.user])
+    }
+
     /// A store's file with an edit and base of each of these accounts, closed.
     private static func file(of users: [String]) async throws -> [UInt8] {
         let scratch = try Scratch()
