@@ -212,11 +212,19 @@ extension Gate.Inside {
 
 extension Logger {
     fileprivate func note(_ condition: Store.Condition) {
-        guard case .salvaged(let changes, let damaged) = condition else { return }
-        error(
-            "The database was damaged; what was pending has been carried over.",
-            ["changes": changes, "damaged": damaged]
-        )
+        switch condition {
+        case .whole: break
+        case .salvaged(let changes, let damaged):
+            error(
+                "The database was damaged; what was pending has been carried over.",
+                ["changes": changes, "damaged": damaged]
+            )
+        case .restored(let changes):
+            error(
+                "The database was gone; what was pending has been taken from its copy.",
+                ["changes": changes]
+            )
+        }
     }
 
     fileprivate func note(_ report: ChoreReport) {

@@ -1,3 +1,4 @@
+internal import Glibc
 public import SQLite
 public import System
 internal import Vault
@@ -16,6 +17,9 @@ extension Store {
         /// The file was damaged and lies aside under this name. So many pending changes could be
         /// carried over; base comes back with the next refresh.
         case salvaged(changes: Int, damaged: String)
+        /// There was no file, or nothing in it. So many pending changes were in the copy that is made of
+        /// them.
+        case restored(changes: Int)
     }
 
     static let fileName = "holdfast.db"
@@ -33,21 +37,40 @@ extension Store {
     ) async throws(StoreError) -> (store: Store, condition: Condition) {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
+        if damaged == nil, try isGone(path), StoreFile.exists(directory.file(copyName)) {
+            let empty = try await salvage(directory, options, isGone: true, time, chance)
+            // Nothing is in it; what its log has may be worth keeping.
+            unlink(empty)
+            let store = try await open(path, directory, options, time: time, chance: chance)
+            return (store, .restored(changes: try store.countOfChanges()))
+        }
         do throws(StoreError) {
             let store = try await open(path, directory, options, time: time, chance: chance)
             return (store, try store.condition(damaged))
         } catch {
             guard case .database(let cause) = error, cause.isDamage else { throw error }
         }
-        damaged = try await salvage(directory, options, time: time, chance: chance)
+        damaged = try await salvage(directory, options, time, chance)
         let store = try await open(path, directory, options, time: time, chance: chance)
         return (store, try store.condition(damaged))
     }
 
     private func condition(_ damaged: String?) throws(StoreError) -> Condition {
         guard let damaged else { return .whole }
-        let changes = try reader.tally().reduce(0) { $0 + $1.count }
-        return .salvaged(changes: changes, damaged: damaged)
+        return .salvaged(changes: try countOfChanges(), damaged: damaged)
+    }
+
+    private func countOfChanges() throws(StoreError) -> Int {
+        try reader.tally().reduce(0) { $0 + $1.count }
+    }
+
+    private static func isGone(_ path: String) throws(StoreError) -> Bool {
+        guard StoreFile.exists(path) else { return true }
+        do throws(SystemError) {
+            return try StoreFile.size(of: path) == 0
+        } catch {
+            throw .system(error)
+        }
     }
 
     /// Puts a fresh file, with all that could be carried over, in the place of the damaged one.
@@ -55,12 +78,14 @@ extension Store {
     /// Until that file is whole the damaged one stays where it is, so whoever is stopped meanwhile
     /// begins anew.
     ///
+    /// - Parameter isGone: There is nothing but the copy to carry over from.
     /// - Returns: Where the damaged file lies now.
     private static func salvage(
         _ directory: StateDirectory,
         _ options: Options,
-        time: any Timekeeper,
-        chance: any Chance
+        isGone: Bool = false,
+        _ time: any Timekeeper,
+        _ chance: any Chance
     ) async throws(StoreError) -> String {
         let replacement = Replacement(of: directory.file(fileName))
         replacement.discardDraft()
@@ -69,7 +94,7 @@ extension Store {
         let copy = directory.file(copyName)
         let salvage = Salvage(
             into: store,
-            from: replacement.path,
+            from: isGone ? nil : replacement.path,
             copy: StoreFile.exists(copy) ? copy : nil,
             options.database
         )

@@ -14,14 +14,16 @@ internal import Vault
 /// start begins it anew.
 struct Salvage {
     private let store: Store
-    private let damaged: String
+    private let damaged: String?
     private let copy: String?
     private let configuration: Configuration
 
-    /// - Parameter copy: The hourly copy, if there is one.
+    /// - Parameters:
+    ///   - damaged: Nil if nothing is left of it.
+    ///   - copy: The hourly copy, if there is one.
     init(
         into store: Store,
-        from damaged: String,
+        from damaged: String?,
         copy: String?,
         _ configuration: Configuration
     ) {
@@ -36,8 +38,8 @@ struct Salvage {
     }
 
     func carryOver() async throws(StoreError) {
-        let isWhole = try await carryOver(from: damaged) { $0 }
-        guard !isWhole, let copy else { return }
+        if let damaged, try await carryOver(from: damaged, { $0 }) { return }
+        guard let copy else { return }
         let now = store.now
         _ = try await carryOver(from: copy) { $0.doubted(at: now) }
     }

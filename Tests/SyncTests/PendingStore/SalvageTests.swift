@@ -72,6 +72,22 @@ import Vault
         #expect(salvaged >= 3)
     }
 
+    @Test(arguments: [true, false])
+    func `G-CORR a file that is gone, or empty, is taken from the copy`(
+        _ isEmpty: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: true)
+        let path = scratch.file(Store.fileName)
+        StoreFile.remove(path)
+        if isEmpty { try Files.replace(path, with: []) }
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition == .restored(changes: Self.changes))
+        #expect(try store.reader.changes(of: Shelf.user).count == Self.changes)
+        try await store.close()
+        #expect(try SetAside.all(beside: path).isEmpty)
+    }
+
     @Test func `without a copy, only what lies on the damaged page is missing`() async throws {
         let scratch = try Scratch()
         try await Self.fill(scratch, copying: false)
