@@ -92,18 +92,16 @@ extension Store {
         return left
     }
 
-    /// Takes back that an account came, unless something was edited in its name.
+    /// Takes back that an account came, unless something waits in its name.
     ///
     /// - Returns: Whether nothing of it is left.
     public func eraseNewcomer(_ userID: String) async throws(StoreError) -> Bool {
         try await write { (db) throws(DatabaseError) in
-            for question: StaticString in [
+            let isEdited = try db.first(
                 "SELECT 1 FROM pending_change WHERE user_id = ? LIMIT 1",
-                "SELECT 1 FROM receipt WHERE user_id = ? LIMIT 1",
-            ] {
-                let isThere = try db.first(question, .text(userID)) { _ in true }
-                if isThere == true { return false }
-            }
+                .text(userID)
+            ) { _ in true }
+            if isEdited == true { return false }
             try AccountTable.erase(userID, db)
             return true
         }
