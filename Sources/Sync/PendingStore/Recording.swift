@@ -119,7 +119,8 @@ extension Store {
 }
 
 extension PendingChange {
-    fileprivate func isSameEdit(as other: PendingChange) -> Bool {
+    /// Whether nobody has edited it since, though it may have been tried.
+    func isSameEdit(as other: PendingChange) -> Bool {
         intent == other.intent && updated == other.updated
     }
 

@@ -6,6 +6,17 @@ internal import Vault
 extension Repository {
     /// - Returns: Nil if there is no such change.
     func saveCopy(of changeID: String) async throws(Refusal) -> Written<ViewedItem>? {
+        guard let lane = try change(changeID)?.summary.lane else { return nil }
+        // Who asks a second time meanwhile finds that there is nothing left to copy.
+        return try await lanes.hold(lane.cipherID) {
+            () async throws(Refusal) -> Written<ViewedItem>? in
+            try await copyAndDiscard(changeID)
+        }
+    }
+
+    private func copyAndDiscard(
+        _ changeID: String
+    ) async throws(Refusal) -> Written<ViewedItem>? {
         let keys = try keys()
         guard let stored = try change(changeID) else { return nil }
         guard let change = stored.change, let snapshot = change.intent.snapshot,
@@ -22,13 +33,18 @@ extension Repository {
             throw .unfit(.unreadable(error))
         }
         let written = try await write(.addCopy(copy), of: .anything)
-        _ = try await discard(changeID)
+        // What was edited meanwhile is in no copy.
+        _ = try await discard(changeID) { $0.change?.isSameEdit(as: change) == true }
         return written
     }
 
+    /// - Parameter isMeant: Whether what the change holds by then is to go, too.
     /// - Returns: False if there is no such change.
-    func discard(_ changeID: String) async throws(Refusal) -> Bool {
-        while let stored = try change(changeID) {
+    func discard(
+        _ changeID: String,
+        if isMeant: (StoredChange) -> Bool = { _ in true }
+    ) async throws(Refusal) -> Bool {
+        while let stored = try change(changeID), isMeant(stored) {
             let isDone: Bool = try await ask(neighbours.store) {
                 .discard(
                     changeID,

@@ -1,0 +1,61 @@
+import EmbeddedUpstream
+import MeshSupport
+import Sync
+import Testing
+import Vault
+
+/// A person keeps what waits as a copy, while the world goes on.
+@Suite struct KeepingCopiesTests {
+    private static func open(
+        _ story: @Sendable (World, Person, Home, String) async throws -> Void
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(mail)
+            try await ada.refresh()
+            try await ada.edit(id, password("waiting"))
+            try await story(world, ada, try await ada.home(), id)
+        }
+    }
+
+    @Test func `I1, T-02 what is edited while a copy is made stays pending`() async throws {
+        try await Self.open { world, ada, home, id in
+            let change = try #require(try ada.change(id)).id
+            world.wire.interrupt("/ciphers") {
+                try await home.loseNetwork()
+                let written = try await home.update(id, password("meanwhile"))
+                guard case .queued = written.disposition else {
+                    throw Unexpected("\(written.disposition)")
+                }
+            }
+            #expect(try await home.saveCopy(change) != nil)
+            let kept = try #require(try ada.change(id))
+            #expect(kept.id == change)
+            #expect(try ada.item(id).login?.password == "meanwhile")
+            try await ada.run(.all)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["meanwhile", "waiting"])
+        }
+    }
+
+    @Test func `of a change that was kept as a copy nothing is left`() async throws {
+        try await Self.open { world, ada, home, id in
+            let change = try #require(try ada.change(id)).id
+            #expect(try await home.saveCopy(change) != nil)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "first")
+        }
+    }
+
+    @Test func `who asks for a copy twice at once gets one`() async throws {
+        try await Self.open { world, ada, home, id in
+            let change = try #require(try ada.change(id)).id
+            async let first = home.saveCopy(change)
+            async let second = home.saveCopy(change)
+            let copies = try await [first, second].compactMap(\.self)
+            #expect(copies.count == 1)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+}
