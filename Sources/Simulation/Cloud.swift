@@ -248,11 +248,7 @@ final class Cloud: Sendable {
         let collections = try await account.sync().answer.collections.compactMap {
             $0["organizationId"]?.string == organization ? $0["id"]?.string : nil
         }
-        let shared = SharedCipherRequest(
-            cipher: try JSON.Raw(edit.bytes),
-            collectionIDs: collections
-        )
-        _ = try await account.share(id, shared)
+        _ = try await account.share(id, edit.bytes, in: collections)
     }
 
     /// A call that the client has no words for.

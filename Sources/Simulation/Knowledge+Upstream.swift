@@ -22,9 +22,10 @@ extension Knowledge {
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] != nil {
                 touch(id, of: origin, by: author)
-                excuseUndone { word in
-                    word.origin == origin && word.isUndone && word.host != author.host
-                        && author != .rollBack
+                if author != .rollBack {
+                    excuseUndone {
+                        $0.origin == origin && $0.isUndone && $0.host != author.host
+                    }
                 }
             }
             if let older = before[id], older.content != item.content {

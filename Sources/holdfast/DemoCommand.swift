@@ -59,15 +59,11 @@ private struct Demo {
         }
         self.invocation = invocation
         self.console = console
-        do throws(SettingFlaw) {
-            settings = try HostSettings(invocation)
-        } catch {
-            throw Failure(status: .usage, message: error.description)
-        }
+        settings = try HostSettings.read(invocation)
     }
 
     func tellSettings() {
-        for line in settings.lines { console.answer(line.description) }
+        settings.tell(console)
         if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) }
     }
 

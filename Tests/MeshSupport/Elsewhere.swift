@@ -72,8 +72,12 @@ public struct Elsewhere: Sendable {
         return id
     }
 
-    public func edit(_ id: String, _ json: String) async throws {
-        world.time.pass(.seconds(10))
+    public func edit(
+        _ id: String,
+        _ json: String,
+        after time: Duration = .seconds(10)
+    ) async throws {
+        world.time.pass(time)
         let item = try await item(id)
         let edited = try item.edited(
             by: ItemBody(Array(json.utf8)),
@@ -148,10 +152,7 @@ public struct Elsewhere: Sendable {
         let collections = try await account.sync().answer.collections.compactMap {
             $0["id"]?.string
         }
-        _ = try await account.share(
-            id,
-            SharedCipherRequest(cipher: JSON.Raw(json.bytes), collectionIDs: collections)
-        )
+        _ = try await account.share(id, json.bytes, in: collections)
     }
 
     public func delete(_ id: String) async throws {

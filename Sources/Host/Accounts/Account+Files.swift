@@ -74,10 +74,9 @@ extension Account {
         _ keys: KeyRing
     ) throws(DeskRefusal) -> Sealer {
         guard let wrapped = attachment[anyCase: "key"]?.string else {
-            guard let owner = keys.owner(organizationID: cipher.organizationID) else {
-                throw .unfit(.unreadable(Flaw(.noOrganizationKey, at: ["organizationId"])))
+            do throws(Flaw) { return try cipher.owner(in: keys) } catch {
+                throw .unfit(.unreadable(error))
             }
-            return owner
         }
         let sealer = try sealer(of: cipher, keys)
         return try crypto { () throws(CryptoError) in Sealer(try sealer.unwrapKey(wrapped)) }

@@ -93,11 +93,7 @@ extension Account {
         sending.rewrapsFiles = true
         let request = shared.request(sending)
         let changed = try await online { account throws(Setback) in
-            guard let raw = try? JSON.Raw(request) else {
-                throw Setback(.malformed("an item that is none"), operation: "share")
-            }
-            let body = SharedCipherRequest(cipher: raw, collectionIDs: collectionIDs)
-            return try await account.share(cipherID, body)
+            try await account.share(cipherID, request, in: collectionIDs)
         }
         return try await take(changed)
     }

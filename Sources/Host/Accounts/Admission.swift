@@ -1,7 +1,7 @@
 import Bitwarden
 import Crypto
-import Messaging
 import Logging
+import Messaging
 import Sync
 import System
 import Vault

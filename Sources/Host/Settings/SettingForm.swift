@@ -38,7 +38,7 @@ struct SettingForm {
         // A switch on the command line has no value.
         let isFlag = sources[name]?.origin == .flag
         return try read(name, "false", "true or false") { text in
-            text.isEmpty && !isFlag ? nil : ["": true, "true": true, "false": false][text]
+            text.isEmpty ? (isFlag ? true : nil) : ["true": true, "false": false][text]
         }
     }
 

@@ -46,18 +46,6 @@ enum Aftercare {
         try note(strays, lane, moment, db)
     }
 
-    /// What is made anew because upstream denies it may be there all along, and is then there twice.
-    static func watchForReturn(
-        of change: PendingChange,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) {
-        guard case .create(let snapshot, _) = change.intent,
-            let content = try? Cipher(snapshot.json)
-        else { return }
-        let lane = Lane(userID: change.userID, cipherID: change.cipherID)
-        try note([Stray(content.fingerprint, keeperID: nil)], lane, change.created, db)
-    }
-
     private static func note(
         _ strays: [Stray],
         _ lane: Lane,

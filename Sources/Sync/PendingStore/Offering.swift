@@ -196,7 +196,10 @@ struct Offering {
             updated: edited
         )
         try PendingTable.upsert(PendingRecord(change), db)
-        try Aftercare.watchForReturn(of: change, db)
+        // What is made anew because upstream denies it may be there all along, and is then there twice.
+        if case .create(let snapshot, _) = intent, let content = try? Cipher(snapshot.json) {
+            try Aftercare.watch([Stray(content.fingerprint, keeperID: nil)], row.lane, now, db)
+        }
         try ReceiptTable.reopen(
             row.lane,
             for: change,

@@ -38,9 +38,9 @@ extension Store {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
         if damaged == nil, try isGone(path), StoreFile.exists(directory.file(copyName)) {
-            let empty = try await salvage(directory, options, isGone: true, time, chance)
-            // Nothing is in it; what its log has may be worth keeping.
-            unlink(empty)
+            // With nothing in it, it is not to lie aside as a damaged one.
+            unlink(path)
+            _ = try await salvage(directory, options, isGone: true, time, chance)
             let store = try await open(path, directory, options, time: time, chance: chance)
             return (store, .restored(changes: try store.countOfChanges()))
         }

@@ -54,9 +54,10 @@ extension Errand {
         let metrics = desk.surroundings.metrics
         let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
-        let known = backupID
+        // One that is found is noted at once.
+        let former = backupID
         if !isOther, let id = try await knownBackup(of: source) {
-            if known != id { metrics.backedUp(reason, .reused) }
+            if former != id { metrics.backedUp(reason, .reused) }
             backupID = id
             return
         }

@@ -1,27 +1,28 @@
-internal import Vault
 internal import System
+internal import Vault
 
-/// How long single changes wait because they failed: each as long as it was to wait when that was seen
-/// first, and as long as none that ends later is as long.
+/// How long single changes wait because they failed. Each wait counts with the length that it had when it
+/// was seen first, until it is over; one that ends later and is no shorter hides it.
 public struct Delays: Hashable, Sendable {
-    private struct Delay: Hashable {
+    private struct Wait: Hashable {
         let until: Moment
         let length: Duration
     }
 
-    private var delays: [Delay] = []
+    /// The one that ends last is the shortest, and the last.
+    private var waits: [Wait] = []
 
     public init() {}
 
-    /// - Parameter latest: When the last of those that wait may be tried; nil if none delays.
+    /// - Parameter latest: When the last of those that wait may be tried; nil if nothing waits.
     mutating func see(_ latest: Moment?, at now: Moment) {
-        guard let latest, latest > now else { return delays = [] }
-        delays.removeAll { $0.until <= now || $0.until > latest }
-        guard delays.last?.until != latest else { return }
-        let new = Delay(until: latest, length: latest - now)
-        delays.removeAll { $0.length <= new.length }
-        delays.append(new)
+        guard let latest, latest > now else { return waits = [] }
+        waits.removeAll { $0.until <= now || $0.until > latest }
+        guard waits.last?.until != latest else { return }
+        let new = Wait(until: latest, length: latest - now)
+        waits.removeAll { $0.length <= new.length }
+        waits.append(new)
     }
 
-    func longest(at now: Moment) -> Duration? { delays.first { $0.until > now }?.length }
+    func longest(at now: Moment) -> Duration? { waits.first { $0.until > now }?.length }
 }

@@ -17,11 +17,8 @@ extension Command {
         ],
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
-            let settings = try readSettings(invocation)
-            if invocation.isOn("print-config") {
-                for line in settings.lines { console.answer(line.description) }
-                return
-            }
+            let settings = try HostSettings.read(invocation)
+            if invocation.isOn("print-config") { return settings.tell(console) }
             Privacy.forbidDumps()
             Memory.shareHeaps()
             let logbook = Logbook(settings)
@@ -40,27 +37,6 @@ extension Command {
             }
         }
     )
-
-    private static func readSettings(_ invocation: Invocation) throws(Failure) -> HostSettings {
-        let settings: HostSettings
-        do {
-            settings = try HostSettings(invocation)
-        } catch {
-            throw Failure(status: .usage, message: error.description)
-        }
-        if let path = settings.extraAuthorities, !holdsCertificate(path) {
-            throw Failure(
-                status: .usage,
-                message: "--extra-ca: no PEM certificate can be read from '\(path)'."
-            )
-        }
-        return settings
-    }
-
-    private static func holdsCertificate(_ path: String) -> Bool {
-        guard let bytes = try? Files.read(path) else { return false }
-        return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
-    }
 }
 
 extension Failure {
@@ -72,6 +48,32 @@ extension Failure {
 }
 
 extension HostSettings {
+    static func read(_ invocation: Invocation) throws(Failure) -> HostSettings {
+        let settings: HostSettings
+        do {
+            settings = try HostSettings(invocation)
+        } catch {
+            throw Failure(status: .usage, message: error.description)
+        }
+        if let path = settings.extraAuthorities, !holdsCertificate(path) {
+            throw Failure(
+                status: .usage,
+                message: "extra-ca: no PEM certificate can be read from '\(path)'."
+            )
+        }
+        return settings
+    }
+
+    private static func holdsCertificate(_ path: String) -> Bool {
+        guard let bytes = try? Files.read(path) else { return false }
+        return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
+    }
+
+    /// What is in force, and from where.
+    func tell(_ console: Console) {
+        for line in lines { console.answer(line.description) }
+    }
+
     /// What was said on the command line, in the environment and in the configuration file.
     init(_ invocation: Invocation) throws(SettingFlaw) {
         try self.init(

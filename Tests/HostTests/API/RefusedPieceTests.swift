@@ -45,16 +45,21 @@ struct RefusedPieceTests {
         }
     }
 
+    /// - Returns: Where the file is read.
+    private static func attach(_ bytes: [UInt8], _ guest: Guest) async throws -> String {
+        let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+        let up = try await guest.upload(bytes, "f.txt", "/attachment?itemid=\(id)")
+        let file = try #require(up.data?["attachments"]?[0]?["id"]?.string)
+        return "/object/attachment/\(file)?itemid=\(id)"
+    }
+
     @Test func `a file that came broken is fetched again`() async throws {
         var venue = HostVenue()
         venue.parting = { guest, upstream, end in
             defer { end() }
-            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
-            let up = try await guest.upload([1, 2, 3], "f.txt", "/attachment?itemid=\(id)")
-            let file = try #require(up.data?["attachments"]?[0]?["id"]?.string)
+            let path = try await Self.attach([1, 2, 3], guest)
             let portal = Fault.Effect.answer(.html(200, "<html>"), isCarriedOut: false)
             await upstream.inject(Fault(portal, on: .downloadFile))
-            let path = "/object/attachment/\(file)?itemid=\(id)"
             let broken = try await guest.get(path)
             #expect(broken.status != .ok, "\(broken.text)")
             #expect(try await guest.get(path).body == [1, 2, 3])
@@ -89,11 +94,8 @@ struct RefusedPieceTests {
         var venue = HostVenue()
         venue.parting = { guest, upstream, end in
             defer { end() }
-            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
-            let up = try await guest.upload([1, 2, 3], "f.txt", "/attachment?itemid=\(id)")
-            let file = try #require(up.data?["attachments"]?[0]?["id"]?.string)
+            let path = try await Self.attach([1, 2, 3], guest)
             await upstream.inject(Fault(effect, on: .downloadFile))
-            let path = "/object/attachment/\(file)?itemid=\(id)"
             let down = try await guest.get(path)
             let words = "A \(status) error occurred while downloading the attachment."
             #expect(down.status == .badRequest && down.message == words, "\(down.text)")

@@ -299,14 +299,8 @@ import Vault
             let organizationID = try #require(organization.root["id"]?.string)
             let sync = try await account.sync()
             let collection = try #require(sync.answer.collections.first?["id"]?.string)
-            let request = SharedCipherRequest(
-                cipher: try JSON.Raw(loginRequest(10, organization: organizationID)),
-                collectionIDs: [collection]
-            )
-            let made = try await account.create(
-                loginRequest(10, organization: organizationID),
-                in: [collection]
-            )
+            let request = loginRequest(10, organization: organizationID)
+            let made = try await account.create(request, in: [collection])
             #expect(made.organizationID == organizationID)
             let id = try #require(made.id)
             let edited = try await account.update(
@@ -318,7 +312,11 @@ import Vault
             #expect(moved?.id == id)
 
             let own = try await account.create(loginRequest(30))
-            let shared = try await account.share(try #require(own.id), request)
+            let shared = try await account.share(
+                try #require(own.id),
+                request,
+                in: [collection]
+            )
             #expect(shared.organizationID == organizationID)
             let mismatch = await setback { () async throws(Setback) in
                 try await account.update(id, loginRequest(40))

@@ -358,18 +358,11 @@ import Vault
         async throws
     {
         try await Rows.open { world, ada, id in
-            let seen = try await ada.elsewhere.item(id)
-            let theirs = try seen.edited(
-                by: ItemBody(Array(Rows.password("theirs").utf8)),
-                at: world.surroundings.now,
-                keys: ada.ring,
-                entropy: world.chance
-            )
             try await ada.edit(id, Rows.password("mine"))
             world.wire.interrupt("/ciphers/\(id)") {
                 // So close to what was seen that the server takes the edit all the same.
                 await world.server.shiftClock(seconds: -10)
-                try await ada.elsewhere.put(id, theirs.cipher, over: seen.cipher)
+                try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .zero)
                 try await ada.refresh()
                 await world.server.shiftClock(seconds: -3_600)
             }

@@ -237,13 +237,8 @@ import Vault
             let id = try await ada.elsewhere.add(ResolvingRowsTests.mail)
             try await ada.refresh()
             let item = try await ada.elsewhere.item(id)
-            let theirs = try item.edited(
-                by: ItemBody(Array(ResolvingRowsTests.password("theirs").utf8)),
-                at: world.surroundings.now,
-                keys: ada.ring,
-                entropy: world.chance
-            )
-            try await ada.elsewhere.put(id, theirs.cipher, over: item.cipher)
+            let theirs = ResolvingRowsTests.password("theirs")
+            try await ada.elsewhere.edit(id, theirs, after: .zero)
             try #require(
                 try await ada.elsewhere.item(id).cipher.revisionDate == item.cipher.revisionDate
             )

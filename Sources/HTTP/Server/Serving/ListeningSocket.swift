@@ -61,7 +61,7 @@ struct ListeningSocket {
     ) throws(ServerError) -> OpenListener {
         do {
             guard let address = try SocketAddress(of: descriptor, isPeer: false) else {
-                return .unix(listener, at: SocketAddress.path(of: descriptor))
+                return .unix(listener, at: try SocketAddress.path(of: descriptor))
             }
             return OpenListener(door: Door(name: listener.name, kind: .tcp), address: .tcp(address))
         } catch {
@@ -84,25 +84,27 @@ extension OpenListener {
 extension SocketAddress {
     /// The address of one end of a socket; `nil` if it is a Unix socket.
     init?(of descriptor: Int32, isPeer: Bool) throws(SystemError) {
-        var port: Int32 = 0
-        var text = [CChar](repeating: 0, count: 108)
-        try system("address of a socket") { cm_address(descriptor, isPeer ? 1 : 0, &text, &port) }
-        if port < 0 { return nil }
-        self.init(host: Self.string(text), port: Int(port))
+        let (text, port) = try Self.read(descriptor, isPeer: isPeer)
+        guard let port else { return nil }
+        self.init(host: text, port: port)
     }
 
     /// Where a Unix socket is; nil if it has no name.
-    static func path(of descriptor: Int32) -> String? {
-        var port: Int32 = 0
-        var text = [CChar](repeating: 0, count: 108)
-        guard cm_address(descriptor, 0, &text, &port) == 0, port < 0, text[0] != 0 else {
-            return nil
-        }
-        return string(text)
+    static func path(of descriptor: Int32) throws(SystemError) -> String? {
+        let (text, port) = try read(descriptor, isPeer: false)
+        return port == nil && !text.isEmpty ? text : nil
     }
 
-    private static func string(_ text: [CChar]) -> String {
-        String(decoding: text.prefix { $0 != 0 }.map(UInt8.init(bitPattern:)), as: UTF8.self)
+    /// - Returns: Without a port, the path of a Unix socket.
+    private static func read(
+        _ descriptor: Int32,
+        isPeer: Bool
+    ) throws(SystemError) -> (text: String, port: Int?) {
+        var port: Int32 = 0
+        var bytes = [CChar](repeating: 0, count: 108)
+        try system("address of a socket") { cm_address(descriptor, isPeer ? 1 : 0, &bytes, &port) }
+        let text = bytes.prefix { $0 != 0 }.map(UInt8.init(bitPattern:))
+        return (String(decoding: text, as: UTF8.self), port < 0 ? nil : Int(port))
     }
 }
 

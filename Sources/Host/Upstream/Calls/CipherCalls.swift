@@ -29,12 +29,9 @@ extension UpstreamAccount {
         _ request: [UInt8],
         in collectionIDs: [String]
     ) async throws(Setback) -> Cipher {
-        let call = Call(.createCipher, .post, "/ciphers/create")
-        guard let cipher = try? JSON.Raw(request) else {
-            throw Setback(.malformed("an item that is none"), operation: call.operation.words)
-        }
-        let body = SharedCipherRequest(cipher: cipher, collectionIDs: collectionIDs)
-        return try await send(call.sending(body)).cipher(of: call)
+        let body = try SharedCipherRequest(request, in: collectionIDs, .createCipher)
+        let call = Call(.createCipher, .post, "/ciphers/create").sending(body)
+        return try await send(call).cipher(of: call)
     }
 
     /// Replaces the item as a whole.
@@ -75,9 +72,11 @@ extension UpstreamAccount {
     /// Gives the item to an organisation. It must have been encrypted for that.
     public func share(
         _ id: String,
-        _ request: SharedCipherRequest
+        _ request: [UInt8],
+        in collectionIDs: [String]
     ) async throws(Setback) -> Cipher {
-        try await change(.shareCipher, .put, id, "/share", body: request.bytes)
+        let body = try SharedCipherRequest(request, in: collectionIDs, .shareCipher)
+        return try await change(.shareCipher, .put, id, "/share", body: body.bytes)
     }
 
     /// Changes in which collections an organisation's item is.
@@ -117,6 +116,19 @@ extension UpstreamAccount {
         _ = try await send(
             Call(operation, method, path, about: .cipher, expecting: .nothing)
         )
+    }
+}
+
+extension SharedCipherRequest {
+    fileprivate init(
+        _ cipher: [UInt8],
+        in collectionIDs: [String],
+        _ operation: Operation
+    ) throws(Setback) {
+        guard let raw = try? JSON.Raw(cipher) else {
+            throw Setback(.malformed("an item that is none"), operation: operation.words)
+        }
+        self.init(cipher: raw, collectionIDs: collectionIDs)
     }
 }
 

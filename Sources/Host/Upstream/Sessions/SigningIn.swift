@@ -92,16 +92,17 @@ extension Upstream {
             request = TokenRequest(.apiKey(clientID: clientID, secret: secret), device: device)
         }
         switch try await token(request, for: tokens.userID, Manner()) {
-        case .refused(let refusal, let words) where words.status == 400 && refusal?.isOurs != false:
+        case .refused(let refusal, let words):
+            switch words.status {
+            case 401, 403: return .refused
+            case 400 where refusal?.isOurs == false: return .refused
             // Not a word about the grant. It may be a mistake of ours, and is no reason to end anything.
-            throw Setback(.rejected(words), operation: Self.tokenCall.operation.words)
-        case .refused(_, let words) where ![400, 401, 403].contains(words.status):
-            // Somebody on the way answers; nobody has said anything of the grant.
-            throw Setback(
-                .unavailable(status: words.status),
-                operation: Self.tokenCall.operation.words
-            )
-        case .refused: return .refused
+            case 400: throw Setback(.rejected(words), operation: Self.tokenCall.operation.words)
+            // Nor is what somebody on the way says.
+            case let status:
+                let reason = Setback.Reason.unavailable(status: status)
+                throw Setback(reason, operation: Self.tokenCall.operation.words)
+            }
         case .granted(let answer, let received):
             let renewed = Tokens(answer, renewal: tokens.renewal, received: received)
             guard let renewed, renewed.userID == tokens.userID else {

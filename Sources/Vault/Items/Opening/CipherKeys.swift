@@ -5,7 +5,7 @@ import JSON
 extension Cipher {
     /// The key of whom the cipher belongs to: it seals the cipher's own key, or all strings if there
     /// is none.
-    func owner(in keys: KeyRing) throws(Flaw) -> Sealer {
+    public func owner(in keys: KeyRing) throws(Flaw) -> Sealer {
         guard let owner = keys.owner(organizationID: organizationID) else {
             throw Flaw(.noOrganizationKey, at: ["organizationId"])
         }
