@@ -53,8 +53,8 @@ final class Line: Network {
         /// Called at each effect with its number; whether the process dies there.
         let passEffect: @Sendable () -> Bool
         let interlude: @Sendable (String) async -> Void
-        /// Whether upstream refuses whatever is written to that item.
-        let isPoisoned: @Sendable (WireCall) -> Bool
+        /// What meets whatever is written to that item.
+        let poison: @Sendable (WireCall) -> Mishap?
         /// Whether somebody else sends it, who has an account at the same host.
         let isLodgers: @Sendable (WireCall) -> Bool
         let cache: SyncCache
@@ -138,7 +138,7 @@ final class Line: Network {
             throw NetworkFailure(.lost, "there is no network")
         }
         if ends.passEffect() { throw Self.lost }
-        let mishap = ends.isPoisoned(call) ? Mishap.invalid : mishap(for: call)
+        let mishap = ends.poison(call) ?? mishap(for: call)
         if let mishap { ends.coverage.note(mishap, call.kind) }
         if mishap == .banPage {
             let now = ends.time.elapsed

@@ -79,7 +79,7 @@ extension Site {
 
     /// What is to be brought upstream, and can be.
     var waiting: [StoredChange] {
-        let (changes, poisoned) = (changes, world.poisoned)
+        let (changes, poisoned) = (changes, world.poison?.id)
         let setAside = changes.filter { $0.summary.state == .quarantined }.map(
             \.summary.lane.cipherID
         )

@@ -162,8 +162,10 @@ final class Site: Sendable {
                 background: world.background.address,
                 passEffect: { [self] in passEffect() },
                 interlude: { [world] id in await world.interlude(id) },
-                isPoisoned: { [world] call in
-                    call.isWrite && call.cipherID.map { $0 == world.poisoned } ?? false
+                poison: { [world] call in
+                    guard call.isWrite, let poison = world.poison, poison.id == call.cipherID
+                    else { return nil }
+                    return poison.mishap
                 },
                 isLodgers: { [self] call in isLodgers(call) },
                 cache: world.cache

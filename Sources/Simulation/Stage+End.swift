@@ -8,11 +8,12 @@ extension Stage {
     func settle() async {
         history.note("from now on nothing goes wrong")
         await calm()
-        // One item that upstream refuses for ever is in nobody's way.
+        // One item that is refused for ever, or never gets there, is in nobody's way.
         guard await becomesQuiet("I11") else { return }
-        if world.poisoned != nil {
-            guard await staysLive() else { return }
-            world.poisoned = nil
+        if let poison = world.poison {
+            // What is not refused is set aside after a day, and till then the policy of the whole waits.
+            if poison.isRefusal || !script.isWhole { guard await staysLive() else { return } }
+            world.poison = nil
             guard await becomesQuiet("I3") else { return }
         }
         guard await retryEverything() else { return }
@@ -102,7 +103,7 @@ extension Stage {
             "\(change.summary.typeText) \(change.summary.state) "
                 + (change.change?.lastFailure.map { "\($0.kind): \($0.message)" } ?? "")
         }
-        let isPoisoned = world.poisoned != nil
+        let isPoisoned = world.poison != nil
         let poisoned = isLodgers ? "I10" : invariant
         oracle.say(isPoisoned ? poisoned : "I3", "still pending: \(words.joined(separator: "; "))")
         return false

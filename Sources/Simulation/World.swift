@@ -23,7 +23,7 @@ final class World: Sendable {
     private struct State {
         var isCalm = false
         /// The item that upstream refuses to change.
-        var poisoned: String?
+        var poison: Poison?
     }
 
     init(
@@ -51,9 +51,9 @@ final class World: Sendable {
         set { state.withLock { $0.isCalm = newValue } }
     }
 
-    var poisoned: String? {
-        get { state.withLock(\.poisoned) }
-        set { state.withLock { $0.poisoned = newValue } }
+    var poison: Poison? {
+        get { state.withLock(\.poison) }
+        set { state.withLock { $0.poison = newValue } }
     }
 
     /// Under which the server knows that host.
@@ -96,7 +96,7 @@ final class World: Sendable {
             try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
         case .poison(let place):
             let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
-            poisoned = items.pick(place)?.id
+            poison = items.pick(place).map { Poison($0.id, place) }
         case .endSession:
             try? await elsewhere {
                 try await self.cloud.endSessions()

@@ -33,6 +33,16 @@ struct Desk: Sendable {
         }
     }
 
+    /// Whether upstream answers the smallest question there is, though it has just failed.
+    func isAnswered() async -> Bool {
+        do throws(Setback) {
+            _ = try await upstream.revision(.insistent)
+            return true
+        } catch {
+            return error.failureClass != .batch
+        }
+    }
+
     /// How upstream is told what a request is based on, and whose it is.
     func sending(over copy: Cipher?) -> Sending {
         var sending = Sending()

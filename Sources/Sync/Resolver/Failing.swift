@@ -31,8 +31,11 @@ extension Errand {
             conclude(setback)
             switch setback.failureClass {
             case .batch:
-                try await release(setback)
-                return .ofTheRun(setback)
+                guard await isAlone(with: setback) else {
+                    try await release(setback)
+                    return .ofTheRun(setback)
+                }
+                try await backOff(FailureNote(setback), setback.reason.retryCause)
             case .transient:
                 try await backOff(FailureNote(setback), setback.reason.retryCause)
             case .permanent:
@@ -49,6 +52,15 @@ extension Errand {
             }
         }
         return .ofTheChange
+    }
+
+    /// Whether upstream answers others where this has failed again. The first time that is not asked: most
+    /// often it is away.
+    private func isAlone(with setback: Setback) async -> Bool {
+        guard setback.mayBeOfOne, change.lastFailure != nil, !mutated(.poisonStops) else {
+            return false
+        }
+        return await desk.isAnswered()
     }
 
     /// Leaves it as it was before. What may have landed is not looked for too early.

@@ -14,6 +14,8 @@ final class RunState: Sendable {
         var report = RunReport()
         var serverError: Suspicion?
         var isServerDown = false
+        /// Whom upstream fails, while it answers others.
+        var loners: [Suspicion] = []
         var refusals: [Suspicion] = []
         var refusal: Setback?
     }
@@ -28,6 +30,8 @@ final class RunState: Sendable {
     }
 
     var report: RunReport { state.withLock(\.report) }
+
+    var isStopped: Bool { state.withLock { $0.report.stop != nil } }
 
     var hasMore: Bool { state.withLock { hasMore($0) } }
 
@@ -76,6 +80,15 @@ final class RunState: Sendable {
         }
     }
 
+    /// Upstream answers others, and not this one. If nothing else gets through either, it is everybody's.
+    func suspectLoner(_ suspicion: Suspicion, _ setback: Setback) {
+        state.withLock { state in
+            state.loners.append(suspicion)
+            guard state.loners.count > 1, state.report.settled == 0 else { return }
+            state.report.stop = state.report.stop ?? setback
+        }
+    }
+
     /// Upstream forbids this one. If it forbids all, it is not about the items.
     func suspectRefusal(_ suspicion: Suspicion, _ setback: Setback) {
         state.withLock { state in
@@ -87,12 +100,17 @@ final class RunState: Sendable {
         }
     }
 
-    /// Whom nothing is to be counted against after all, because upstream forbade everything.
+    /// Whom nothing is to be counted against after all, because upstream forbade everything, or nothing
+    /// got through.
     func acquitted() -> [Suspicion] {
         state.withLock { state in
-            guard state.refusals.count > 1, isAboutAll(state) else { return [] }
-            state.report.stop = state.report.stop ?? state.refusal
-            return state.refusals
+            var acquitted: [Suspicion] = []
+            if state.refusals.count > 1, isAboutAll(state) {
+                state.report.stop = state.report.stop ?? state.refusal
+                acquitted += state.refusals
+            }
+            let isBlocked = state.report.stop != nil && state.report.settled == 0
+            return isBlocked ? acquitted + state.loners : acquitted
         }
     }
 

@@ -12,9 +12,7 @@ extension Resolver {
         surroundings.runs.join()
         defer { surroundings.runs.leave() }
         guard let desk = desk(run.urgency) else { return RunReport() }
-        let due = try reader.summaries(of: userID) { summary in
-            isDue(summary, run.reach) ? Candidate(summary) : nil
-        }
+        let due = try candidates(run.reach)
         if due.count(where: \.isCompared) > Self.readOneByOne {
             do throws(Setback) {
                 _ = try await desk.list()
@@ -35,6 +33,18 @@ extension Resolver {
             )
         }
         return report
+    }
+
+    private func candidates(_ reach: Run.Reach) throws(StoreError) -> [Candidate] {
+        let stumblers = stumblers.withLock(\.self)
+        var pending: Set<String> = []
+        let due = try reader.summaries(of: userID) { summary in
+            if stumblers.contains(summary.id) { pending.insert(summary.id) }
+            return isDue(summary, reach) ? Candidate(summary) : nil
+        }
+        if stumblers.isEmpty { return due }
+        self.stumblers.withLock { $0.formIntersection(pending) }
+        return due.filter { !pending.contains($0.id) } + due.filter { pending.contains($0.id) }
     }
 
     /// With more to compare, one list is cheaper than reading each of them.
@@ -172,15 +182,19 @@ extension Resolver {
     ) async throws(StoreError) {
         let failure = try await errand.fail(halt)
         if case .ofTheRun(let setback) = failure { state.stop(setback) }
-        guard case .setback(let setback) = halt, case .ofTheChange = failure else { return }
-        let suspicion = RunState.Suspicion(errand: errand, before: before)
-        switch setback.reason {
-        case .unavailable:
-            for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
-        case .rejected(let words) where words.status == 403:
-            state.suspectRefusal(suspicion, setback)
-        default: break
+        guard case .setback(let setback) = halt else { return }
+        if case .ofTheChange = failure {
+            let suspicion = RunState.Suspicion(errand: errand, before: before)
+            switch (setback.failureClass, setback.reason) {
+            case (.batch, _): state.suspectLoner(suspicion, setback)
+            case (_, .unavailable):
+                for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
+            case (_, .rejected(let words)) where words.status == 403:
+                state.suspectRefusal(suspicion, setback)
+            default: break
+            }
         }
+        if setback.mayBeOfOne, state.isStopped { _ = stumblers.withLock { $0.insert(before.id) } }
     }
 
     private func acquit(_ suspicion: RunState.Suspicion) async throws(StoreError) {

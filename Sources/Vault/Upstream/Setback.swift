@@ -82,6 +82,17 @@ extension Setback {
         }
     }
 
+    /// Whether it may have met this request alone, and everything else would be answered. What stands on
+    /// the way judges some contents and not others.
+    public var mayBeOfOne: Bool {
+        switch reason {
+        case .unavailable(let status): status != 503
+        case .unauthorised, .unreachable(.tried), .foreign, .malformed: true
+        case .rejected, .stale, .missing, .signedOut, .throttled, .unreachable(.held), .cancelled:
+            false
+        }
+    }
+
     /// Whether an edit's first attempt, failed so, leaves the edit to wait for a better moment. Else
     /// it is the caller's to hear.
     public var letsAnEditWait: Bool {
@@ -108,10 +119,11 @@ extension Setback: CustomStringConvertible {
 
     public var hint: String {
         switch reason {
-        case .rejected, .missing: "Look at the item."
+        case .rejected: "What upstream says tells what to change."
+        case .missing: "Look at the item."
         case .stale: "It will be compared anew."
         case .unauthorised, .signedOut: "Sign in again."
-        case .throttled, .unavailable, .unreachable(.held), .cancelled: "Nothing has to be done."
+        case .throttled, .unavailable, .unreachable(.held), .cancelled: "It can be tried later."
         case .unreachable(.tried): "Check the network and the server."
         case .foreign(.redirect): "Check the server's address; give the one it leads to."
         case .foreign(.page): "A portal, a proxy or a ban may be in between; check the network."

@@ -90,6 +90,59 @@ import Vault
         }
     }
 
+    static let strangers: [Fault.Effect] = [
+        .answer(.ban, isCarriedOut: false), .answer(.html(404, "<p>"), isCarriedOut: false),
+        .answer(.redirect(302, to: "/login"), isCarriedOut: false),
+        .answer(.refusal(408, "slow"), isCarriedOut: false),
+        .answer(.badGateway, isCarriedOut: false), .answer(.captivePortal, isCarriedOut: false),
+        .drop, .unauthorized,
+    ]
+
+    @Test(arguments: strangers)
+    func `P10, G-R3 what alone is stopped on the way is in nobody's way, and set aside in the end`(
+        _ effect: Fault.Effect
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            var fault = Fault(effect, on: .updateCipher)
+            fault.times = nil
+            await world.server.inject(fault)
+            try await ada.edit(id, Rows.password("poison"))
+            for _ in 0..<3 {
+                try await ada.add(Rows.mail)
+                _ = try await ada.run()
+                world.time.pass(.seconds(2_000))
+            }
+            #expect(try await ada.run().stop == nil)
+            #expect(try await ada.elsewhere.items.count == 4)
+            let change = try #require(try ada.changes.first)
+            #expect(try ada.changes.count == 1)
+            #expect(change.cipherID == id && change.failures > 1)
+            for _ in 0..<10 {
+                world.time.pass(.seconds(10_000))
+                #expect(try await ada.run().stop == nil)
+            }
+            #expect(try ada.change(id)?.state == .quarantined)
+        }
+    }
+
+    @Test(arguments: strangers)
+    func `T-72 what is stopped on the way whoever sends it is held against nobody`(
+        _ effect: Fault.Effect
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            for number in 1...6 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            var fault = Fault(effect, on: .createCipher)
+            fault.times = nil
+            await world.server.inject(fault)
+            for _ in 0..<30 {
+                #expect(try await ada.run().stop != nil)
+                world.time.pass(.seconds(10_000))
+            }
+            #expect(try ada.changes.allSatisfy { $0.failures == 0 && $0.state != .quarantined })
+        }
+    }
+
     @Test func `T-72 three days without an upstream are counted against nobody`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
