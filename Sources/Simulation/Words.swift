@@ -40,6 +40,7 @@ enum Words {
         case .unfit: "unfit"
         case .outOfDate: "out of date"
         case .unreadable: "unreadable"
+        case .contentless: "contentless"
         case .upstream(let setback): "upstream: \(word(setback.reason))"
         case .store(let error): "store: \(kind(error))"
         case .closing: "closing"

@@ -41,6 +41,17 @@ extension Account {
         return (cipherID, viewed.item)
     }
 
+    /// The same where upstream has to have it.
+    func sent(_ itemID: String) async throws(DeskRefusal) -> (id: String, item: Item) {
+        guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
+            throw .notFound
+        }
+        guard !viewed.mark.changes.contains(.create) else {
+            throw .notAllowed("This item has not reached the server yet. Sync first.")
+        }
+        return (cipherID, viewed.item)
+    }
+
     // MARK: Sharing
 
     func setCollections(
@@ -70,7 +81,7 @@ extension Account {
         in collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID)
+        let (cipherID, item) = try await sent(itemID)
         guard item.cipher.organizationID == nil else {
             throw .notAllowed("This item already belongs to an organization.")
         }
@@ -95,7 +106,17 @@ extension Account {
         let changed = try await online { account throws(Setback) in
             try await account.share(cipherID, request, in: collectionIDs)
         }
-        return try await take(changed)
+        let taken = try await take(changed)
+        guard taken.mark != .clean else { return taken }
+        return try await settlePending(of: cipherID) ?? taken
+    }
+
+    /// What was pending went along. A run finds that out, and until then it would hide what upstream has.
+    private func settlePending(of cipherID: String) async throws(DeskRefusal) -> ViewedItem? {
+        let lane = Lane(userID: id, cipherID: cipherID)
+        let pending = try office.read { reader throws(StoreError) in try reader.change(in: lane) }
+        if let pending { _ = try? await retry(pending.summary.id) }
+        return try await item(cipherID)
     }
 
     // MARK: Folders

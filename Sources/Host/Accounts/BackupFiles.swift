@@ -61,7 +61,7 @@ final class BackupFiles: Sendable {
             switch error {
             case .locked, .noAccount, .busy: return false
             case .upstream(let setback)
-            where !setback.isFinal && file.failures < Self.failuresBorne:
+            where file.failures < (setback.isFinal ? 1 : Self.failuresBorne):
                 await postpone(file)
                 return false
             case .notFound: break

@@ -76,6 +76,7 @@ extension DeskRefusal {
         case .unfit(let refusal): self = .unfit(refusal)
         case .outOfDate: self = .notAllowed(Self.outOfDate)
         case .unreadable: self = .notAllowed(Self.unreadable)
+        case .contentless: self = .notAllowed(Self.contentless)
         case .upstream(let setback): self = .upstream(setback)
         case .store(let error): self = DeskRefusal(error)
         case .closing: self = .busy
@@ -85,6 +86,7 @@ extension DeskRefusal {
     static let outOfDate =
         "The cipher you are updating is out of date. Please save your work, sync your vault, and"
         + " try again."
+    static let contentless = "This change has no content of which a copy could be kept."
     static let unreadable =
         "What is here of this item cannot be read. Look at the pending changes, or sync and try again."
 }

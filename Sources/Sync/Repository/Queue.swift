@@ -19,9 +19,9 @@ extension Repository {
     ) async throws(Refusal) -> Written<ViewedItem>? {
         let keys = try keys()
         guard let stored = try change(changeID) else { return nil }
-        guard let change = stored.change, let snapshot = change.intent.snapshot,
-            let cipher = try? Cipher(snapshot.json)
-        else { throw .unreadable }
+        guard let change = stored.change else { throw .unreadable }
+        guard let snapshot = change.intent.snapshot else { throw .contentless }
+        guard let cipher = try? Cipher(snapshot.json) else { throw .unreadable }
         let copy: Cipher
         do throws(Flaw) {
             copy = try cipher.backup(

@@ -55,12 +55,17 @@ struct Overlay: Sendable {
         switch change.intent {
         case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
         case .update(let snapshot, let trash, _):
-            let content = laid(over: try? Cipher(snapshot.json))
+            let content = laid(over: withFiles(snapshot))
             return trash == nil ? content?.trashed(like: foundation) : content
-        case .softDelete(let snapshot?, _): return laid(over: try? Cipher(snapshot.json))
+        case .softDelete(let snapshot?, _): return laid(over: withFiles(snapshot))
         case .softDelete(nil, _), .other: return laid(over: ground)
         case .hardDelete: return nil
         }
+    }
+
+    private func withFiles(_ snapshot: Snapshot) -> Cipher? {
+        guard let content = try? Cipher(snapshot.json) else { return nil }
+        return foundation.map { content.withFiles(of: $0) } ?? content
     }
 
     private func laid(over cipher: Cipher?) -> Cipher? {

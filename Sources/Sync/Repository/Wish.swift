@@ -39,6 +39,8 @@ extension Repository {
         case outOfDate
         /// There is something pending about it that this version cannot read.
         case unreadable
+        /// What is pending has no content that could be kept.
+        case contentless
         /// Upstream does not want it, or it cannot be done without upstream.
         case upstream(Setback)
         case store(StoreError)

@@ -50,7 +50,7 @@ private struct Comparison {
     }
 
     var standing: Situation.Standing {
-        if copy.organizationID != nil { return .shared }
+        if copy.organizationID != nil { return isGivenAway ? .landed : .shared }
         if mutated(.skipsCompare) { return .unmoved }
         let isUnmoved = isUnmoved
         let fingerprint = copy.fingerprint
@@ -66,6 +66,12 @@ private struct Comparison {
             return .touched
         }
         return change.baseline == nil ? .unproven : .moved
+    }
+
+    /// Whether all that is wanted went into the organisation with it.
+    private var isGivenAway: Bool {
+        guard case .update(_, nil, .none) = change.intent, let wanted else { return false }
+        return isSame(wanted)
     }
 
     var losesPassword: Bool {

@@ -270,7 +270,7 @@ struct VerdictTests {
         #expect(message(.problem) == "Too long.")
         #expect(message(.oauth) == "no")
         #expect(message(.framework) == "?")
-        #expect(message(.page) == "Upstream gives no reason.")
+        #expect(message(.page) == "Upstream gives no reason (400).")
     }
 
     @Test func `R-030 the original is kept, but not more than an error has`() {

@@ -101,7 +101,7 @@ extension Rejection {
             }
         self.init(
             status: status,
-            message: words?.message ?? "Upstream gives no reason.",
+            message: words?.message ?? "Upstream gives no reason (\(status)).",
             complaints: words?.validationErrors ?? [],
             body: Array(body.prefix(Self.keptBytes))
         )

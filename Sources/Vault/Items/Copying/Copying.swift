@@ -58,6 +58,17 @@ extension Cipher {
         return Cipher(parts)
     }
 
+    /// The same with the files that the other version has: nobody edits those with the rest. Under
+    /// another key they would not open.
+    public func withFiles(of other: Cipher) -> Cipher {
+        guard key == other.key, organizationID == other.organizationID,
+            attachmentIDs != other.attachmentIDs
+        else { return self }
+        var edit = JSON.Edit(document)
+        edit.put(other["attachments"]?.raw ?? .null, at: "attachments")
+        return Cipher(edit)
+    }
+
     /// The same key, which somebody else has wrapped: what is sealed with it stays as it is.
     private func wearing(_ other: Cipher) -> Cipher {
         var edit = JSON.Edit(withoutFiles.document)

@@ -1,0 +1,94 @@
+import EmbeddedUpstream
+import HTTP
+import JSON
+import Testing
+
+@testable import Host
+
+/// Files and organisations are upstream's work, whatever waits of the item that they belong to.
+@Suite(.timeLimit(.minutes(1)))
+struct PendingFilesTests {
+    @Test func `a file that comes while its item has an edit pending is shown and can be read`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let kept = try await guest.upload([1], "first", "/attachment?itemid=\(id)")
+            #expect(kept.isSuccess, "\(kept.text)")
+            var fault = Fault(.answer(.refusal(500, "no"), isCarriedOut: false), on: .updateCipher)
+            fault.times = nil
+            await upstream.inject(fault)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            #expect(edited.headers["Holdfast-Disposition"] == "queued")
+            let up = try await guest.upload([1, 2, 3], "second", "/attachment?itemid=\(id)")
+            #expect(up.data?["name"]?.string == "y", "\(up.text)")
+            let files = up.data?["attachments"]?.array.map(Array.init) ?? []
+            #expect(files.compactMap { $0["fileName"]?.string }.sorted() == ["first", "second"])
+            let second = try #require(files.first { $0["fileName"]?.string == "second" })
+            let path = "/object/attachment/\(try #require(second["id"]?.string))?itemid=\(id)"
+            #expect(try await guest.get(path).body == [1, 2, 3])
+            #expect(try await guest.delete(path).isSuccess)
+            let left = try await guest.get("/object/item/\(id)").data
+            #expect(left?["attachments"]?.array?.count == 1)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `what upstream has not got yet gets no file and goes to no organisation`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1], "f", "/attachment?itemid=\(id)")
+            let moved = try await guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]")
+            for reply in [up, moved] {
+                #expect(reply.status == .badRequest)
+                #expect(reply.message?.contains("not reached the server") == true)
+            }
+        }
+    }
+
+    @Test func `T-36 what goes to an organisation with its pending edit leaves no copy`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let (organization, collection) = try await guest.stage.addOrganization()
+            _ = try await guest.post("/sync?force=true")
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let refusal = Fault.Effect.answer(.refusal(500, "no"), isCarriedOut: false)
+            await upstream.inject(Fault(refusal, on: .updateCipher))
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            #expect(edited.headers["Holdfast-Disposition"] == "queued")
+            let moved = try await guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]")
+            #expect(moved.data?["organizationId"]?.string == organization, "\(moved.text)")
+            for _ in 0..<500 where try await !guest.get("/pending").elements.isEmpty {
+                _ = try await guest.post("/sync")
+            }
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            let items = try await guest.get("/list/object/items").elements
+            #expect(items.map { $0["name"]?.string } == ["y"])
+            #expect(items.first?["organizationId"]?.string == organization)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `of a change without content no copy can be kept, and that is said`() async throws {
+        try await HostVenue().open { guest async throws in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(try await guest.delete("/object/item/\(id)").isSuccess)
+            let change = try #require(try await guest.get("/pending").elements.first)
+            let changeID = try #require(change["id"]?.string)
+            let copy = try await guest.post("/pending/\(changeID)/save-copy")
+            #expect(copy.status == .badRequest)
+            #expect(copy.message == "This change has no content of which a copy could be kept.")
+            #expect(try await guest.get("/pending").elements.count == 1)
+        }
+    }
+}
