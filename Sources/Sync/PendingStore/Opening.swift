@@ -127,13 +127,18 @@ extension Store {
             )
         }
         let store = Store(database, directory, options.limits, time: time, chance: chance)
-        try await store.prepare()
+        do throws(StoreError) {
+            try await store.prepare()
+        } catch {
+            // On a full disk all can be read, and the first probe that succeeds makes up for it.
+            guard error.isForWantOfRoom else { throw error }
+        }
         return store
     }
 
     /// Counts anew, because a count that is wrong would refuse every change to what it counts, and
     /// then lands what was in flight.
-    private func prepare() async throws(StoreError) {
+    func prepare() async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             if mutated(.forgetsInFlight) {
                 try db.execute("DELETE FROM pending_change WHERE state = 'inFlight'")
@@ -146,6 +151,7 @@ extension Store {
                 """
             )
         }
+        isPrepared.withLock { $0 = true }
     }
 
     static func wrapping<Answer>(

@@ -27,6 +27,8 @@ public final class Store: Sendable {
     let directory: StateDirectory?
     let time: any Timekeeper
     private let acceptance = Lock(Acceptance())
+    /// Whether what the last process left behind was seen to.
+    let isPrepared = Lock(false)
     let copying = JointWork()
 
     init(
@@ -101,6 +103,7 @@ extension Store {
 
     /// Writes something harmless. When that is kept, edits are taken again.
     public func probe() async throws(StoreError) {
+        if !isPrepared.withLock(\.self) { try await prepare() }
         try await write { (db) throws(DatabaseError) in
             try db.execute(
                 """

@@ -141,6 +141,34 @@ struct Workload {
         try await shelf.store.close()
     }
 
+    @Test func `what is opened on a full disk is read, and edited once there is room`()
+        async throws
+    {
+        let disk = FaultyDisk(seed: 7)
+        let first = try await Shelf(on: disk)
+        try await first.add("kept")
+        try await first.byHand("UPDATE pending_change SET state = 'inFlight', due_ticks = NULL")
+        disk.cut()
+        disk.powerOn()
+        disk.fail([.write, .sync], at: 1, error: ENOSPC)
+        let store = try await Shelf.open(on: disk)
+        func states() throws -> [PendingChange.State] {
+            try store.reader.changes(of: Shelf.user).map(\.summary.state)
+        }
+        #expect(!store.isAccepting)
+        #expect(try states() == [.inFlight])
+        guard case .database(let cause) = await refusal({ try await store.probe() }) else {
+            Issue.record("A full disk took a probe.")
+            return
+        }
+        #expect(cause.trouble == .diskFull)
+        disk.heal()
+        try await store.probe()
+        #expect(store.isAccepting)
+        #expect(try states() == [.ready])
+        try await store.close()
+    }
+
     @Test(arguments: [(ENOSPC, Trouble.diskFull), (EIO, .inputOutput), (EROFS, .readOnly)])
     func `what a disk refuses is named, with what can be done about it`(
         _ code: Int32,

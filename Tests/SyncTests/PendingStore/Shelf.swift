@@ -39,17 +39,26 @@ struct Shelf {
         seed: UInt64 = 1,
         time: any Timekeeper = SystemTimekeeper()
     ) async throws(StoreError) {
+        store = try await Self.open(on: disk, seed: seed, time: time)
+        scratch = nil
+        try await signIn("user-1")
+    }
+
+    /// Without anybody signed in: that would be a write.
+    static func open(
+        on disk: FaultyDisk,
+        seed: UInt64 = 1,
+        time: any Timekeeper = SystemTimekeeper()
+    ) async throws(StoreError) -> Store {
         var options = Store.Options()
         options.database.vfs = disk.vfs
-        store = try await Store.open(
+        return try await Store.open(
             "holdfast.db",
             nil,
             options,
             time: time,
             chance: SeededChance(seed: seed)
         )
-        scratch = nil
-        try await signIn("user-1")
     }
 
     /// An account that is there already stays as it is.
