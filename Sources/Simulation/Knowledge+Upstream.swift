@@ -150,7 +150,9 @@ extension Knowledge {
         }
         // What was shown to a person and what has taken its place bear one stamp, or upstream's clock was set
         // back in between: no client can say which of them was edited, or deleted before upstream forgot that.
-        if kind == .push || hasFallenBack, let stamp = word.stamp,
+        // Where stamps have lost digits since, it is the shorter one that was seen.
+        let stamps = [word.stamp, hasOddStamps ? item?.shownStamp : nil].compactMap(\.self)
+        if kind == .push || hasFallenBack, let stamp = stamps.min(),
             let seen = origin.stampSeen[host], stamp == seen || hasOddStamps && stamp < seen
         {
             races += 1
