@@ -90,7 +90,7 @@ extension Account: AccountDesk {
         do throws(CryptoError) {
             key = try master.unwrapUserKey(unlock.wrappedUserKey)
         } catch {
-            throw .wrongPassword
+            throw DeskRefusal(error)
         }
         let formerKeys = master.cases(of: record.formerKeys, entropy: office.surroundings.entropy)
         try await open(key)
@@ -113,11 +113,7 @@ extension Account: AccountDesk {
                 in: office.workshop
             )
         } catch {
-            switch error {
-            case .unsupported, .outOfBounds, .unknownDerivation:
-                throw .notAllowed(error.description)
-            default: throw .wrongPassword
-            }
+            throw DeskRefusal(error)
         }
     }
 

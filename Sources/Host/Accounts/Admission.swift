@@ -132,7 +132,7 @@ struct Admitted: Sendable {
     }
 
     func key() throws(DeskRefusal) -> SymmetricKey {
-        do throws(CryptoError) { return try keyCase.key() } catch { throw .wrongPassword }
+        do throws(CryptoError) { return try keyCase.key() } catch { throw DeskRefusal(error) }
     }
 }
 
@@ -192,7 +192,7 @@ private struct Entry {
                 in: office.workshop
             )
         } catch {
-            throw .notAllowed(error.description)
+            throw DeskRefusal(error)
         }
     }
 
@@ -283,7 +283,7 @@ private struct Entry {
             let key = try master.unwrapUserKey(unlock.wrappedUserKey)
             keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
         } catch {
-            throw .wrongPassword
+            throw DeskRefusal(error)
         }
         return Admitted(
             server: server,

@@ -68,6 +68,17 @@ extension DeskRefusal {
         }
     }
 
+    /// Why a password does not open what it should. Most often it is another one.
+    init(_ error: CryptoError) {
+        switch error {
+        case .unsupported, .outOfBounds, .unknownDerivation, .libraryFailed:
+            self = .notAllowed(error.description)
+        case .malformed, .wrongFamily, .downgrade, .keyWithoutMAC, .notAuthentic, .undecryptable,
+            .notText, .keyLength, .keyUnreadable, .noSecret, .tooLong:
+            self = .wrongPassword
+        }
+    }
+
     init(_ refusal: Repository.Refusal) {
         switch refusal {
         case .locked: self = .locked

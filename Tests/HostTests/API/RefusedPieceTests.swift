@@ -1,3 +1,5 @@
+import Bitwarden
+import Crypto
 import EmbeddedUpstream
 import HTTP
 import JSON
@@ -43,6 +45,38 @@ struct RefusedPieceTests {
             let list = try await guest.get("/list/object/items?organizationid=\(organization)")
             #expect(list.names == ["shared"])
         }
+    }
+
+    @Test func `an account of version 2 is called that, and its password is not called wrong`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            let master = try MasterKey(
+                password: Secret(utf8: stage.password),
+                salt: KeyDerivation.salt(server: nil, email: HostVenue.email),
+                derivation: KeyDerivation(stage.newcomer.registration.settings)
+            )
+            let wrapped = JSON.Raw(
+                try Sealer(master.stretched()).seal(String(repeating: "k", count: 70))
+            )
+            let unlock: JSON.Path = [
+                "UserDecryptionOptions", "MasterPasswordUnlock", "MasterKeyEncryptedUserKey",
+            ]
+            let changes = [unlock, ["Key"]].map { Reshaping($0, .set(wrapped)) }
+            await upstream.inject(Fault(.reshape(changes), on: .token))
+            let body = """
+                {"email":"\(HostVenue.email)","password":"\(stage.password)",\
+                "server":"\(stage.server)"}
+                """
+            let refused = try await guest.post("/accounts", body)
+            #expect(refused.status == .badRequest)
+            #expect(refused.message?.contains("version 2 encryption") == true, "\(refused.text)")
+            #expect(try await guest.post("/accounts", body).isSuccess)
+        }
+        try await venue.open { _ in }
     }
 
     /// - Returns: Where the file is read.
