@@ -98,7 +98,7 @@ b.board('holdfast-mesh', 'Mesh', 'The services of the host and the channels betw
     ),
     b.graph(
       'Stopped early',
-      'Syncs that took nothing over although upstream answered. Pending is the rule of the early abort; the others are guards.',
+      'Syncs that took nothing over. Pending is the rule of the early abort; the others are guards.',
       'short',
       [b.query('sum by (reason) (%s)' % b.increase('holdfast_sync_aborts_total'), '{{reason}}')]
     ) + b.stacked,

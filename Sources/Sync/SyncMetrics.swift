@@ -128,7 +128,7 @@ public final class SyncMetrics: Sendable {
         aborts = registry.register(
             .counter(
                 "holdfast_sync_aborts_total",
-                "Syncs that took nothing over although upstream answered, by reason."
+                "Syncs that took nothing over, by reason."
             ),
             by: Label("reason")
         )

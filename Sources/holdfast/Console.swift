@@ -13,31 +13,42 @@ struct Console: Sendable {
     var showProgress: (@Sendable (String) -> Void)?
     /// All of the standard input.
     var input: @Sendable () throws(SystemError) -> [UInt8] = Console.readInput
+    /// Why an answer did not get where it was to go, if one did not.
+    var loss: @Sendable () -> SystemError? = { nil }
 
     private static func readInput() throws(SystemError) -> [UInt8] {
         try Files.read("/dev/stdin")
     }
 
-    static let terminal = Console(
-        answer: { write($0 + "\n", to: STDOUT_FILENO) },
-        complain: { write($0 + "\n", to: STDERR_FILENO) },
-        isForPeople: isatty(STDOUT_FILENO) == 1,
-        isColoured: isatty(STDOUT_FILENO) == 1 && Environment.current["NO_COLOR"] == nil,
-        showProgress: isatty(STDERR_FILENO) == 1 ? replaceLine : nil
-    )
-
-    private static let replaceLine: @Sendable (String) -> Void = {
-        write("\r\u{1B}[K" + $0, to: STDERR_FILENO)
+    static func terminal() -> Console {
+        let loss = Lock<SystemError?>(nil)
+        return Console(
+            answer: { text in
+                guard let code = write(text + "\n", to: STDOUT_FILENO) else { return }
+                loss.withLock { $0 = $0 ?? SystemError("standard output", code: code) }
+            },
+            complain: { _ = write($0 + "\n", to: STDERR_FILENO) },
+            isForPeople: isatty(STDOUT_FILENO) == 1,
+            isColoured: isatty(STDOUT_FILENO) == 1 && Environment.current["NO_COLOR"] == nil,
+            showProgress: isatty(STDERR_FILENO) == 1 ? replaceLine : nil,
+            loss: { loss.withLock(\.self) }
+        )
     }
 
-    /// A reader that went away is no reason to fail: nobody is there to hear of it.
-    private static func write(_ text: String, to descriptor: Int32) {
+    private static let replaceLine: @Sendable (String) -> Void = {
+        _ = write("\r\u{1B}[K" + $0, to: STDERR_FILENO)
+    }
+
+    /// - Returns: What went wrong. A reader that went away is no reason to fail: nobody is there to hear of
+    ///   it.
+    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
         var rest = Array(text.utf8)[...]
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return }
+            if count <= 0 { return errno == EPIPE ? nil : errno }
             rest = rest.dropFirst(count)
         }
+        return nil
     }
 }

@@ -17,7 +17,7 @@ struct Holdfast {
         let isHost = commands.contains { $0.awaitsSignals && $0.name == words.first }
         if isHost { Signals.block() } else { signal(SIGPIPE, SIG_IGN) }
         let status = runBlocking {
-            await Holdfast(commands: commands, console: .terminal).run(words)
+            await Holdfast(commands: commands, console: .terminal()).run(words)
         }
         exit(status.rawValue)
     }
@@ -28,7 +28,9 @@ struct Holdfast {
     func run(_ words: [String]) async -> ExitStatus {
         do {
             try await carryOut(try CommandLineParser(commands: commands).parse(words))
-            return .success
+            guard let loss = console.loss() else { return .success }
+            console.complain("holdfast: \(loss)")
+            return .failure
         } catch {
             console.complain("holdfast: \(error.message)")
             return error.status

@@ -22,6 +22,17 @@ struct ProgramTests {
         #expect(child.complaint.isEmpty)
     }
 
+    @Test func `an answer that cannot be written is a failure, and one that nobody reads is none`()
+        throws
+    {
+        let program = Child.productsDirectory + "/holdfast"
+        let full = try Child.run("/bin/sh", ["-c", "'\(program)' --version > /dev/full"])
+        #expect(full.status == 1)
+        #expect(full.complaint == "holdfast: standard output: No space left on device\n")
+        let unread = try Child.run("/bin/sh", ["-c", "'\(program)' help | true"])
+        #expect(unread.status == 0 && unread.complaint.isEmpty)
+    }
+
     @Test(arguments: ["", "--frobnicate", "frobnicate"])
     func `a misuse is one clear line on standard error and status 64`(_ word: String) throws {
         let child = word.isEmpty ? try holdfast() : try holdfast(word)

@@ -12,13 +12,25 @@ public struct HostKey: Sendable {
     /// Reads the key, or makes it at the first start.
     public init(at path: String, entropy: any Entropy = SystemEntropy()) throws {
         if let text = try Self.read(path) {
-            sealer = Sealer(try SymmetricKey(base64: text), entropy: entropy)
+            guard let key = try? SymmetricKey(base64: text) else {
+                throw DamagedHostKey(path: path)
+            }
+            sealer = Sealer(key, entropy: entropy)
             return
         }
         let bytes = Secret(random: SymmetricKey.count, from: entropy)
         let text = bytes.withUnsafeBytes { Base64.text(of: Array($0)) }
         try Files.replace(path, with: Array(text.utf8))
         sealer = Sealer(try SymmetricKey(bytes), entropy: entropy)
+    }
+
+    private struct DamagedHostKey: Error, CustomStringConvertible {
+        let path: String
+
+        var description: String {
+            "\(path) is no key, so the sessions that it has sealed cannot be opened. Put it back from a"
+                + " backup; or remove it, and have every account sign in again."
+        }
     }
 
     private static func read(_ path: String) throws -> String? {

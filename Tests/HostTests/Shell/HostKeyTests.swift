@@ -1,0 +1,31 @@
+import Crypto
+import System
+import TestSupport
+import Testing
+
+@testable import Host
+
+@Suite struct HostKeyTests {
+    @Test func `a key is made once, and opens what it has sealed`() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("host.key")
+        let sealed = try HostKey(at: path).sealer.seal("token")
+        #expect(try HostKey(at: path).sealer.open(sealed) == "token")
+    }
+
+    @Test(arguments: ["", "no key", "c2hvcnQ="])
+    func `a key that is none is named, stays as it is, and nothing is sealed with another`(
+        _ text: String
+    ) throws {
+        let scratch = try Scratch()
+        let path = scratch.file("host.key")
+        try Files.replace(path, with: Array(text.utf8))
+        do {
+            _ = try HostKey(at: path)
+            Issue.record("It was taken for a key.")
+        } catch {
+            #expect("\(error)".hasPrefix("\(path) is no key"))
+        }
+        #expect(try Files.read(path) == Array(text.utf8))
+    }
+}
