@@ -216,6 +216,26 @@ struct HostStage: Stage {
         return (organization, collection)
     }
 
+    /// Under the owner's key, as it was done before files had keys of their own.
+    func attachElsewhere(
+        _ content: [UInt8],
+        named name: String,
+        to id: String
+    ) async throws -> String {
+        let (device, keys) = (try await device(), try keys())
+        let sealed = try keys.user.seal(buffer: content)
+        let request = AttachmentRequest(
+            key: try keys.user.wrap(SymmetricKey(from: SystemEntropy())),
+            fileName: try keys.user.seal(name),
+            size: sealed.count
+        )
+        let upload = try await device.announceAttachment(request, to: id)
+        let pieces = Lock([sealed])
+        let source = FileSource(length: sealed.count) { pieces.withLock { $0.popLast() } }
+        try await device.upload(source, as: upload)
+        return upload.attachmentID
+    }
+
     /// From now on every session of the account has ended.
     func endSessions() async throws {
         let device = try await device()

@@ -79,6 +79,64 @@ struct RefusedPieceTests {
         try await venue.open { _ in }
     }
 
+    /// What a server says to whoever has to bring a second factor.
+    private static func challenge(_ providers: [Int]) -> Fault.Effect {
+        let names = providers.map { #""\#($0)":null"# }.joined(separator: ",")
+        let body = """
+            {"error":"invalid_grant","error_description":"Two factor required.",\
+            "TwoFactorProviders2":{\(names)}}
+            """
+        return .answer(.json(400, body), isCarriedOut: false)
+    }
+
+    @Test(
+        arguments: [
+            ([1], "", 1), ([0, 1], "", 0), ([0, 1], #","twoFactorProvider":1"#, 1),
+            ([1], #","twoFactorToken":"123456","twoFactorProvider":1"#, 0), ([0], "", 0),
+        ]
+    )
+    func `the code that is mailed is asked for by whoever can do nothing else or has chosen it`(
+        _ providers: [Int],
+        _ choice: String,
+        _ mails: Int
+    ) async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            await upstream.inject(Fault(Self.challenge(providers), on: .token))
+            let mail = Fault.Effect.answer(.json(200, "{}"), isCarriedOut: false)
+            let number = await upstream.inject(Fault(mail, on: .secondFactor))
+            let body = """
+                {"email":"\(HostVenue.email)","password":"\(stage.password)",\
+                "server":"\(stage.server)"\(choice)}
+                """
+            let refused = try await guest.post("/accounts", body)
+            #expect(refused.status == .badRequest, "\(refused.text)")
+            #expect(refused.message?.contains("Two-factor") == true, "\(refused.text)")
+            #expect(await upstream.hits(number) == mails)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `a file from before 2018 has no key of its own, and opens under its owner's`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let file = try await stage.attachElsewhere([4, 5, 6], named: "old", to: id)
+            let place: JSON.Path = ["ciphers", .element(0), "attachments", .element(0), "key"]
+            await upstream.inject(Fault(.reshape([Reshaping(place, .remove)]), on: .sync))
+            #expect(try await guest.post("/sync?force=true").isSuccess)
+            let read = try await guest.get("/object/attachment/\(file)?itemid=\(id)")
+            #expect(read.body == [4, 5, 6], "\(read.text)")
+        }
+        try await venue.open { _ in }
+    }
+
     /// - Returns: Where the file is read.
     private static func attach(_ bytes: [UInt8], _ guest: Guest) async throws -> String {
         let id = try await guest.make(#"{"type":1,"name":"x"}"#)
