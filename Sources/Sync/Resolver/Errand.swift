@@ -32,6 +32,8 @@ struct Errand {
     var conflict: (kind: Situation.Conflict, winner: Side)?
     var done: Set<Deed> = []
     var isCreated = false
+    /// What upstream had, before it denied that and it was made again.
+    var denied: Cipher?
     var isAdopted = false
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.

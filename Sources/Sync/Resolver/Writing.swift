@@ -158,11 +158,11 @@ extension Errand {
         }
     }
 
-    /// What upstream may make yet of attempts that it never answered.
+    /// What upstream may make yet of attempts that it never answered, or has and denies.
     private func strays(keeping cipherID: String?) -> [Stray] {
         // What became of the last is written down only with the next.
         let attempts = conclusion == nil ? change.attempts[...] : change.attempts.dropLast()
-        return attempts.compactMap { attempt in
+        let unanswered = attempts.compactMap { attempt -> Stray? in
             guard attempt.outcome == .unknown else { return nil }
             switch attempt.kind {
             case .create, .update:
@@ -171,6 +171,8 @@ extension Errand {
             case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
             }
         }
+        guard let denied else { return unanswered }
+        return unanswered + [Stray(denied.fingerprint, keeperID: cipherID)]
     }
 
     private func tell(_ note: ResolutionNote, _ cipherID: String) {

@@ -334,6 +334,24 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 what was edited while upstream and its list denied it is there once afterwards`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.missing, on: .readCipher))
+            await world.server.inject(Fault(.keepOnly(0), on: .sync))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let left = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
+            #expect(left.map { $0.login?.password } == ["mine"])
+        }
+    }
+
     /// A list comes and is believed.
     private static func take(
         _ fetched: Fetched,
