@@ -22,7 +22,6 @@ final class World: Sendable {
 
     private struct State {
         var isCalm = false
-        /// The item that upstream refuses to change.
         var poison: Poison?
     }
 

@@ -46,7 +46,7 @@ struct Console: Sendable {
         while !rest.isEmpty {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
-            if count <= 0 { return errno == EPIPE ? nil : errno }
+            if count < 0 { return errno == EPIPE ? nil : errno }
             rest = rest.dropFirst(count)
         }
         return nil

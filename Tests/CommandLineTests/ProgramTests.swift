@@ -29,7 +29,13 @@ struct ProgramTests {
         let full = try Child.run("/bin/sh", ["-c", "'\(program)' --version > /dev/full"])
         #expect(full.status == 1)
         #expect(full.complaint == "holdfast: standard output: No space left on device\n")
-        let unread = try Child.run("/bin/sh", ["-c", "'\(program)' help | true"])
+        // The reader is gone before there is anything to read.
+        let script = """
+            set -o pipefail; mkfifo "$1/gone"
+            { read < "$1/gone"; '\(program)' help; } | { exec <&-; echo > "$1/gone"; }
+            """
+        let scratch = try Scratch()
+        let unread = try Child.run("/bin/bash", ["-c", script, "bash", scratch.path])
         #expect(unread.status == 0 && unread.complaint.isEmpty)
     }
 

@@ -110,6 +110,18 @@ public struct Elsewhere: Sendable {
         _ = try await account.archive(id)
     }
 
+    /// The file's name is there then, and its content on its way.
+    public func attach(_ name: String, to id: String) async throws {
+        world.time.pass(.seconds(10))
+        let sealer = try await item(id).cipher.sealer(in: ring, entropy: world.chance)
+        let request = AttachmentRequest(
+            key: try sealer.wrap(SymmetricKey(from: world.chance)),
+            fileName: try sealer.seal(name),
+            size: 1_000
+        )
+        _ = try await account.announceAttachment(request, to: id)
+    }
+
     /// A call that the client has no words for.
     ///
     /// - Returns: The id of what was made.

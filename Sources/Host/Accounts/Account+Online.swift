@@ -43,13 +43,11 @@ extension Account {
 
     /// The same where upstream has to have it.
     func sent(_ itemID: String) async throws(DeskRefusal) -> (id: String, item: Item) {
-        guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
-            throw .notFound
+        let owned = try await owned(itemID)
+        guard try await item(itemID)?.mark.changes.contains(.create) != true else {
+            throw .notAllowed("This item has not reached the server yet.")
         }
-        guard !viewed.mark.changes.contains(.create) else {
-            throw .notAllowed("This item has not reached the server yet. Sync first.")
-        }
-        return (cipherID, viewed.item)
+        return owned
     }
 
     // MARK: Sharing
@@ -108,15 +106,15 @@ extension Account {
         }
         let taken = try await take(changed)
         guard taken.mark != .clean else { return taken }
-        return try await settlePending(of: cipherID) ?? taken
+        await settlePending(of: cipherID)
+        return (try? await self.item(cipherID)) ?? taken
     }
 
     /// What was pending went along. A run finds that out, and until then it would hide what upstream has.
-    private func settlePending(of cipherID: String) async throws(DeskRefusal) -> ViewedItem? {
+    private func settlePending(of cipherID: String) async {
         let lane = Lane(userID: id, cipherID: cipherID)
-        let pending = try office.read { reader throws(StoreError) in try reader.change(in: lane) }
-        if let pending { _ = try? await retry(pending.summary.id) }
-        return try await item(cipherID)
+        guard let pending = try? office.store.reader.change(in: lane) else { return }
+        _ = try? await retry(pending.summary.id)
     }
 
     // MARK: Folders

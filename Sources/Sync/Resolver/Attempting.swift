@@ -75,7 +75,7 @@ extension Errand {
             )
         case .doubt(let note), .unfit(let note):
             return try await unanswered(Setback(.malformed(note.message), operation: "send"))
-        case .setback(let setback):
+        case .setback(let setback), .unlisted(let setback):
             conclude(setback)
             if !mutated(.refusesUnanswered), setback.letsAnEditWait || setback.mayHaveLanded {
                 return try await unanswered(setback)
@@ -93,7 +93,7 @@ extension Errand {
         switch halt {
         // The caller need not wait for what a run does.
         case .store: return .landed
-        case .setback, .wait, .behind, .doubt, .unfit, .overtaken:
+        case .setback, .unlisted, .wait, .behind, .doubt, .unfit, .overtaken:
             return try await overtaken(by: halt)
         }
     }
@@ -102,7 +102,7 @@ extension Errand {
     private mutating func overtaken(by halt: Halt) async throws(StoreError) -> Attempted {
         switch halt {
         case .store(let error): throw error
-        case .setback(let setback):
+        case .setback(let setback), .unlisted(let setback):
             conclude(setback)
             try await writeConclusion()
         case .wait, .behind, .doubt, .unfit, .overtaken: break

@@ -13,6 +13,7 @@ struct Desk: Sendable {
     let urgency: Urgency
     let listing: Listing
     let lanes: Lanes
+    let stumbles: Stumbles
 
     var now: Moment { surroundings.now }
 
@@ -39,7 +40,7 @@ struct Desk: Sendable {
             _ = try await upstream.revision(.insistent)
             return true
         } catch {
-            return error.failureClass != .batch
+            return false
         }
     }
 

@@ -16,7 +16,10 @@ struct Errand {
 
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
-        didSet { if conclusion != nil { isUnderWay = false } }
+        didSet {
+            if conclusion != nil { isUnderWay = false }
+            if conclusion == .accepted { desk.stumbles.took() }
+        }
     }
     /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
     /// concluded by nobody who only asked.
@@ -367,7 +370,7 @@ struct Errand {
         do throws(Setback) {
             return try await desk.list()
         } catch {
-            throw .setback(error)
+            throw .unlisted(error)
         }
     }
 

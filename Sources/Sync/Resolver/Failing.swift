@@ -7,15 +7,20 @@ extension Errand {
     enum Failure {
         /// Nobody could have done better: the run is over, and this counts for nothing.
         case ofTheRun(Setback)
-        /// It waits, or was set aside.
-        case ofTheChange
+        /// It waits, or was set aside. Where that is not certain, others that fail alike may prove it wrong.
+        case ofTheChange(isCertain: Bool)
         /// There is nothing left to do; somebody else has done it.
         case none
     }
 
     /// Writes down what the failure means for the change: when it is tried again, or that it is set
     /// aside.
-    mutating func fail(_ halt: Halt) async throws(StoreError) -> Failure {
+    ///
+    /// - Parameter mayBeTheOne: Whether no other one has failed in this run although upstream answered.
+    mutating func fail(
+        _ halt: Halt,
+        mayBeTheOne: () -> Bool
+    ) async throws(StoreError) -> Failure {
         switch halt {
         case .overtaken: return .none
         case .store(let error): throw error
@@ -27,40 +32,56 @@ extension Errand {
             try await backOff(note, .other)
         case .unfit(let note):
             try await quarantine(note)
+        case .unlisted(let setback):
+            conclude(setback)
+            return try await giveWay(to: setback)
         case .setback(let setback):
             conclude(setback)
-            switch setback.failureClass {
-            case .batch:
-                guard await isAlone(with: setback) else {
-                    try await release(setback)
-                    return .ofTheRun(setback)
+            let verdict = setback.mayBeOfOne ? desk.stumbles.failed(change.id) : .open
+            switch (setback.failureClass, verdict) {
+            case _ where mutated(.poisonStops): return try await giveWay(to: setback)
+            case (.batch, .open):
+                guard await isAlone(with: setback, mayBeTheOne) else {
+                    return try await giveWay(to: setback)
                 }
+                try await waitAlone(because: setback)
+            case (.batch, .known):
+                try await waitAlone(because: setback)
+            case (.batch, .proven), (.transient, _):
                 try await backOff(FailureNote(setback), setback.reason.retryCause)
-            case .transient:
-                try await backOff(FailureNote(setback), setback.reason.retryCause)
-            case .permanent:
+                return .ofTheChange(isCertain: verdict != .open)
+            case (.permanent, _):
                 let note = FailureNote(setback)
-                if mutated(.poisonStops) {
-                    try await release(setback)
-                    return .ofTheRun(setback)
-                }
                 if change.lastFailure?.isRefusal == true {
                     try await quarantine(note)
                 } else {
                     try await backOff(note, setback.reason.retryCause)
                 }
+                return .ofTheChange(isCertain: false)
             }
         }
-        return .ofTheChange
+        return .ofTheChange(isCertain: true)
     }
 
-    /// Whether upstream answers others where this has failed again. The first time that is not asked: most
-    /// often it is away.
-    private func isAlone(with setback: Setback) async -> Bool {
-        guard setback.mayBeOfOne, change.lastFailure != nil, !mutated(.poisonStops) else {
-            return false
-        }
+    private mutating func giveWay(to setback: Setback) async throws(StoreError) -> Failure {
+        try await release(setback)
+        return .ofTheRun(setback)
+    }
+
+    /// Whether only this one is known to fail, again, and upstream answers. Who is banned is to keep still, and
+    /// asks nothing.
+    private func isAlone(with setback: Setback, _ mayBeTheOne: () -> Bool) async -> Bool {
+        guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)),
+            change.lastFailure != nil, mayBeTheOne()
+        else { return false }
         return await desk.isAnswered()
+    }
+
+    /// By itself, while the run goes on. That counts for nothing: nobody knows whether anything else would be
+    /// taken.
+    private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
+        let least = setback.mayHaveLanded ? Self.patience : Self.shortestPause
+        try await putOff(FailureNote(setback), setback.reason.retryCause, atLeast: least)
     }
 
     /// Leaves it as it was before. What may have landed is not looked for too early.
@@ -90,22 +111,33 @@ extension Errand {
     /// The list that comes after the second of these has been the same for long enough. While upstream
     /// goes on to contradict its list, it is asked ever less often.
     private mutating func thinkTwice() async throws(StoreError) {
-        var note = FailureNote.behind
+        try await putOff(.behind, .other, atLeast: Belief.secondThought / 2 + 1)
+    }
+
+    /// Waits half as long as this has lasted already.
+    private mutating func putOff(
+        _ note: FailureNote,
+        _ cause: SyncMetrics.RetryCause,
+        atLeast least: Int64
+    ) async throws(StoreError) {
+        var note = note
         let last = change.lastFailure
         let since = last?.kind == note.kind ? last?.since ?? desk.now : desk.now
         note.since = since
         let seconds = (desk.now.ticks - since.ticks) / Moment.ticksPerSecond
-        let pause = min(max(seconds / 2, Belief.secondThought / 2 + 1), Self.longestPause)
+        let pause = min(max(seconds / 2, least), Self.longestPause)
         // What upstream refuses twice is set aside, whatever comes in between.
         let isRefused = last?.isRefusal == true
         try await postpone(
             until: desk.now.advanced(bySeconds: pause),
-            .other,
+            cause,
             because: isRefused ? nil : note
         )
     }
 
-    /// In seconds; half of what a change that fails waits at most.
+    /// In seconds.
+    private static let shortestPause: Int64 = 5
+    /// Half of what a change that fails waits at most.
     private static let longestPause: Int64 = 450
 
     private mutating func backOff(

@@ -3,6 +3,8 @@ internal import Vault
 /// What keeps a change from being brought upstream, for now or for good.
 enum Halt: Error {
     case setback(Setback)
+    /// The list cannot be had, which is nobody's own trouble.
+    case unlisted(Setback)
     /// Not before then, and it counts as no failure.
     case wait(until: Moment)
     /// Upstream shows an earlier state than it did. The list that comes next says whether it has gone back
@@ -20,7 +22,7 @@ enum Halt: Error {
     var isAnsweredByList: Bool {
         switch self {
         case .behind, .doubt: true
-        case .setback, .wait, .unfit, .overtaken, .store: false
+        case .setback, .unlisted, .wait, .unfit, .overtaken, .store: false
         }
     }
 }

@@ -206,7 +206,10 @@ extension Errand {
             throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
         }
         isCreated = outcome == .recreated
-        if isCreated { denied = try known(lane).flatMap { try? Cipher($0.json) } }
+        if isCreated {
+            let json = try known(lane)?.json ?? change.baseCopy
+            denied = json.flatMap { try? Cipher($0) }
+        }
         fresh = answer
         let state = ItemState(answer, isCertain: true)
         if change.intent.nextDeed(over: state, holdsContent: true, done: done) == nil {

@@ -1,6 +1,5 @@
 public import Crypto
 public import Messaging
-internal import System
 public import Vault
 
 /// Brings an account's pending changes upstream, one by one.
@@ -16,8 +15,7 @@ public final class Resolver: Service {
     let keys: Keyholder
     let lanes: Lanes
     let surroundings: Surroundings
-    /// Over which changes runs have ended. They come last, so that they keep nobody else.
-    let stumblers = Lock<Set<String>>([])
+    let stumbles = Stumbles()
     private let mailbox = Mailbox<Message>(name: "resolver")
 
     /// - Parameter lanes: The account's, shared with whoever records its edits.

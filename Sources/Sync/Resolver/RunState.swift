@@ -14,8 +14,8 @@ final class RunState: Sendable {
         var report = RunReport()
         var serverError: Suspicion?
         var isServerDown = false
-        /// Whom upstream fails, while it answers others.
-        var loners: [Suspicion] = []
+        /// Whether one waits by itself because upstream answers others.
+        var hasLoner = false
         var refusals: [Suspicion] = []
         var refusal: Setback?
     }
@@ -30,8 +30,6 @@ final class RunState: Sendable {
     }
 
     var report: RunReport { state.withLock(\.report) }
-
-    var isStopped: Bool { state.withLock { $0.report.stop != nil } }
 
     var hasMore: Bool { state.withLock { hasMore($0) } }
 
@@ -80,12 +78,21 @@ final class RunState: Sendable {
         }
     }
 
-    /// Upstream answers others, and not this one. If nothing else gets through either, it is everybody's.
-    func suspectLoner(_ suspicion: Suspicion, _ setback: Setback) {
+    /// Upstream fails altogether.
+    ///
+    /// - Returns: Who is to be acquitted.
+    func serverFailed() -> Suspicion? {
         state.withLock { state in
-            state.loners.append(suspicion)
-            guard state.loners.count > 1, state.report.settled == 0 else { return }
-            state.report.stop = state.report.stop ?? setback
+            defer { state.isServerDown = true }
+            return state.isServerDown ? nil : state.serverError
+        }
+    }
+
+    /// - Returns: Whether nobody has before.
+    func takesLonersPlace() -> Bool {
+        state.withLock { state in
+            defer { state.hasLoner = true }
+            return !state.hasLoner
         }
     }
 
@@ -100,17 +107,12 @@ final class RunState: Sendable {
         }
     }
 
-    /// Whom nothing is to be counted against after all, because upstream forbade everything, or nothing
-    /// got through.
+    /// Whom nothing is to be counted against after all, because upstream forbade everything.
     func acquitted() -> [Suspicion] {
         state.withLock { state in
-            var acquitted: [Suspicion] = []
-            if state.refusals.count > 1, isAboutAll(state) {
-                state.report.stop = state.report.stop ?? state.refusal
-                acquitted += state.refusals
-            }
-            let isBlocked = state.report.stop != nil && state.report.settled == 0
-            return isBlocked ? acquitted + state.loners : acquitted
+            guard state.refusals.count > 1, isAboutAll(state) else { return [] }
+            state.report.stop = state.report.stop ?? state.refusal
+            return state.refusals
         }
     }
 

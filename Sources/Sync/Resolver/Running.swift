@@ -35,15 +35,16 @@ extension Resolver {
         return report
     }
 
+    /// Whoever has stumbled comes last, and keeps nobody else.
     private func candidates(_ reach: Run.Reach) throws(StoreError) -> [Candidate] {
-        let stumblers = stumblers.withLock(\.self)
+        let stumblers = stumbles.changeIDs
         var pending: Set<String> = []
         let due = try reader.summaries(of: userID) { summary in
             if stumblers.contains(summary.id) { pending.insert(summary.id) }
             return isDue(summary, reach) ? Candidate(summary) : nil
         }
         if stumblers.isEmpty { return due }
-        self.stumblers.withLock { $0.formIntersection(pending) }
+        stumbles.forgetAll(but: pending)
         return due.filter { !pending.contains($0.id) } + due.filter { pending.contains($0.id) }
     }
 
@@ -78,7 +79,8 @@ extension Resolver {
             surroundings: surroundings,
             urgency: urgency,
             listing: Listing(),
-            lanes: lanes
+            lanes: lanes,
+            stumbles: stumbles
         )
     }
 
@@ -180,21 +182,23 @@ extension Resolver {
         before: PendingChange,
         _ state: RunState
     ) async throws(StoreError) {
-        let failure = try await errand.fail(halt)
-        if case .ofTheRun(let setback) = failure { state.stop(setback) }
-        guard case .setback(let setback) = halt else { return }
-        if case .ofTheChange = failure {
-            let suspicion = RunState.Suspicion(errand: errand, before: before)
-            switch (setback.failureClass, setback.reason) {
-            case (.batch, _): state.suspectLoner(suspicion, setback)
-            case (_, .unavailable):
+        let failure = try await errand.fail(halt, mayBeTheOne: state.takesLonersPlace)
+        let suspicion = RunState.Suspicion(errand: errand, before: before)
+        switch (failure, halt) {
+        case (.ofTheRun(let setback), _):
+            state.stop(setback)
+            guard case .unavailable = setback.reason else { return }
+            if let other = state.serverFailed() { try await acquit(other) }
+        case (.ofTheChange(isCertain: false), .setback(let setback)):
+            switch setback.reason {
+            case .unavailable:
                 for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
-            case (_, .rejected(let words)) where words.status == 403:
+            case .rejected(let words) where words.status == 403:
                 state.suspectRefusal(suspicion, setback)
             default: break
             }
+        case (.ofTheChange, _), (.none, _): break
         }
-        if setback.mayBeOfOne, state.isStopped { _ = stumblers.withLock { $0.insert(before.id) } }
     }
 
     private func acquit(_ suspicion: RunState.Suspicion) async throws(StoreError) {

@@ -247,17 +247,28 @@ extension SyncScheduler {
     /// sent again meanwhile and is there. What fails is done after the next refresh.
     private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
         guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
-        let ids = Set(fetched.ciphers.map(\.lane.cipherID))
+        let ciphers = Dictionary(fetched.ciphers.map { ($0.lane.cipherID, $0) }) { $1 }
         let copies = Self.copies(of: strays, among: fetched.ciphers)
         for stray in strays {
             guard let same = copies[stray.fingerprint],
-                let keeperID = stray.keeperID ?? Self.keeper(of: same), ids.contains(keeperID),
-                !isEdited(keeperID)
+                let keeperID = stray.keeperID ?? Self.keeper(of: same),
+                let keeper = ciphers[keeperID], !isEdited(keeperID)
             else { continue }
-            for copy in same where copy.cipher.isUntouched && copy.base.lane.cipherID != keeperID {
+            for copy in same where copy.base.lane.cipherID != keeperID {
+                guard Self.isExtra(copy.cipher, beside: keeper) else { continue }
                 await remove(copy.cipher, copy.base, urgency)
             }
         }
+    }
+
+    /// One that is older than the keeper was there for everybody before upstream denied it. What is in the trash
+    /// is no reason to take that away, and nothing is that would take files along.
+    private static func isExtra(_ copy: Cipher, beside keeper: BaseCipher) -> Bool {
+        guard copy.isUntouched, copy.attachmentIDs.isEmpty, copy.organizationID == nil else {
+            return false
+        }
+        guard keeper.isTrashed, let kept = try? Cipher(keeper.json) else { return true }
+        return !copy.isOlder(than: kept)
     }
 
     private typealias Copy = (base: BaseCipher, cipher: Cipher)
@@ -393,6 +404,13 @@ extension Receipt {
 }
 
 extension Cipher {
+    fileprivate func isOlder(than other: Cipher) -> Bool {
+        guard let made = creationDate.flatMap({ Revision($0) }),
+            let others = other.creationDate.flatMap({ Revision($0) })
+        else { return false }
+        return made.moment < others.moment
+    }
+
     /// Whether it is as it was made. Servers stamp both moments one after the other.
     fileprivate var isUntouched: Bool {
         guard let made = creationDate.flatMap({ Revision($0) }),

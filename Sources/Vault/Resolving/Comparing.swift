@@ -70,7 +70,9 @@ private struct Comparison {
 
     /// Whether all that is wanted went into the organisation with it.
     private var isGivenAway: Bool {
-        guard case .update(_, nil, .none) = change.intent, let wanted else { return false }
+        guard case .update(_, nil, .none) = change.intent, let wanted, isPlacedAlike(wanted),
+            (copy.archivedDate == nil) == (wanted.archivedDate == nil)
+        else { return false }
         return isSame(wanted)
     }
 

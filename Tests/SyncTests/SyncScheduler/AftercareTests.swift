@@ -352,6 +352,37 @@ import Vault
         }
     }
 
+    enum Meantime: CaseIterable {
+        case fileAttached, keeperTrashed, moved
+    }
+
+    /// What others have done to it, or with what was made in its place.
+    @Test(arguments: Personality.Name.allCases, Meantime.allCases)
+    func `what upstream denied stays if it has more to it, or is all that there is`(
+        _ personality: Personality.Name,
+        _ meantime: Meantime
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            if meantime == .fileAttached {
+                try await ada.elsewhere.attach("deed", to: id)
+                try await ada.refresh()
+            }
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.missing, on: .readCipher))
+            await world.server.inject(Fault(.keepOnly(0), on: .sync))
+            try await ada.run()
+            let made = try #require(try await ada.elsewhere.items.first { $0.id != id }?.id)
+            switch meantime {
+            case .fileAttached: break
+            case .keeperTrashed: try await ada.elsewhere.trash(made)
+            case .moved: try await ada.elsewhere.share(id)
+            }
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try await !ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+
     /// A list comes and is believed.
     private static func take(
         _ fetched: Fetched,
