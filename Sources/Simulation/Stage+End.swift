@@ -11,7 +11,7 @@ extension Stage {
         // One item that is refused for ever, or never gets there, is in nobody's way.
         guard await becomesQuiet("I11") else { return }
         if let poison = world.poison {
-            // What is not refused is set aside after a day, and till then the policy of the whole waits.
+            // What is not refused is not set aside either, and the policy of the whole waits for it.
             if poison.isRefusal || !script.isWhole { guard await staysLive() else { return } }
             world.poison = nil
             guard await becomesQuiet("I3") else { return }

@@ -16,10 +16,7 @@ struct Errand {
 
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
-        didSet {
-            if conclusion != nil { isUnderWay = false }
-            if conclusion == .accepted { desk.stumbles.took() }
-        }
+        didSet { if conclusion != nil { isUnderWay = false } }
     }
     /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
     /// concluded by nobody who only asked.

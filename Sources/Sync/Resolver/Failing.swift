@@ -7,8 +7,8 @@ extension Errand {
     enum Failure {
         /// Nobody could have done better: the run is over, and this counts for nothing.
         case ofTheRun(Setback)
-        /// It waits, or was set aside. Where that is not certain, others that fail alike may prove it wrong.
-        case ofTheChange(isCertain: Bool)
+        /// It waits, or was set aside.
+        case ofTheChange
         /// There is nothing left to do; somebody else has done it.
         case none
     }
@@ -16,10 +16,10 @@ extension Errand {
     /// Writes down what the failure means for the change: when it is tried again, or that it is set
     /// aside.
     ///
-    /// - Parameter mayBeTheOne: Whether no other one has failed in this run although upstream answered.
+    /// - Parameter mayWaitAlone: Asked at most once, where upstream is to be asked whether it answers others.
     mutating func fail(
         _ halt: Halt,
-        mayBeTheOne: () -> Bool
+        mayWaitAlone: () -> Bool
     ) async throws(StoreError) -> Failure {
         switch halt {
         case .overtaken: return .none
@@ -37,51 +37,57 @@ extension Errand {
             return try await giveWay(to: setback)
         case .setback(let setback):
             conclude(setback)
-            let verdict = setback.mayBeOfOne ? desk.stumbles.failed(change.id) : .open
-            switch (setback.failureClass, verdict) {
-            case _ where mutated(.poisonStops): return try await giveWay(to: setback)
-            case (.batch, .open):
-                guard await isAlone(with: setback, mayBeTheOne) else {
+            switch setback.failureClass {
+            case .batch:
+                guard await isAlone(with: setback, mayWaitAlone) else {
                     return try await giveWay(to: setback)
                 }
                 try await waitAlone(because: setback)
-            case (.batch, .known):
-                try await waitAlone(because: setback)
-            case (.batch, .proven), (.transient, _):
+            case .transient:
                 try await backOff(FailureNote(setback), setback.reason.retryCause)
-                return .ofTheChange(isCertain: verdict != .open)
-            case (.permanent, _):
+            case .permanent:
                 let note = FailureNote(setback)
+                if mutated(.poisonStops) { return try await giveWay(to: setback) }
                 if change.lastFailure?.isRefusal == true {
                     try await quarantine(note)
                 } else {
                     try await backOff(note, setback.reason.retryCause)
                 }
-                return .ofTheChange(isCertain: false)
             }
         }
-        return .ofTheChange(isCertain: true)
+        return .ofTheChange
     }
 
     private mutating func giveWay(to setback: Setback) async throws(StoreError) -> Failure {
+        desk.stumbles.failed(change.id)
         try await release(setback)
         return .ofTheRun(setback)
     }
 
-    /// Whether only this one is known to fail, again, and upstream answers. Who is banned is to keep still, and
-    /// asks nothing.
-    private func isAlone(with setback: Setback, _ mayBeTheOne: () -> Bool) async -> Bool {
+    /// Whether this has failed again, and upstream answers others. The first time that is not asked: most often it
+    /// is away. Nor does anybody ask who is banned, and is to keep still.
+    private func isAlone(with setback: Setback, _ mayWaitAlone: () -> Bool) async -> Bool {
         guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)),
-            change.lastFailure != nil, mayBeTheOne()
+            change.lastFailure != nil, !mutated(.poisonStops), mayWaitAlone()
         else { return false }
         return await desk.isAnswered()
     }
 
-    /// By itself, while the run goes on. That counts for nothing: nobody knows whether anything else would be
-    /// taken.
+    /// By itself, while the run goes on. That counts for nothing: it may be that upstream answers, and takes
+    /// nothing from anybody.
     private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
-        let least = setback.mayHaveLanded ? Self.patience : Self.shortestPause
-        try await putOff(FailureNote(setback), setback.reason.retryCause, atLeast: least)
+        let delay = Backoff.delay(
+            after: desk.stumbles.waits(change.id),
+            chance: desk.surroundings.chance.fraction()
+        )
+        let pause = max(delay, setback.mayHaveLanded ? .seconds(Self.patience) : .zero)
+        log("A pending change alone could not be brought upstream.", FailureNote(setback))
+        desk.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
+        let until = desk.now + pause
+        try await put {
+            $0.state = .backingOff(until: until)
+            $0.noteHindrance(FailureNote(setback))
+        }
     }
 
     /// Leaves it as it was before. What may have landed is not looked for too early.
@@ -111,33 +117,22 @@ extension Errand {
     /// The list that comes after the second of these has been the same for long enough. While upstream
     /// goes on to contradict its list, it is asked ever less often.
     private mutating func thinkTwice() async throws(StoreError) {
-        try await putOff(.behind, .other, atLeast: Belief.secondThought / 2 + 1)
-    }
-
-    /// Waits half as long as this has lasted already.
-    private mutating func putOff(
-        _ note: FailureNote,
-        _ cause: SyncMetrics.RetryCause,
-        atLeast least: Int64
-    ) async throws(StoreError) {
-        var note = note
+        var note = FailureNote.behind
         let last = change.lastFailure
         let since = last?.kind == note.kind ? last?.since ?? desk.now : desk.now
         note.since = since
         let seconds = (desk.now.ticks - since.ticks) / Moment.ticksPerSecond
-        let pause = min(max(seconds / 2, least), Self.longestPause)
+        let pause = min(max(seconds / 2, Belief.secondThought / 2 + 1), Self.longestPause)
         // What upstream refuses twice is set aside, whatever comes in between.
         let isRefused = last?.isRefusal == true
         try await postpone(
             until: desk.now.advanced(bySeconds: pause),
-            cause,
+            .other,
             because: isRefused ? nil : note
         )
     }
 
-    /// In seconds.
-    private static let shortestPause: Int64 = 5
-    /// Half of what a change that fails waits at most.
+    /// In seconds; half of what a change that fails waits at most.
     private static let longestPause: Int64 = 450
 
     private mutating func backOff(

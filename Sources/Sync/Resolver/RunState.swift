@@ -14,8 +14,8 @@ final class RunState: Sendable {
         var report = RunReport()
         var serverError: Suspicion?
         var isServerDown = false
-        /// Whether one waits by itself because upstream answers others.
-        var hasLoner = false
+        /// How many wait by themselves because upstream answers others.
+        var loners = 0
         var refusals: [Suspicion] = []
         var refusal: Setback?
     }
@@ -88,11 +88,13 @@ final class RunState: Sendable {
         }
     }
 
-    /// - Returns: Whether nobody has before.
+    /// Whether one more may wait by itself. Where many fail alike it is everybody's trouble, whatever
+    /// upstream answers.
     func takesLonersPlace() -> Bool {
         state.withLock { state in
-            defer { state.hasLoner = true }
-            return !state.hasLoner
+            guard state.loners < Self.mostLoners else { return false }
+            state.loners += 1
+            return true
         }
     }
 
@@ -119,6 +121,8 @@ final class RunState: Sendable {
     private func isAboutAll(_ state: State) -> Bool {
         state.refusals.count == state.report.tried
     }
+
+    private static let mostLoners = 3
 
     /// So many in a row, and nothing else, end a run early.
     private static let refusalsHeard = 16

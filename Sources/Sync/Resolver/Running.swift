@@ -182,14 +182,14 @@ extension Resolver {
         before: PendingChange,
         _ state: RunState
     ) async throws(StoreError) {
-        let failure = try await errand.fail(halt, mayBeTheOne: state.takesLonersPlace)
+        let failure = try await errand.fail(halt, mayWaitAlone: state.takesLonersPlace)
         let suspicion = RunState.Suspicion(errand: errand, before: before)
         switch (failure, halt) {
         case (.ofTheRun(let setback), _):
             state.stop(setback)
             guard case .unavailable = setback.reason else { return }
             if let other = state.serverFailed() { try await acquit(other) }
-        case (.ofTheChange(isCertain: false), .setback(let setback)):
+        case (.ofTheChange, .setback(let setback)) where setback.failureClass != .batch:
             switch setback.reason {
             case .unavailable:
                 for other in state.suspectServer(suspicion, setback) { try await acquit(other) }

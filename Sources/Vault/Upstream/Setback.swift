@@ -83,12 +83,11 @@ extension Setback {
     }
 
     /// Whether it may have met this request alone, and everything else would be answered: what stands on the
-    /// way judges some contents and not others. What has not left cannot be judged so.
+    /// way judges some contents and not others.
     public var mayBeOfOne: Bool {
         switch reason {
         case .unavailable(let status): status != 503
-        case .unreachable(.tried): mayHaveLanded
-        case .unauthorised, .foreign, .malformed: true
+        case .unauthorised, .unreachable(.tried), .foreign, .malformed: true
         case .rejected, .stale, .missing, .signedOut, .throttled, .unreachable(.held), .cancelled:
             false
         }

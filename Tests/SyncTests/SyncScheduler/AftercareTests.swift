@@ -353,7 +353,7 @@ import Vault
     }
 
     enum Meantime: CaseIterable {
-        case fileAttached, keeperTrashed, moved
+        case fileAttached, keeperTrashed
     }
 
     /// What others have done to it, or with what was made in its place.
@@ -375,7 +375,6 @@ import Vault
             switch meantime {
             case .fileAttached: break
             case .keeperTrashed: try await ada.elsewhere.trash(made)
-            case .moved: try await ada.elsewhere.share(id)
             }
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
