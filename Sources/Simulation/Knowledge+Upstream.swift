@@ -229,7 +229,7 @@ extension Knowledge {
     }
 
     /// Whoever edits something that others put into the trash wants it back; what is written into the
-    /// trash is gone with it.
+    /// trash is gone with it. Not so of whoever has discarded that it is to be restored.
     private mutating func checkTrash(
         _ item: PlainItem,
         over older: PlainItem,
@@ -238,8 +238,8 @@ extension Knowledge {
     ) {
         guard case .host(let host, .push, let known, let left, _) = author, known == older.revision,
             older.isTrashed, item.isTrashed, let origin = item.origin.flatMap({ origins[$0] }),
-            !origin.trashed.contains(host), origin.oddStamps.isEmpty,
-            let since = origin.trashDelivered[host],
+            !origin.trashed.contains(host), !origin.discarded.contains(host),
+            origin.oddStamps.isEmpty, let since = origin.trashDelivered[host],
             since <= left
         else { return }
         for word in item.words where fresh.contains(word) && words[word]?.isLive == true {

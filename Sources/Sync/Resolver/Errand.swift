@@ -201,7 +201,7 @@ struct Errand {
     /// what landed, theirs is the newer and stands; else both have moved away from what was sent.
     mutating func adopt(_ found: Cipher) async throws(Halt) -> Turn {
         guard let listed = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
-        let base = try await enter(listed)
+        let base = try await enter(listed, isListed: true)
         let found = base == listed ? found : try Self.cipher(base.json)
         isAdopted = true
         let wanted = try change.intent.snapshot.map { snapshot throws(Halt) in
@@ -256,12 +256,19 @@ struct Errand {
 
     /// Takes the lane under upstream's id, too. What somebody has left there is younger than what was
     /// listed or answered; and what is known there already may be, where the list is an old one.
-    mutating func enter(_ answered: BaseCipher) async throws(Halt) -> BaseCipher {
+    ///
+    /// - Parameter isListed: Nothing was sent. Then it waits where upstream itself is back at an earlier state:
+    ///   who took that over would hide that, and with it what else is forgotten.
+    mutating func enter(
+        _ answered: BaseCipher,
+        isListed: Bool = false
+    ) async throws(Halt) -> BaseCipher {
         let wasHeld = await desk.lanes.join(answered.lane.cipherID, to: heldID)
         guard let left = try known(answered.lane), left != answered,
             wasHeld || isOutdated(answered, beside: left)
         else { return answered }
         let last = wasHeld ? left : await askedAgain(answered, beside: left)
+        if isListed, !left.isDamaged, last.revision.isEarlier(than: left.revision) { throw .behind }
         if last == answered { return answered }
         (fresh, distrustsList) = (nil, true)
         return last

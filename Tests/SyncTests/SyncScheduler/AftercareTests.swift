@@ -352,6 +352,30 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 a create that is found does not hide that upstream has forgotten a later edit`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.refresh()
+            await world.server.remember()
+            try await ada.elsewhere.edit(id, Rows.password("later"))
+            try await ada.refresh()
+            let known = try #require(try ada.base(id))
+            await world.server.rollBack()
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.base(id) == known)
+            #expect(try ada.changes.map(\.lastFailure?.kind) == ["behind"])
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
     enum Meantime: CaseIterable {
         case fileAttached, keeperTrashed
     }
