@@ -7,7 +7,7 @@ struct Poison: Sendable {
     init(_ id: String, _ place: Int) {
         let mishaps: [Mishap] = [.invalid, .portal, .badGateway]
         self.id = id
-        mishap = mishaps[abs(place) % mishaps.count]
+        mishap = mishaps[Int(place.magnitude % UInt(mishaps.count))]
     }
 
     /// Whether upstream itself says no; else something on the way swallows it.

@@ -47,6 +47,7 @@ struct Console: Sendable {
             let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             if count < 0 && errno == EINTR { continue }
             if count < 0 { return errno == EPIPE ? nil : errno }
+            if count == 0 { return EIO }
             rest = rest.dropFirst(count)
         }
         return nil

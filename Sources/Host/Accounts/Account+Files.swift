@@ -17,7 +17,7 @@ extension Account {
         to itemID: String
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await sent(itemID)
+        let (cipherID, item) = try await owned(itemID, isUpstream: true)
         let sealer = try sealer(of: item.cipher, keys)
         let (request, sealed) = try crypto { () throws(CryptoError) in
             let key = SymmetricKey(from: office.surroundings.entropy)

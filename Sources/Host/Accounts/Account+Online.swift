@@ -34,20 +34,18 @@ extension Account {
         return item
     }
 
-    func owned(_ itemID: String) async throws(DeskRefusal) -> (id: String, item: Item) {
+    /// - Parameter isUpstream: It is refused while upstream has not got it yet.
+    func owned(
+        _ itemID: String,
+        isUpstream: Bool = false
+    ) async throws(DeskRefusal) -> (id: String, item: Item) {
         guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
             throw .notFound
         }
-        return (cipherID, viewed.item)
-    }
-
-    /// The same where upstream has to have it.
-    func sent(_ itemID: String) async throws(DeskRefusal) -> (id: String, item: Item) {
-        let owned = try await owned(itemID)
-        guard try await item(itemID)?.mark.changes.contains(.create) != true else {
+        guard !isUpstream || !viewed.mark.changes.contains(.create) else {
             throw .notAllowed("This item has not reached the server yet.")
         }
-        return owned
+        return (cipherID, viewed.item)
     }
 
     // MARK: Sharing
@@ -79,7 +77,7 @@ extension Account {
         in collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await sent(itemID)
+        let (cipherID, item) = try await owned(itemID, isUpstream: true)
         guard item.cipher.organizationID == nil else {
             throw .notAllowed("This item already belongs to an organization.")
         }

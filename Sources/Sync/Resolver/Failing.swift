@@ -59,7 +59,7 @@ extension Errand {
     }
 
     private mutating func giveWay(to setback: Setback) async throws(StoreError) -> Failure {
-        desk.stumbles.failed(change.id)
+        desk.stumbles.add(change.id)
         try await release(setback)
         return .ofTheRun(setback)
     }
@@ -77,7 +77,7 @@ extension Errand {
     /// nothing from anybody.
     private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
         let delay = Backoff.delay(
-            after: desk.stumbles.waits(change.id),
+            after: desk.stumbles.countWait(of: change.id),
             chance: desk.surroundings.chance.fraction()
         )
         let pause = max(delay, setback.mayHaveLanded ? .seconds(Self.patience) : .zero)

@@ -5,19 +5,22 @@ internal import System
 final class Stumbles: Sendable {
     private let waits = Lock<[String: Int64]>([:])
 
-    func failed(_ changeID: String) {
-        waits.withLock { $0[changeID] = $0[changeID] ?? 0 }
+    var changeIDs: Set<String> { waits.withLock { Set($0.keys) } }
+
+    func add(_ changeID: String) {
+        waits.withLock { if $0[changeID] == nil { $0[changeID] = 0 } }
     }
 
-    /// - Returns: Which wait it is.
-    func waits(_ changeID: String) -> Int64 {
+    /// Counts one more wait.
+    ///
+    /// - Returns: Which it is, from 1 on.
+    func countWait(of changeID: String) -> Int64 {
         waits.withLock { waits in
-            waits[changeID, default: 0] += 1
-            return waits[changeID, default: 1]
+            let count = waits[changeID, default: 0] + 1
+            waits[changeID] = count
+            return count
         }
     }
-
-    var changeIDs: Set<String> { waits.withLock { Set($0.keys) } }
 
     func forgetAll(but pending: Set<String>) {
         waits.withLock { waits in waits = waits.filter { pending.contains($0.key) } }

@@ -243,8 +243,8 @@ extension SyncScheduler {
         return taken
     }
 
-    /// Puts into the trash what upstream has carried out late: an untouched copy of something that was
-    /// sent again meanwhile and is there. What fails is done after the next refresh.
+    /// Puts into the trash what upstream has carried out late, or has denied: an untouched copy of something
+    /// that was sent again meanwhile and is there. What fails is done after the next refresh.
     private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
         guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
         let ciphers = Dictionary(fetched.ciphers.map { ($0.lane.cipherID, $0) }) { $1 }
@@ -261,8 +261,8 @@ extension SyncScheduler {
         }
     }
 
-    /// One that is older than the keeper was there for everybody before upstream denied it. What is in the trash
-    /// is no reason to take that away, and nothing is that would take files along.
+    /// Whether nothing is lost with it: no files, and not the item itself. One that is older than what is kept was
+    /// there for everybody before upstream denied it, and is all that is left once that is in the trash.
     private static func isExtra(_ copy: Cipher, beside keeper: BaseCipher) -> Bool {
         guard copy.isUntouched, copy.attachmentIDs.isEmpty, copy.organizationID == nil else {
             return false

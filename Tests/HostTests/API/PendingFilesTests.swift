@@ -67,9 +67,6 @@ struct PendingFilesTests {
             #expect(edited.headers["Holdfast-Disposition"] == "queued")
             let moved = try await guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]")
             #expect(moved.data?["organizationId"]?.string == organization, "\(moved.text)")
-            for _ in 0..<500 where try await !guest.get("/pending").elements.isEmpty {
-                _ = try await guest.post("/sync")
-            }
             #expect(try await guest.get("/pending").elements.isEmpty)
             let items = try await guest.get("/list/object/items").elements
             #expect(items.map { $0["name"]?.string } == ["y"])
