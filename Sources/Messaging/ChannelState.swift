@@ -48,7 +48,6 @@ struct ChannelState<Message, Sender, Reader> {
     var waitingCount: Int { waiting.count }
     /// Whether the reader sleeps until something comes.
     var isAwaited: Bool { reader != nil }
-    var isTimed: Bool { times != nil }
 
     /// The reader takes several messages at once, because every visit costs a lock. At most a
     /// quarter, because their room becomes free only on its next visit.

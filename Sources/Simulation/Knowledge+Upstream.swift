@@ -15,7 +15,7 @@ extension Knowledge {
         for word in new.subtracting(old).sorted() { arrive(word, by: author) }
         for word in old.subtracting(new).sorted() { vanish(word, before, by: author) }
         for (id, item) in items.sorted(by: { $0.key < $1.key }) where before[id] != item {
-            check(item, by: author)
+            check(item)
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
             origins[origin]?.change(by: author.host)
@@ -215,7 +215,7 @@ extension Knowledge {
         hasSuccessor(word) { $0.hasLanded || $0.isAcknowledged }
     }
 
-    private mutating func check(_ item: PlainItem, by author: Author) {
+    private mutating func check(_ item: PlainItem) {
         if item.flaws == [PlainItem.oldKey] {
             breach("I17", "\(item.id) was written under a key that the account had before")
         } else if !item.flaws.isEmpty {

@@ -46,9 +46,11 @@ public struct Surroundings: Sendable {
 
     /// How far the clock can be trusted right now, to be kept with an edit.
     public func clockNote(offset: Int64?) -> ClockNote {
-        let (seconds, attoseconds) = timekeeper.elapsed.components
-        let ticks = seconds * Moment.ticksPerSecond + attoseconds / 100_000_000_000
-        return ClockNote(offsetTicks: offset, bootID: bootID, elapsedTicks: ticks)
+        ClockNote(
+            offsetTicks: offset,
+            bootID: bootID,
+            elapsedTicks: Moment.ticks(in: timekeeper.elapsed)
+        )
     }
 }
 

@@ -30,3 +30,22 @@ public struct Moment: Hashable, Comparable, Sendable {
         Moment(ticks: ticks + seconds * Self.ticksPerSecond)
     }
 }
+
+extension Moment {
+    public static func + (moment: Moment, time: Duration) -> Moment {
+        Moment(ticks: moment.ticks + ticks(in: time))
+    }
+
+    /// To the microsecond, as calendars are. Upwards: whoever sleeps until a moment and wakes a little
+    /// before it would find nothing to do, and no time left to sleep.
+    public static func - (later: Moment, earlier: Moment) -> Duration {
+        let (ticks, isTooFar) = later.ticks.subtractingReportingOverflow(earlier.ticks)
+        if isTooFar { return .microseconds(later > earlier ? Int64.max : .min) }
+        return .microseconds(ticks / 10 + (ticks % 10 > 0 ? 1 : 0))
+    }
+
+    public static func ticks(in time: Duration) -> Int64 {
+        let (seconds, attoseconds) = time.components
+        return seconds * ticksPerSecond + attoseconds / 100_000_000_000
+    }
+}

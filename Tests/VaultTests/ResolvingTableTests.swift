@@ -40,6 +40,14 @@ import Testing
     }
 
     @Test(arguments: Situation.allCases)
+    func `what upstream lacks is created or nothing is left of it, and what it has is not created`(
+        _ situation: Situation
+    ) {
+        let isForWhatIsLacking = [.create, .recreate, .settle].contains(situation.resolution)
+        #expect(isForWhatIsLacking == (situation.standing == .missing))
+    }
+
+    @Test(arguments: Situation.allCases)
     func `P4 what is equal has no backup and is not sent again`(_ situation: Situation) {
         guard situation.standing == .landed else { return }
         #expect(situation.conflict == nil)
@@ -198,6 +206,7 @@ extension Resolution {
         case .yieldKeepingLocal: "The content here is kept as a backup; upstream's copy stands."
         case .yield: "Upstream's copy stands; the wish is withdrawn, and the user is told."
         case .complete: "The content is there; what else is wished for is carried out."
+        case .create: "The item is created."
         case .adopt: "The item is there: what is pending becomes an edit of it."
         case .recreate: "The item is created again, and the old id leads to it."
         case .settle: "Nothing is left to do."

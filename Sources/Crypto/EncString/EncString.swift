@@ -91,7 +91,6 @@ extension EncString: CustomStringConvertible {
 
 extension EncString.Kind {
     public var isSymmetric: Bool { self == .aes || self == .aesWithMAC }
-    public var isAsymmetric: Bool { !isSymmetric && self != .cose }
 
     var pieceCount: Int {
         switch self {

@@ -68,12 +68,12 @@ extension Routes {
     private mutating func addImport() {
         on(.post, "/api/ciphers/import", .importCiphers) { call, world throws(Refusal) in
             let json = try call.json()
-            let before = world
+            let before = (world.accounts[call.userID], world.announcements, world.changes)
             do throws(Refusal) {
                 try world.importAll(json, call)
             } catch {
                 if world.personality.bulkSkips {
-                    world = before
+                    (world.accounts[call.userID], world.announcements, world.changes) = before
                 } else {
                     world.touch(call.userID, call)
                 }

@@ -86,11 +86,7 @@ extension Account {
         }
         let shared: Cipher
         do throws(Flaw) {
-            shared = try item.cipher.shared(
-                with: organizationID,
-                keys: keys,
-                entropy: office.surroundings.entropy
-            )
+            shared = try item.cipher.shared(with: organizationID, keys: keys)
         } catch {
             throw .unfit(.unreadable(error))
         }

@@ -133,7 +133,7 @@ extension Account {
 
     private func due(_ syncing: Syncing) -> Duration {
         let surroundings = office.surroundings
-        let wait = syncing.next?.since(surroundings.now) ?? office.policy.interval
+        let wait = syncing.next.map { $0 - surroundings.now } ?? office.policy.interval
         return surroundings.timekeeper.elapsed + wait
     }
 

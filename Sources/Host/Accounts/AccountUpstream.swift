@@ -223,18 +223,4 @@ extension BaseCipher {
             json: Array(piece.raw.bytes)
         )
     }
-
-    /// What upstream answered about one cipher.
-    init?(_ cipher: Cipher, of userID: String) {
-        guard let id = cipher.id, let revision = cipher.revisionDate.flatMap({ Revision($0) })
-        else { return nil }
-        self.init(
-            lane: Lane(userID: userID, cipherID: id),
-            revision: revision,
-            isTrashed: cipher.isInTrash,
-            isArchived: cipher.archivedDate != nil,
-            organizationID: cipher.organizationID,
-            json: cipher.bytes
-        )
-    }
 }

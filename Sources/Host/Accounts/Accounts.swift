@@ -106,7 +106,7 @@ public final class Accounts: Service {
     ) throws(DeskRefusal) -> Account {
         let link = try link(to: record.server)
         let account = Account(record, tokens: tokens, link: link, office: office)
-        state.withLock { $0.residents.add(account, number: record.number) }
+        state.withLock { $0.residents.add(account, record) }
         office.roll.note(record.id)
         account.takePlace()
         return account
@@ -191,6 +191,11 @@ public final class Accounts: Service {
     private var links: [ServerLink] { state.withLock { Array($0.links.values) } }
 
     func account(_ id: String) -> Account? { state.withLock { $0.residents[id] } }
+
+    /// The first of those with this address.
+    func account(withAddress email: String) -> Account? {
+        state.withLock { $0.residents.first(withAddress: email) }
+    }
 
     func forget(_ account: Account) {
         state.withLock { $0.residents.remove(account.id) }

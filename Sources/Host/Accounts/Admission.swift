@@ -9,23 +9,18 @@ import Vault
 extension Accounts {
     public func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
         guard
-            let server = request.server ?? known(request.email)?.record.server
+            let server = request.server ?? account(withAddress: request.email)?.record.server
                 ?? options.defaultServer
         else { throw .notAllowed("Say which server the account is on.") }
         let link = try link(to: server)
         let entry = Entry(request, server: server, link: link, office: office)
-        let admitted = try await entry.admit(knowing: known(request.email)?.record)
+        let admitted = try await entry.admit(knowing: account(withAddress: request.email)?.record)
         let account = try await welcome(admitted, request)
         if let isDefault = request.isDefault {
             if isDefault { try await makeDefault(account.id) }
         }
         office.announce(.account(userID: account.id))
         return account
-    }
-
-    private func known(_ email: String) -> Account? {
-        let wanted = email.lowercased()
-        return everybody.first { $0.record.email.lowercased() == wanted }
     }
 
     /// An account that was here takes up where it was; a new one is only there once all of it has been

@@ -75,9 +75,7 @@ final class BackupFiles: Sendable {
     private func postpone(_ file: BackupFile) async {
         let chance = office.surroundings.chance.fraction()
         let delay = Backoff.delay(after: Int64(file.failures + 1), chance: chance)
-        let due = Moment(
-            ticks: office.surroundings.now.ticks + Int64(delay / .microseconds(1)) * 10
-        )
+        let due = office.surroundings.now + delay
         let _: Void? = try? await office.ask { .postponeFile(file, until: due, $0) }
     }
 

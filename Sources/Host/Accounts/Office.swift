@@ -89,6 +89,7 @@ extension DeskRefusal {
         case .unreadable: self = .notAllowed(Self.unreadable)
         case .contentless: self = .notAllowed(Self.contentless)
         case .upstream(let setback): self = .upstream(setback)
+        case .hindered(let note): self = .notAllowed(note.message)
         case .store(let error): self = DeskRefusal(error)
         case .closing: self = .busy
         }

@@ -103,7 +103,7 @@ private struct ServerClock {
         if field != last.field { last = (field, httpDate(field)) }
         guard let seconds = last.seconds else { return }
         // The server cut off the fraction of its second, and its answer took half of the way here.
-        let sent = now.advanced(by: elapsed / -2)
+        let sent = now + elapsed / -2
         let said = seconds * Moment.ticksPerSecond + Moment.ticksPerSecond / 2
         offset = said - sent.ticks
     }
@@ -209,7 +209,7 @@ extension Upstream {
         case .success(let answer): return answer
         case .setback(let setback): throw setback
         case .throttled(let mayHaveLanded):
-            let until = passed.notBefore ?? world.now.advanced(by: RequestBudget.firstWait)
+            let until = passed.notBefore ?? world.now + RequestBudget.firstWait
             throw Setback(
                 .throttled(until: until),
                 operation: call.operation.words,
@@ -220,7 +220,7 @@ extension Upstream {
 
     private func reason(of refusal: RequestBudget.Refusal) -> Setback.Reason {
         func moment(_ time: Duration) -> Moment {
-            world.now.advanced(by: time - world.timekeeper.elapsed)
+            world.now + (time - world.timekeeper.elapsed)
         }
         return switch refusal {
         case .throttled(let until): .throttled(until: moment(until))

@@ -37,8 +37,13 @@ struct Course: Sendable {
     /// How often the host is looked at. To show its figures it asks every account, so with thousands of
     /// them the looking would become the load.
     private var glance: Duration {
-        profile.name == .smoke ? .milliseconds(100) : .seconds(max(1, profile.users / 500))
+        profile.isBrief ? .milliseconds(100) : .seconds(max(1, profile.users / 500))
     }
+
+    /// Longer than any wait between two attempts, which is a quarter of an hour at most.
+    private static let patience = Duration.seconds(1_000)
+    /// So often the server is looked at until nobody asks it anything.
+    private static let looks = 60
 
     /// The handler of the server in this process: the other devices need no socket, and are not cut
     /// off by the outage.
@@ -69,7 +74,7 @@ struct Course: Sendable {
         await withTaskGroup { watching in
             watching.addTask { await sampler.run() }
             do {
-                try await play(sampler, before)
+                try await play(since: before)
             } catch {
                 journal.end(because: error)
             }
@@ -87,7 +92,7 @@ struct Course: Sendable {
         return words.joined(separator: ", ")
     }
 
-    private func play(_ sampler: Sampler, _ before: MetricsPage?) async throws {
+    private func play(since before: MetricsPage?) async throws {
         journal.begin("sign-in")
         let residents = try await moveIn()
         let signedIn = memory(await host.ops?.page())
@@ -99,7 +104,7 @@ struct Course: Sendable {
         }
         for round in 0..<profile.rounds {
             let ledgers = try await self.round(round, residents)
-            try await judge(ledgers, isLast: round == profile.rounds - 1)
+            try await judge(ledgers)
         }
         await compareFigures(before)
         if profile.measuresCeilings {
@@ -158,11 +163,12 @@ struct Course: Sendable {
 
     /// Waits until nobody asks the server any more, for what is asked after the last change counts, too.
     private func noteTraffic() async throws {
-        var (traffic, before) = (await upstream.traffic, -1)
-        while traffic.total != before {
-            before = traffic.total
-            try await timekeeper.sleep(for: .milliseconds(profile.name == .smoke ? 100 : 1_000))
+        var traffic = await upstream.traffic
+        for _ in 0..<Self.looks {
+            let before = traffic.total
+            try await timekeeper.sleep(for: .milliseconds(profile.isBrief ? 100 : 1_000))
             traffic = await upstream.traffic
+            if traffic.total == before { break }
         }
         journal.write { report in
             for (name, count) in traffic.calls { report.upstreamCalls[name, default: 0] += count }
@@ -317,10 +323,10 @@ struct Course: Sendable {
         while watch.last > 0 {
             try await timekeeper.sleep(for: glance / 2)
             watch.note(try await pendingChanges(), at: timekeeper.elapsed)
-            // Longer than any wait between two attempts.
-            guard watch.restedSince(timekeeper.elapsed) < .seconds(660) else {
+            let rest = watch.restedSince(timekeeper.elapsed)
+            guard rest < Self.patience else {
                 throw LoadFailure(
-                    "\(watch.last) changes wait, and none has gone for eleven minutes."
+                    "\(watch.last) changes wait, and none has gone for \(Int(rest.inSeconds)) s."
                 )
             }
         }

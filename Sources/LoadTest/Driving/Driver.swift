@@ -93,7 +93,7 @@ struct Driver: Sendable {
         guard number < ledger.plan.edits.count else { return }
         let edit = ledger.plan.edits[number]
         let id = ledger.ids[edit.thing]
-        if id == nil, edit.operation != .create { return }
+        if id == nil, edit.operation != .create { return meter.noteSkipped() }
         let start = due ?? timekeeper.elapsed
         var reply = await host.carryOut(edit, of: ledger.resident.account, id: id)
         // What has not left this machine can be sent when the host is there again.

@@ -55,11 +55,6 @@ final class HostSide: Sendable {
         _ = try await answer(.post, "/accounts/\(account)/sync", nil)
     }
 
-    func setDrill(_ isOn: Bool) async throws {
-        let body = JSON.Raw.object { $0.add("mode", isOn ? "offline" : "auto") }
-        _ = try await answer(.put, "/network", body)
-    }
-
     /// How many changes wait, and how many of them were set aside.
     func pending(_ account: String) async throws -> (total: Int, quarantined: Int) {
         let json = try await answer(.get, "/accounts/\(account)", nil)

@@ -6,7 +6,7 @@ extension Course {
     private static let viewedUsers = 200
 
     /// Looks at what became of every edit of a round.
-    func judge(_ ledgers: [UserLedger], isLast: Bool) async throws {
+    func judge(_ ledgers: [UserLedger]) async throws {
         journal.begin("check")
         let step = max(1, ledgers.count / Self.viewedUsers)
         let verdicts = try await inTurn(Array(ledgers.enumerated()), atOnce: 8) { place, ledger in

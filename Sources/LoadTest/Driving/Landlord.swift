@@ -23,6 +23,9 @@ final class Landlord: Sendable {
         process = Lock(nil)
     }
 
+    /// A host with 100,000 accounts is ready after a sixth of it.
+    private static let patience = Duration.seconds(120)
+
     private var state: String { directory + "/state" }
 
     /// - Parameter places: Where it listened before; nil for wherever there is room.
@@ -40,8 +43,12 @@ final class Landlord: Sendable {
             timekeeper: timekeeper
         )
         process.withLock { $0 = child }
+        let deadline = timekeeper.elapsed + Self.patience
         while access(ready, R_OK) != 0 {
             guard child.isRunning else { throw LoadFailure("The host has ended. \(lastWords)") }
+            guard timekeeper.elapsed < deadline else {
+                throw LoadFailure("The host does not get ready. \(lastWords)")
+            }
             try await timekeeper.sleep(for: .milliseconds(20))
         }
         return try addresses(ready)

@@ -29,6 +29,9 @@ final class Meter: Sendable {
         }
     }
 
+    /// There is no item to edit, because its create was not answered.
+    func noteSkipped() { state.withLock { $0.done += 1 } }
+
     func takeInterval() -> Interval {
         state.withLock { state in
             defer { state.interval = Interval() }
@@ -41,7 +44,7 @@ final class Meter: Sendable {
     var all: LatencyHistogram {
         figures.values.reduce(into: LatencyHistogram()) { $0.add($1.latencies) }
     }
-    /// Edits that were answered, in whatever way.
+    /// Edits that were answered, in whatever way, or had nothing to edit.
     var done: Int { state.withLock { $0.done } }
     var queued: Int { state.withLock { $0.queued } }
     var saved: Int { state.withLock { $0.saved } }

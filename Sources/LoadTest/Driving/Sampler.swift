@@ -31,9 +31,6 @@ final class Sampler: Sendable {
 
     var samples: [Sample] { taken.withLock(\.self) }
 
-    /// The last known number of changes that wait.
-    var pending: Int? { taken.withLock { $0.last?.pending } }
-
     /// Until it is cancelled.
     func run() async {
         var begun = timekeeper.elapsed

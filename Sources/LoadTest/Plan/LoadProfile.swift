@@ -50,6 +50,9 @@ public struct LoadProfile: Hashable, Sendable {
         }
     }
 
+    /// Whether so few are at it that they may be looked at all the time.
+    var isBrief: Bool { users < 20 }
+
     /// What is wrong with it, in words for whoever chose it.
     public var flaw: String? {
         for (name, value) in [
@@ -63,17 +66,5 @@ public struct LoadProfile: Hashable, Sendable {
             return "--offline-seconds must be from 0 to 86400."
         }
         return nil
-    }
-
-    /// What it is for, in a few words.
-    public var purpose: String {
-        switch name {
-        case .smoke: "a few users and a short outage, in seconds"
-        case .office: "fifty users and a morning's outage"
-        case .fleet: "five thousand users, as fast as they can, beside the ceilings"
-        case .storm: "every token has run out, and the server takes 500 requests a second"
-        case .soak: "outage after outage, for hours"
-        case nil: "put together by hand"
-        }
     }
 }

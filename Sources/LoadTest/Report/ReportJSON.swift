@@ -30,8 +30,12 @@ extension LoadReport: JSON.Writable {
             $0.add("offlineSeconds", JSON.Finite(profile.offlineSeconds))
             $0.add("concurrency", profile.concurrency)
             $0.add("seed", profile.seed)
+            $0.add("repeats", JSON.Finite(profile.repeats))
+            $0.add("removals", JSON.Finite(profile.removals))
             $0.add("rounds", profile.rounds)
+            $0.add("expiresTokens", profile.expiresTokens)
             $0.add("requestsPerSecond", profile.requestsPerSecond)
+            $0.add("measuresCeilings", profile.measuresCeilings)
         }
     }
 
@@ -63,6 +67,7 @@ extension LoadReport: JSON.Writable {
         report.add("signInSeconds", JSON.Finite(signInSeconds))
         report.object("drain") {
             $0.add("changes", drain.changes)
+            $0.add("removals", drain.removals)
             $0.add("secondsUntilFirst", JSON.Finite(drain.secondsUntilFirst))
             $0.add("seconds", JSON.Finite(drain.seconds))
             $0.add("secondsUntilLast", JSON.Finite(drain.secondsUntilLast))

@@ -52,8 +52,6 @@ public enum Recording: Sendable {
 
 public struct Recorded: Sendable {
     public let change: PendingChange
-    /// It was to be deleted for good, and is not any more.
-    public let isResurrected: Bool
     public let receiptID: String?
     /// As it was before this edit.
     let before: PendingRecord?
@@ -237,8 +235,8 @@ private struct Entry: Sendable {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Recording {
         switch folding {
-        case .recorded(let change): return try keep(change, stored, isResurrected: false, db)
-        case .resurrected(let change): return try keep(change, stored, isResurrected: true, db)
+        case .recorded(let change), .resurrected(let change):
+            return try keep(change, stored, db)
         case .gone:
             guard let stored else { return .unchanged }
             try Discard(status: .superseded, at: edit.moment).carryOut(stored, db)
@@ -251,7 +249,6 @@ private struct Entry: Sendable {
     private func keep(
         _ folded: PendingChange,
         _ stored: StoredChange?,
-        isResurrected: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Recording {
         let before = stored?.reading.value
@@ -273,12 +270,7 @@ private struct Entry: Sendable {
             )
         }
         return .recorded(
-            Recorded(
-                change: record.change,
-                isResurrected: isResurrected,
-                receiptID: receiptID,
-                before: before
-            )
+            Recorded(change: record.change, receiptID: receiptID, before: before)
         )
     }
 }

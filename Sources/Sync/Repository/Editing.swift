@@ -55,7 +55,7 @@ extension Repository {
         let metrics = surroundings.metrics
         func took() -> Duration { surroundings.timekeeper.elapsed - began }
         do throws(Refusal) {
-            let written = try await settle(try draft(wish, expectation))
+            let written = try await bringAbout(try draft(wish, expectation))
             let isSaved = written.disposition == .saved
             metrics.edited(wish.operation, isSaved ? .saved : .queued, after: took())
             if mutated(.countsTwice) {
@@ -90,7 +90,7 @@ extension Repository {
     }
 
     /// Looks again as often as somebody else was faster.
-    private func settle(_ draft: Draft) async throws(Refusal) -> Written<Made> {
+    private func bringAbout(_ draft: Draft) async throws(Refusal) -> Written<Made> {
         if draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits {
             // Nobody knows an id that was made just now, so there is nothing to look for.
             let nothing = Layers(draft.lane, base: nil, pending: nil)
@@ -333,8 +333,18 @@ extension Repository {
         case .unanswered(let setback, let version) where !mayWait:
             try await withdraw(recorded, version)
             throw .upstream(setback)
+        case .hindered(let note, let version) where !mayWait:
+            try await withdraw(recorded, version)
+            throw .hindered(note)
         case .unanswered(let setback, let version):
-            return try await queue(recorded, version, setback)
+            return try await queue(
+                recorded,
+                version,
+                mayHaveLanded: setback.mayHaveLanded,
+                because: FailureNote(setback)
+            )
+        case .hindered(let note, let version):
+            return try await queue(recorded, version, mayHaveLanded: false, because: note)
         case .overtaken:
             return try await overtaken(change)
         }
@@ -353,16 +363,16 @@ extension Repository {
     private func queue(
         _ recorded: Recorded,
         _ version: Int64,
-        _ setback: Setback
+        mayHaveLanded: Bool,
+        because hindrance: FailureNote
     ) async throws(Refusal) -> Written<Made> {
-        let change = recorded.change
-        let isNew = recorded.before == nil && !setback.mayHaveLanded
+        let isNew = recorded.before == nil && !mayHaveLanded
         do throws(Refusal) {
             return try await queue(
-                change,
+                recorded.change,
                 version,
                 needsRoom: isNew,
-                because: FailureNote(setback)
+                because: hindrance
             )
         } catch {
             guard case .store(.queueFull) = error else { throw error }
@@ -429,6 +439,7 @@ extension Repository {
         switch carried {
         case .done(let cipherID): return .saved(cipherID ?? lane.cipherID)
         case .refused(let setback): throw .upstream(setback)
+        case .locked: throw .locked
         }
     }
 }

@@ -43,6 +43,8 @@ extension Repository {
         case contentless
         /// Upstream does not want it, or it cannot be done without upstream.
         case upstream(Setback)
+        /// It cannot be done without upstream, and cannot be sent as things are.
+        case hindered(FailureNote)
         case store(StoreError)
         /// The host is ending.
         case closing

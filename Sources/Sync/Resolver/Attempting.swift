@@ -12,7 +12,7 @@ extension Resolver {
     func attempt(_ recorded: Recorded) async throws(StoreError) -> Attempted {
         let change = recorded.change
         guard let desk = desk(.interactive) else {
-            return .unanswered(.locked, version: change.version)
+            return .hindered(.locked, version: change.version)
         }
         var errand = Errand(change, desk, isQueued: recorded.before != nil, isAnswered: true)
         errand.announced = change.attempts.last
@@ -69,12 +69,8 @@ extension Errand {
             return try await unanswered(
                 Setback(.unreachable(.held(until: moment)), operation: "send")
             )
-        case .behind:
-            return try await unanswered(
-                Setback(.malformed("upstream shows an earlier state"), operation: "send")
-            )
-        case .doubt(let note), .unfit(let note):
-            return try await unanswered(Setback(.malformed(note.message), operation: "send"))
+        case .behind: return try await hindered(by: .behind)
+        case .doubt(let note), .unfit(let note): return try await hindered(by: note)
         case .setback(let setback), .unlisted(let setback):
             conclude(setback)
             if !mutated(.refusesUnanswered), setback.letsAnEditWait || setback.mayHaveLanded {
@@ -115,6 +111,11 @@ extension Errand {
         return .unanswered(setback, version: change.version)
     }
 
+    private mutating func hindered(by note: FailureNote) async throws(StoreError) -> Attempted {
+        try await writeConclusion()
+        return .hindered(note, version: change.version)
+    }
+
     private mutating func writeConclusion() async throws(StoreError) {
         guard conclusion != nil else { return }
         do throws(Halt) {
@@ -123,9 +124,4 @@ extension Errand {
             if case .store(let error) = error { throw error }
         }
     }
-}
-
-extension Setback {
-    /// The vault was locked in the very moment.
-    fileprivate static let locked = Setback(.cancelled, operation: "send")
 }

@@ -6,9 +6,7 @@ extension Resolver {
     /// Carries out a wish that is recorded nowhere, on the base copy's revision. Its caller hears of
     /// whatever goes wrong.
     func carryOut(_ wish: Edit.Wish, of lane: Lane) async throws(StoreError) -> Carried {
-        guard let desk = desk(.interactive) else {
-            return .refused(Setback(.cancelled, operation: "send"))
-        }
+        guard let desk = desk(.interactive) else { return .locked }
         let lane = try reader.resolve(lane)
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {

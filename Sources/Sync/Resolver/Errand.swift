@@ -82,10 +82,15 @@ struct Errand {
 
     private mutating func turn() async throws(Halt) -> Turn {
         try check()
-        if change.isUnborn { return try await bear() }
-        let copy: Cipher? = if let fresh { fresh } else { try await readTrusted() }
+        let copy = try await upstreamCopy()
         fresh = nil
         return try await carryOut(situation(of: change, upstream: copy), copy)
+    }
+
+    private mutating func upstreamCopy() async throws(Halt) -> Cipher? {
+        if change.isUnborn { return try await seek() }
+        if let fresh { return fresh }
+        return try await readTrusted()
     }
 
     private func situation(
@@ -115,16 +120,21 @@ struct Errand {
         } catch {
             throw .store(error)
         }
-        guard let fresh = stored?.change else { throw .overtaken }
-        noteEdits(of: fresh)
-        change = fresh
-        (conclusion, isUnderWay) = (nil, false)
-        forgetProgress()
+        guard let edited = stored?.change else { throw .overtaken }
+        goOn(with: edited)
+        fresh = nil
+    }
+
+    /// What is pending now is another change than this has worked on so far.
+    mutating func goOn(with edited: PendingChange) {
+        noteEdits(of: edited)
+        change = edited
+        (conclusion, announced, isUnderWay, done) = (nil, nil, false, [])
     }
 
     /// Who only has it tried has edited nothing.
-    mutating func noteEdits(of fresh: PendingChange) {
-        if fresh.updated != change.updated { isAnswered = false }
+    private mutating func noteEdits(of edited: PendingChange) {
+        if edited.updated != change.updated { isAnswered = false }
     }
 
     private mutating func forgetProgress() {
@@ -133,14 +143,6 @@ struct Errand {
     }
 
     // MARK: What upstream has never confirmed
-
-    /// Brings up what upstream has never confirmed to have; it is looked for first.
-    private mutating func bear() async throws(Halt) -> Turn {
-        if let found = try await seek() { return try await adopt(found) }
-        // What was trashed since may be wanted back, so it is brought up and then trashed; of what was
-        // deleted for good nothing is left to bring.
-        return try await create(as: .pushed)
-    }
 
     /// What an earlier create of this change may have left upstream.
     mutating func seek() async throws(Halt) -> Cipher? {

@@ -106,8 +106,7 @@ extension Errand {
         _ cause: SyncMetrics.RetryCause,
         because note: FailureNote? = nil
     ) async throws(StoreError) {
-        let ticks = max(moment.ticks - desk.now.ticks, 0)
-        desk.surroundings.metrics.scheduledRetry(cause, in: .microseconds(ticks / 10))
+        desk.surroundings.metrics.scheduledRetry(cause, in: max(moment - desk.now, .zero))
         try await put { change in
             change.state = .backingOff(until: moment)
             if let note { change.lastFailure = note }
@@ -133,7 +132,7 @@ extension Errand {
     }
 
     /// In seconds; half of what a change that fails waits at most.
-    private static let longestPause: Int64 = 450
+    private static let longestPause = Int64(Backoff.longest / 2)
 
     private mutating func backOff(
         _ note: FailureNote,
@@ -150,7 +149,7 @@ extension Errand {
             after: failures,
             chance: desk.surroundings.chance.fraction()
         )
-        let until = Moment(ticks: desk.now.ticks + Int64(delay / .microseconds(1)) * 10)
+        let until = desk.now + delay
         desk.surroundings.metrics.scheduledRetry(cause, in: delay)
         log("A pending change could not be brought upstream.", note)
         try await put { [note] change in

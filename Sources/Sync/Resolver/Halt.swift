@@ -50,7 +50,10 @@ extension FailureNote {
         kind: "unconfirmed",
         message: "Upstream says that the item is gone, and its own list does not confirm it."
     )
-
+    static let locked = FailureNote(
+        kind: "locked",
+        message: "The vault was locked before this could be sent."
+    )
     static let behind = FailureNote(
         kind: "behind",
         message:

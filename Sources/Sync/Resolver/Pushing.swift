@@ -14,9 +14,15 @@ extension Errand {
         case (.recreate, _):
             if let found = try await seek() { return try await adopt(found) }
             return try await create(as: .recreated)
-        case (.settle, _), (_, nil):
+        case (.settle, _):
             return try await settle(.lacks, .cleanedUp, .sent)
-        case (.push, let copy?), (.adopt, let copy?):
+        case (.create, _):
+            // What was trashed since may be wanted back, so it is brought up and then trashed; of what
+            // was deleted for good nothing is left to bring.
+            return try await create(as: .pushed)
+        case (.adopt, let copy?):
+            return try await adopt(copy)
+        case (.push, let copy?):
             return try await push(over: copy)
         case (.complete, let copy?):
             return try await push(over: copy, holdsContent: true)
@@ -30,6 +36,10 @@ extension Errand {
             return try await push(over: copy)
         case (.yield, let copy?):
             return try await yield(to: copy, .restoredServer, .restored)
+        case (.adopt, nil), (.push, nil), (.complete, nil), (.pushKeepingUpstream, nil),
+            (.yieldKeepingLocal, nil), (.yield, nil):
+            // The table has no such line. If it ever had, nothing would be forgotten for it.
+            throw .doubt(.unconfirmed)
         }
     }
 
@@ -41,8 +51,8 @@ extension Errand {
             try await keep(copy, isHard ? .hardConflict : .softConflict)
         case .yieldKeepingLocal where !mutated(.yieldsWithoutBackup):
             try await keepLocal(beside: copy)
-        case .pushKeepingUpstream, .yieldKeepingLocal, .recreate, .settle, .push, .adopt, .complete,
-            .yield:
+        case .pushKeepingUpstream, .yieldKeepingLocal, .create, .adopt, .recreate, .settle, .push,
+            .complete, .yield:
             break
         }
     }

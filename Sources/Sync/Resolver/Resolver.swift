@@ -117,6 +117,8 @@ public enum Attempted: Sendable {
     /// Nobody knows, or nobody could be asked: it has to wait. The record is as it was, but for its
     /// version.
     case unanswered(Setback, version: Int64)
+    /// It cannot be sent as things are, so it has to wait, too.
+    case hindered(FailureNote, version: Int64)
     /// Somebody else has settled, changed or removed the record meanwhile; whatever is pending now is
     /// in the store.
     case overtaken
@@ -127,6 +129,8 @@ public enum Carried: Sendable {
     /// Nil if the cipher is gone now.
     case done(cipherID: String?)
     case refused(Setback)
+    /// The vault was locked in the very moment.
+    case locked
 }
 
 /// What came of a run.

@@ -130,11 +130,8 @@ extension Errand {
         case .settled:
             tell(note, cipherID ?? change.cipherID)
             return .over(cipherID: cipherID)
-        case .rebased(let fresh):
-            noteEdits(of: fresh)
-            change = fresh
-            (conclusion, announced, done) = (nil, nil, [])
-            isUnderWay = false
+        case .rebased(let edited):
+            goOn(with: edited)
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken

@@ -25,17 +25,6 @@ struct Leftovers: Sendable {
 }
 
 extension Setback {
-    var retryCause: SyncMetrics.RetryCause {
-        switch reason {
-        case .unreachable, .foreign: .transport
-        case .unavailable: .serverError
-        case .throttled: .rateLimited
-        case .stale: .conflict
-        case .unauthorised, .signedOut: .auth
-        case .rejected, .missing, .malformed, .cancelled: .other
-        }
-    }
-
     /// Why a sync that this stopped took nothing over, if it is one of the reasons that are counted.
     var abort: SyncMetrics.AbortReason? {
         switch reason {

@@ -132,18 +132,4 @@ extension Moment {
     func hasCome(at now: Moment) -> Bool {
         self <= now || self > now.advanced(bySeconds: Int64(2 * Backoff.longest))
     }
-
-    /// To the microsecond: the calendar comes as a floating point number, and what it adds beyond
-    /// that is noise. Upwards: whoever sleeps until a moment and wakes a little before it would find
-    /// nothing to do, and no time left to sleep.
-    static func - (later: Moment, earlier: Moment) -> Duration {
-        .microseconds(Int64((Double(later.ticks - earlier.ticks) / 10).rounded(.up)))
-    }
-
-    static func + (moment: Moment, time: Duration) -> Moment {
-        let (seconds, attoseconds) = time.components
-        return Moment(
-            ticks: moment.ticks + seconds * ticksPerSecond + attoseconds / 100_000_000_000
-        )
-    }
 }

@@ -155,7 +155,7 @@ extension SyncScheduler {
         metrics.synced(finding.outcome, after: time)
         if let abort = finding.abort { metrics.aborted(abort) }
         if let delay {
-            metrics.scheduledRetry(finding.setback?.retryCause ?? .other, in: delay.length)
+            metrics.scheduledRetry(finding.setback?.reason.retryCause ?? .other, in: delay.length)
         }
     }
 

@@ -42,10 +42,10 @@ extension PendingChange {
         case .update(let snapshot, _): updating(snapshot, ground)
         case .trash: trashing(ground)
         case .restore: restoring(ground)
-        case .archive: adjusting(ground) { $0.isArchived = true }
-        case .unarchive: adjusting(ground) { $0.isArchived = unarchived(ground) }
-        case .move(let folder): adjusting(ground) { $0.folder = folder }
-        case .favour(let isFavourite): adjusting(ground) { $0.isFavourite = isFavourite }
+        case .archive: adjusting { $0.isArchived = true }
+        case .unarchive: adjusting { $0.isArchived = unarchived(ground) }
+        case .move(let folder): adjusting { $0.folder = folder }
+        case .favour(let isFavourite): adjusting { $0.isFavourite = isFavourite }
         case .hardDelete: deleting(ground)
         }
     }
@@ -124,7 +124,7 @@ extension PendingChange {
         }
     }
 
-    private func adjusting(_ ground: Ground, _ adjust: (inout Adjustments) -> Void) -> Step {
+    private func adjusting(_ adjust: (inout Adjustments) -> Void) -> Step {
         var adjustments = intent.adjustments
         adjust(&adjustments)
         switch intent {

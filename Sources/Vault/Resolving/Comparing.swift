@@ -14,7 +14,7 @@ extension Situation {
         keys: KeyRing,
         by reading: ClockReading
     ) {
-        let wish = Wish(change.intent)
+        let wish = change.isUnborn ? .create : Wish(change.intent)
         guard let copy else {
             self.init(wish, .missing)
             return

@@ -13,6 +13,8 @@ public enum Resolution: String, CaseIterable, Hashable, Sendable {
     case yield
     /// The content is there; carry out what else is wished for.
     case complete
+    /// Create the item.
+    case create
     /// The item is there, so what is pending is an edit of it: decide anew about that.
     case adopt
     /// Create the item again, since upstream has lost it.
@@ -25,7 +27,7 @@ extension Situation {
     /// The decision table. Every line is a sentence; the compiler checks that none is missing.
     public var resolution: Resolution {
         switch (wish, standing, later, outgrowsHistory) {
-        case (.create, .missing, _, _): .push
+        case (.create, .missing, _, _): .create
         case (.create, _, _, _): .adopt
 
         case (.content, .missing, _, _): .recreate
@@ -75,7 +77,8 @@ extension Situation {
         case (.pushKeepingUpstream, _): (.soft, .local)
         case (.yieldKeepingLocal, _): (.hard, .upstream)
         case (.yield, _): wish == .touch ? nil : (.delete, .upstream)
-        case (.push, _), (.complete, _), (.adopt, _), (.recreate, _), (.settle, _): nil
+        case (.push, _), (.complete, _), (.create, _), (.adopt, _), (.recreate, _), (.settle, _):
+            nil
         }
     }
 

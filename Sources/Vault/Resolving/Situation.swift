@@ -22,7 +22,7 @@ public struct Situation: Hashable, Sendable {
 
     /// What the user wants, as far as a conflict depends on it.
     public enum Wish: String, CaseIterable, Hashable, Sendable {
-        /// A new item.
+        /// A new item, whatever has become of it here since: upstream has never confirmed that it has it.
         case create
         /// New content of an item.
         case content

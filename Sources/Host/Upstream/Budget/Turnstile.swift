@@ -120,7 +120,7 @@ final class Turnstile: Sendable {
             Dictionary(
                 uniqueKeysWithValues: Zone.allCases.compactMap { zone in
                     state.budget.notBefore(zone, at: now).map {
-                        (zone, today.advanced(by: $0 - now))
+                        (zone, today + ($0 - now))
                     }
                 }
             )
@@ -132,8 +132,7 @@ final class Turnstile: Sendable {
     func restore(_ standing: [Zone: Moment]) {
         let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
         let times = standing.mapValues { moment in
-            let ahead = moment.since(today)
-            return now + min(ahead, .seconds(RetryAfter.longest))
+            now + min(moment - today, .seconds(RetryAfter.longest))
         }
         state.withLock { $0.budget.restore(notBefore: times) }
     }

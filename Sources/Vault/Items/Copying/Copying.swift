@@ -101,8 +101,7 @@ extension Cipher {
     /// its own key wrapped by that.
     public func shared(
         with organizationID: String,
-        keys: KeyRing,
-        entropy: any Entropy
+        keys: KeyRing
     ) throws(Flaw) -> Cipher {
         guard let organization = keys.owner(organizationID: organizationID) else {
             throw Flaw(.noOrganizationKey, at: ["organizationId"])
