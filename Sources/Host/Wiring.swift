@@ -90,7 +90,7 @@ public enum Wiring {
         let accounts = Accounts(
             Accounts.Options(settings, directory),
             store: store,
-            key: try HostKey(at: directory.file("host.key")),
+            key: try HostKey(at: directory.file(HostKey.fileName)),
             workshop: workshop.workshop,
             identity: ClientIdentity(device: try await device(opened, chance)),
             network: DrillNetwork(outside.network),
@@ -108,7 +108,9 @@ public enum Wiring {
             household: accounts,
             timekeeper: timekeeper,
             breaches: outside.breaches,
-            verify: { () async throws(StoreError) in try await opened.verify() },
+            verify: { () async throws(StoreError) in
+                try await StateCheck.verify(opened, in: directory)
+            },
             log: log
         )
         return Interior(

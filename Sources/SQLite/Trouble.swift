@@ -10,6 +10,8 @@ public enum Trouble: String, CaseIterable, Sendable {
     case locked
     case noPermission
     case missing
+    /// There is a file where a directory should be.
+    case noDirectory
     case exhausted
     case newerSchema
     /// The request was refused; the database is well.
@@ -37,6 +39,8 @@ public enum Trouble: String, CaseIterable, Sendable {
         case .missing:
             "The file or its directory is gone: check that the state directory is there and"
                 + " mounted."
+        case .noDirectory:
+            "There is a file where a directory should be: check the path of the state directory."
         case .exhausted:
             "The host ran out of memory or open files: raise its limits."
         case .newerSchema:
@@ -67,7 +71,8 @@ extension Trouble {
         case ENOSPC, EDQUOT: self = .diskFull
         case EROFS: self = .readOnly
         case EACCES, EPERM: self = .noPermission
-        case ENOENT, ENOTDIR, ESTALE: self = .missing
+        case ENOENT, ESTALE: self = .missing
+        case ENOTDIR: self = .noDirectory
         case EMFILE, ENFILE, ENOMEM: self = .exhausted
         case EIO: self = .inputOutput
         default: self = Trouble(code.primary)

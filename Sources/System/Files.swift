@@ -1,4 +1,4 @@
-public import Glibc
+import Glibc
 
 /// A call to the system that failed.
 public struct SystemError: Error, Equatable, CustomStringConvertible {
@@ -80,6 +80,17 @@ public enum Files {
         try flushDirectory(of: path)
     }
 
+    /// Finds out, as far as that can be known before, whether a file could be replaced. Nothing of the
+    /// try is left.
+    public static func tryReplacing(_ path: String) throws(SystemError) {
+        if path.isEmpty || path.hasSuffix("/") || isDirectory(path) {
+            throw SystemError("open \(path)", code: path.isEmpty ? ENOENT : EISDIR)
+        }
+        let draft = path + ".draft"
+        defer { unlink(draft) }
+        try writeDraft(draft, [], 0o600)
+    }
+
     private static func writeDraft(
         _ path: String,
         _ bytes: [UInt8],
@@ -130,6 +141,14 @@ public enum Files {
             if code == EEXIST && isDirectory(made) { continue }
             throw SystemError("mkdir \(made)", code: code == EEXIST ? ENOTDIR : code)
         }
+    }
+
+    /// The same place for whoever is in another directory.
+    public static func absolute(_ path: String) -> String {
+        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
+        defer { free(here) }
+        let directory = String(cString: here)
+        return directory == "/" ? "/\(path)" : "\(directory)/\(path)"
     }
 
     public static func isDirectory(_ path: String) -> Bool {

@@ -75,9 +75,10 @@ public struct Person: Sendable {
     public func edit(
         _ id: String,
         _ json: String,
-        atOnce: Bool = false
+        atOnce: Bool = false,
+        after time: Duration = .seconds(10)
     ) async throws -> Recorded {
-        world.time.pass(.seconds(10))
+        world.time.pass(time)
         let edited = try item(id).edited(
             by: ItemBody(Array(json.utf8)),
             at: world.surroundings.now,

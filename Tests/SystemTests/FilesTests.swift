@@ -20,6 +20,34 @@ struct FilesTests {
         #expect(try names(in: scratch.path) == ["state"])
     }
 
+    @Test func `whether a file can be replaced is found out without a trace`() throws {
+        try Files.tryReplacing(scratch.file("report"))
+        #expect(try names(in: scratch.path).isEmpty)
+        try Files.replace(scratch.file("report"), with: Array("old".utf8))
+        try Files.tryReplacing(scratch.file("report"))
+        #expect(try Files.read(scratch.file("report")) == Array("old".utf8))
+        for path in ["", scratch.path, scratch.file("new/"), scratch.file("no/such/place")] {
+            #expect(throws: SystemError.self) { try Files.tryReplacing(path) }
+        }
+        #expect(try names(in: scratch.path) == ["report"])
+    }
+
+    @Test func `a path is told whole for whoever is in another directory`() {
+        #expect(Files.absolute("/a/b") == "/a/b")
+        let whole = Files.absolute("a/b")
+        #expect(whole.hasPrefix("/") && whole.hasSuffix("/a/b"))
+    }
+
+    @Test func `a directory is one holder's until that lets go`() throws {
+        let first = try DirectoryLock(scratch.path)
+        let refusal = DirectoryLock.Refusal.held(by: getpid())
+        #expect(throws: refusal) { try DirectoryLock(scratch.path) }
+        first.letGo()
+        first.letGo()
+        _ = try DirectoryLock(scratch.path)
+        _ = try DirectoryLock(scratch.path)
+    }
+
     @Test func `a replacement that fails leaves the old contents`() throws {
         let path = scratch.file("state")
         try Files.replace(path, with: Array("old".utf8))

@@ -60,6 +60,28 @@ import Testing
         }
     }
 
+    @Test func `R-084, N13 who sends an old history along drops nothing that came after it`()
+        throws
+    {
+        func body(_ password: String, seen: String?) -> String {
+            let date = seen.map { #","revisionDate":"\#($0)""# } ?? ""
+            return #"{"name":"n","login":{"password":"\#(password)"},"passwordHistory":[]\#(date)}"#
+        }
+        var item = try samples.item(login("p0"))
+        for number in 1...4 {
+            let edited = try item.edited(
+                by: samples.body(body("p\(number)", seen: "2026-01-01T00:00:00.000Z")),
+                at: Samples.now.advanced(bySeconds: Int64(number)),
+                keys: samples.keys,
+                entropy: samples.entropy
+            )
+            item = Item(edited.cipher, keys: samples.keys)
+        }
+        #expect(item.passwordHistory.map(\.password) == ["p3", "p2", "p1", "p0"])
+        let (cleared, _) = try change(item, body("p5", seen: nil))
+        #expect(cleared.passwordHistory.map(\.password) == ["p4"])
+    }
+
     @Test(arguments: [("a", "a", 0), ("a", nil, 1), (nil, "a", 1), (nil, nil, 0), (nil, "", 0)])
     func `R-073, R-074 only another password counts`(_ old: String?, _ new: String?, _ count: Int)
         throws

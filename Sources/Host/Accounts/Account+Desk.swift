@@ -291,7 +291,11 @@ extension Written {
 // MARK: - The queue
 
 extension Account {
-    var heldUntil: Moment? { syncing.heldUntil(at: office.surroundings.now) }
+    /// Before this nothing is sent, because of a failure or because upstream asked for it.
+    var heldUntil: Moment? {
+        [syncing.heldUntil(at: office.surroundings.now), link.upstream.standing.api]
+            .compactMap(\.self).max()
+    }
 
     func pending() async throws(DeskRefusal) -> [StoredChange] {
         try office.read { reader throws(StoreError) in try reader.changes(of: id) }

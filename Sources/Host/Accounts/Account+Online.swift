@@ -14,6 +14,10 @@ extension Account {
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(DeskRefusal) -> Value {
         do throws(Setback) {
+            guard link.monitor.standing.state != .offline else {
+                let held = Setback.Reason.unreachable(.held(until: office.surroundings.now))
+                throw Setback(held, operation: "ask")
+            }
             return try await upstream.ask(.interactive, body)
         } catch {
             throw .upstream(error)
@@ -68,7 +72,7 @@ extension Account {
             let _: Void = try await office.ask { .removeBase(lane, $0) }
             throw .notFound
         }
-        return try await take(changed)
+        return try await take(changed.inCollections(collectionIDs))
     }
 
     func share(
@@ -98,7 +102,7 @@ extension Account {
         let changed = try await online { account throws(Setback) in
             try await account.share(cipherID, request, in: collectionIDs)
         }
-        let taken = try await take(changed)
+        let taken = try await take(changed.inCollections(collectionIDs))
         guard taken.mark != .clean else { return taken }
         await settlePending(of: cipherID)
         return (try? await self.item(cipherID)) ?? taken

@@ -174,6 +174,7 @@ extension Manner {
         case .interactive:
             patience = .seconds(5)
             deadline = .seconds(15)
+            isWaitedFor = true
         case .insistent:
             isForced = true
         }

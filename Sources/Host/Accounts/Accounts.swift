@@ -283,13 +283,17 @@ extension Accounts: Household {
     public var network: NetworkStanding { standing }
 
     private var standing: NetworkStanding {
-        let (links, drillSince) = state.withLock { (Array($0.links.values), $0.drillSince) }
+        let (residents, links, drillSince) = state.withLock {
+            ($0.residents.inOrder, Array($0.links.values), $0.drillSince)
+        }
         if let drillSince {
             return NetworkStanding(isDrill: true, state: .offline, since: drillSince)
         }
         // The worst of them: one server that is away is what somebody wants to know.
         let order: [NetworkState] = [.offline, .degraded, .online]
-        let standings = links.map(\.monitor.standing)
+        // What nobody uses any more stands as it was left.
+        let used = Set(residents.map(\.link.number))
+        let standings = links.filter { used.contains($0.number) }.map(\.monitor.standing)
         for wanted in order {
             if let since = standings.filter({ $0.state == wanted }).map(\.since).min() {
                 return NetworkStanding(isDrill: false, state: wanted, since: since)

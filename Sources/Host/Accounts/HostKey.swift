@@ -9,6 +9,9 @@ import System
 public struct HostKey: Sendable {
     let sealer: Sealer
 
+    /// Its name in the state directory.
+    static let fileName = "host.key"
+
     /// Reads the key, or makes it at the first start.
     public init(at path: String, entropy: any Entropy = SystemEntropy()) throws {
         if let text = try Self.read(path) {
@@ -39,6 +42,25 @@ public struct HostKey: Sendable {
         } catch {
             guard error.code == ENOENT else { throw error }
             return nil
+        }
+    }
+}
+
+extension HostKey {
+    /// Why what was sealed with the key that should lie there cannot be opened; nil if it is there and
+    /// a key. Unlike a start, this makes none.
+    static func flaw(at path: String) -> String? {
+        do {
+            guard let text = try read(path) else {
+                return "\(path) is not there, so the sessions that it has sealed cannot be opened."
+                    + " Put it back from a backup, or have every account sign in again."
+            }
+            _ = try SymmetricKey(base64: text)
+            return nil
+        } catch is CryptoError {
+            return DamagedHostKey(path: path).description
+        } catch {
+            return "\(error)"
         }
     }
 }

@@ -198,11 +198,17 @@ extension HTTP.Method {
 }
 
 extension Request {
-    /// The limit that its body is declared to go beyond. Only a form brings a file.
+    /// The limit that its body is declared to go beyond. Only a form of several parts brings a file.
     fileprivate var limitExceeded: Int? {
-        let type = headers["Content-Type"].map(MediaTypeName.init)?.name
-        let isForm = type == "multipart/form-data"
-        let limit = isForm ? VaultAPI.uploadLimit : VaultAPI.Call.bodyLimit
+        let type = headers["Content-Type"].map(MediaTypeName.init)
+        let limit =
+            if type?.name == "multipart/form-data" {
+                VaultAPI.uploadLimit
+            } else if type?.isForm == true {
+                VaultAPI.Call.formLimit
+            } else {
+                VaultAPI.Call.bodyLimit
+            }
         return (body.declaredLength ?? 0) > limit ? limit : nil
     }
 

@@ -131,13 +131,14 @@ extension HostServer {
         Addresses(
             api: api.listeners.compactMap(\.tcp).first,
             ops: ops.listeners.compactMap(\.tcp).first,
-            socket: api.listeners.compactMap(\.path).first
+            socket: api.listeners.compactMap(\.path).first.map(Files.absolute)
         )
     }
 
     public struct Addresses: Hashable, Sendable {
         public let api: SocketAddress?
         public let ops: SocketAddress?
+        /// An absolute path, for whoever reads it may be in another directory.
         public let socket: String?
 
         var json: JSON.Raw {

@@ -96,10 +96,12 @@ public struct HostShell: Sendable {
             let changed = try reread()
             logbook.setLevel(changed.logLevel)
             let waiting = settings.differences(from: changed).filter { $0 != "log-level" }
-            premises.log.notice(
-                "Tokens and the log's level were read again.",
-                ["level": changed.logLevel, "afterRestart": waiting.joined(separator: ", ")]
-            )
+            let level = changed.logLevel
+            let fields: LogFields =
+                waiting.isEmpty
+                ? ["logLevel": level]
+                : ["logLevel": level, "afterRestart": waiting.joined(separator: ", ")]
+            premises.log.notice("Tokens and the log's level were read again.", fields)
         } catch {
             premises.log.error(
                 "Nothing was changed, because what was read is not right.",

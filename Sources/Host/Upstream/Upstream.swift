@@ -140,6 +140,8 @@ public struct Manner: Hashable, Sendable {
     /// Somebody insists: it is tried although the server did not answer just now. Not before a time
     /// that the server itself set, though.
     public var isForced = false
+    /// Somebody waits for the answer, so it is not held up by what earlier refusals have taught.
+    public var isWaitedFor = false
     /// In place of the usual time for everything.
     public var deadline: Duration?
 
@@ -188,6 +190,7 @@ extension Upstream {
             pace: call.pace,
             patience: manner.patience,
             isForced: manner.isForced,
+            mayBorrow: manner.isWaitedFor,
             patienceInLine: manner.patienceInLine
         )
         let passed: (value: Outcome<Success>, notBefore: Moment?)

@@ -14,12 +14,7 @@ public struct StoredAccount: Hashable, Sendable {
 
 extension StoreReader {
     public func accounts() throws(StoreError) -> [StoredAccount] {
-        try read { (db) throws(DatabaseError) in
-            try db.all("SELECT id, record FROM account ORDER BY id") {
-                (row) throws(DatabaseError) in
-                StoredAccount(id: try row.text(0), record: try row.bytes(1))
-            }
-        }
+        try read { (db) throws(DatabaseError) in try AccountTable.all(db) }
     }
 
     public func setting(_ name: String) throws(StoreError) -> String? {
@@ -32,6 +27,12 @@ extension StoreReader {
 }
 
 enum AccountTable {
+    static func all(_ db: borrowing Connection) throws(DatabaseError) -> [StoredAccount] {
+        try db.all("SELECT id, record FROM account ORDER BY id") { (row) throws(DatabaseError) in
+            StoredAccount(id: try row.text(0), record: try row.bytes(1))
+        }
+    }
+
     static func contains(
         _ userID: String,
         _ db: borrowing Connection
@@ -49,6 +50,7 @@ enum AccountTable {
         try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
         try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
         try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
+        try BaseTable.forgetRemovedSlices(of: userID, db)
         try BaseTable.keepClock(of: userID, db)
         try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
         try OwnHistory.erase(userID, db)

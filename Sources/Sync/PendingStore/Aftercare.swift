@@ -26,13 +26,18 @@ enum Aftercare {
         case .lacks, .untouched: return
         }
         try db.execute(
-            "INSERT OR REPLACE INTO brought_up VALUES (?, ?, ?, ?, ?, ?, NULL, NULL)",
+            """
+            INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
+                key_fingerprint, revision_ticks, is_edit)
+            VALUES (?, ?, ?, ?, ?, ?, ?)
+            """,
             .text(lane.userID),
             .text(cipherID),
             .int(isGone ? 1 : 0),
             .int(Int(moment.ticks)),
             .blob(settlement.keyFingerprint),
-            known.map { .int(Int($0.ticks)) } ?? .null
+            known.map { .int(Int($0.ticks)) } ?? .null,
+            .int(settled.type == .update ? 1 : 0)
         )
     }
 

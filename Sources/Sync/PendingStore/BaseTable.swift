@@ -115,6 +115,25 @@ enum BaseTable {
             .text(kind.rawValue),
             .text(id)
         )
+        try db.execute(
+            "INSERT OR REPLACE INTO slice_removed VALUES (?, ?, ?, ?)",
+            .text(userID),
+            .text(kind.rawValue),
+            .text(id),
+            .int(advanceClock(of: userID, db))
+        )
+    }
+
+    /// Files that were set aside by an earlier version have no such table.
+    static func forgetRemovedSlices(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'slice_removed'") {
+            (row) throws(DatabaseError) in try row.int(0) == 1
+        }
+        guard isThere == true else { return }
+        try db.execute("DELETE FROM slice_removed WHERE user_id = ?", .text(userID))
     }
 
     static func slices(
@@ -290,19 +309,40 @@ enum BaseTable {
     static func put(
         _ slice: BaseSlice,
         of userID: String,
+        written: Int,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         try db.execute(
             """
-            INSERT INTO base_slice (user_id, kind, id, json, digest) VALUES (?, ?, ?, ?, ?)
+            INSERT INTO base_slice (user_id, kind, id, json, digest, written)
+            VALUES (?, ?, ?, ?, ?, ?)
             ON CONFLICT (user_id, kind, id) DO UPDATE SET
-                json = excluded.json, digest = excluded.digest
+                json = excluded.json, digest = excluded.digest, written = excluded.written
             """,
             .text(userID),
             .text(slice.kind.rawValue),
             .text(slice.id),
             .blob(slice.json),
-            .blob(slice.digest(of: userID))
+            .blob(slice.digest(of: userID)),
+            .int(written)
+        )
+    }
+
+    /// Which of the account's slices were written or removed after that write.
+    static func slicesYounger(
+        than written: Int,
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Set<[String]> {
+        Set(
+            try db.all(
+                """
+                SELECT kind, id FROM base_slice WHERE user_id = ?1 AND written > ?2
+                UNION ALL SELECT kind, id FROM slice_removed WHERE user_id = ?1 AND written > ?2
+                """,
+                .text(userID),
+                .int(written)
+            ) { (row) throws(DatabaseError) in [try row.text(0), try row.text(1)] }
         )
     }
 }

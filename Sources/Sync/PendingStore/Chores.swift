@@ -15,6 +15,8 @@ public enum Chore: String, CaseIterable, Sendable {
     }
 
     static let secondsOfReceipts: Int64 = 7 * 24 * 3_600
+    /// A host that is told to end has ten seconds for all that it has to do.
+    static let timeForLastCopy: Duration = .seconds(1)
 }
 
 /// How a chore ended.
@@ -34,6 +36,21 @@ extension Store {
             if Task.isCancelled { return }
             report(ChoreReport(chore: chore, moment: now, error: error))
         } while (try? await time.sleep(for: chore.interval)) != nil
+    }
+
+    /// Copies what is pending once more when all messages are answered, or the copy would lack what
+    /// was edited last. If the time is too short for it, the copy of last time stays.
+    func keepLastCopy(reporting report: @escaping @Sendable (ChoreReport) -> Void) async {
+        guard directory != nil, !Task.isCancelled else { return }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let error = await self.error(doing: .copyPending)
+                report(ChoreReport(chore: .copyPending, moment: self.now, error: error))
+            }
+            group.addTask { try? await self.time.sleep(for: Chore.timeForLastCopy) }
+            await group.next()
+            group.cancelAll()
+        }
     }
 
     private func error(doing chore: Chore) async -> StoreError? {

@@ -3,22 +3,32 @@ public import Vault
 
 extension Store {
     /// Drops a change because a person said so; the history keeps that it was.
+    ///
+    /// - Parameter backupID: The item that has its content now.
     public func discard(
         _ id: String,
         expecting version: Int64,
-        at moment: Moment
+        at moment: Moment,
+        keptAs backupID: String? = nil
     ) async throws(StoreError) -> Bool {
-        try await write { (db) throws(DatabaseError) in
+        let note = ResolutionNote(.discarded, at: moment, backupCipherID: backupID)
+        let discard = Discard(
+            ReceiptEnd(
+                backupID == nil ? .discarded : .backedUp,
+                at: moment,
+                backupCipherID: backupID
+            )
+        )
+        return try await write { (db) throws(DatabaseError) in
             guard
                 let stored = try PendingTable.find(id: id, db),
                 stored.summary.version == version
             else { return false }
-            try Discard(status: .discarded, at: moment).carryOut(stored, db)
-            try ResolutionNote(.discarded, at: moment).write(stored.summary, db)
+            try discard.carryOut(stored, db)
+            try note.write(stored.summary, db)
             return true
         }
     }
-
     /// Removes a record, unless it was edited since that version: a later wish of the same user has
     /// reached upstream another way. A younger record of the same cipher has another id and stays.
     public func clear(_ id: String, upTo version: Int64) async throws(StoreError) {
@@ -65,12 +75,12 @@ extension Store {
 
 /// A change that goes without having been sent.
 struct Discard: Sendable {
-    let status: Receipt.Status
-    let moment: Moment
+    let end: ReceiptEnd
+
+    init(_ end: ReceiptEnd) { self.end = end }
 
     init(status: Receipt.Status, at moment: Moment) {
-        self.status = status
-        self.moment = moment
+        self.init(ReceiptEnd(status, at: moment))
     }
 
     func carryOut(
@@ -79,9 +89,9 @@ struct Discard: Sendable {
     ) throws(DatabaseError) {
         let summary = stored.summary
         if let change = stored.change {
-            try Aftercare.watch(change.strayCopies, summary.lane, moment, db)
+            try Aftercare.watch(change.strayCopies, summary.lane, end.at, db)
         }
         _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
-        try ReceiptTable.end(summary.id, ReceiptEnd(status, at: moment), db)
+        try ReceiptTable.end(summary.id, end, db)
     }
 }

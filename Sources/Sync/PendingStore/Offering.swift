@@ -62,6 +62,35 @@ struct Offering {
         return count
     }
 
+    /// What somebody has written over who cannot have seen it: servers take what is based on a revision of
+    /// the same second for up to date. That is kept as a copy, as if it had never got there.
+    func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        if mutated(.trustsTheSecond) { return 0 }
+        let fetched = Dictionary(answer.map { ($0.lane.cipherID, $0) }) { _, last in last }
+        let own = Set(try Aftercare.strays(of: userID, db).map(\.fingerprint))
+        var count = 0
+        for row in try rows(db) where row.isEdit && !row.isGone {
+            guard let now = fetched[row.lane.cipherID], try !isYounger(row, db),
+                let lost = try BaseTable.find(row.lane, db), !lost.isDamaged, !lost.isTrashed,
+                row.known == lost.revision.moment, row.isBlind(now.revision.moment),
+                let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
+                content.organizationID == nil, there.organizationID == nil,
+                content.fingerprint != there.fingerprint, !own.contains(there.fingerprint)
+            else { continue }
+            let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+            let isOffered = try put(
+                .update(snapshot, trash: nil, Adjustments()),
+                row,
+                on: lost.footing,
+                at: lost.revision.moment,
+                over: lost,
+                db
+            )
+            if isOffered { count += 1 }
+        }
+        return count
+    }
+
     private func redo(
         _ row: Row,
         over now: BaseCipher,
@@ -98,7 +127,7 @@ struct Offering {
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_edit
             FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
             """,
@@ -109,7 +138,8 @@ struct Offering {
                 isGone: try row.int(1) == 1,
                 settled: Moment(ticks: Int64(try row.int(2))),
                 keyFingerprint: try row.bytes(3),
-                known: try row.int(orNil: 4).map { Moment(ticks: Int64($0)) }
+                known: try row.int(orNil: 4).map { Moment(ticks: Int64($0)) },
+                isEdit: try row.int(5) == 1
             )
         }
     }
@@ -121,6 +151,15 @@ struct Offering {
         let keyFingerprint: [UInt8]
         /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
+        /// Whether new content came from here.
+        let isEdit: Bool
+
+        /// Whether nobody can have written then who has seen what came from here. Stamps have whole seconds
+        /// on some servers.
+        func isBlind(_ moment: Moment) -> Bool {
+            guard let known else { return false }
+            return known < moment && moment - known < .seconds(2)
+        }
 
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was
         /// undone by what upstream shows now.

@@ -29,7 +29,7 @@ public final class PendingStore: Service {
             Answer<(swap: Swap, receiptID: String?)>
         )
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
-        case discard(String, expecting: Int64, at: Moment, Answer<Bool>)
+        case discard(String, expecting: Int64, at: Moment, keptAs: String?, Answer<Bool>)
         case clear(String, upTo: Int64, Answer<Void>)
         case refresh(
             String,
@@ -87,6 +87,7 @@ public final class PendingStore: Service {
             await answerMessages()
             chores.cancelAll()
         }
+        await store.keepLastCopy(reporting: report)
     }
 
     private func answerMessages() async {
@@ -103,9 +104,9 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.withdraw(recorded, expecting: version)
             }
-        case .discard(let id, let version, let moment, let reply):
+        case .discard(let id, let version, let moment, let backupID, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.discard(id, expecting: version, at: moment)
+                try await store.discard(id, expecting: version, at: moment, keptAs: backupID)
             }
         case .clear(let id, let version, let reply):
             await reply.answer { () async throws(StoreError) in

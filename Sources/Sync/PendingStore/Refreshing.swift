@@ -67,6 +67,7 @@ extension Store {
             // Whether it has gone back or not, it may have carried out late what it never answered.
             if isFallback { refreshed.offered = try offering.make(db) }
             refreshed.offered += try offering.makeOfUndone(db)
+            refreshed.offered += try offering.makeOfOverwritten(db)
             let written = try BaseTable.advanceClock(of: userID, db)
             refreshed.mark = RefreshMark(written: written)
             try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)
@@ -77,7 +78,7 @@ extension Store {
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
             try Aftercare.forgetLeftOut(of: userID, db)
-            try Self.replace(slices, of: userID, db)
+            try Self.replace(slices, of: userID, written, since: mark, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
                 .text(userID),
@@ -176,10 +177,18 @@ extension Store {
     private static func replace(
         _ slices: [BaseSlice],
         of userID: String,
+        _ written: Int,
+        since mark: RefreshMark,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        try db.execute("DELETE FROM base_slice WHERE user_id = ?", .text(userID))
-        for slice in slices { try BaseTable.put(slice, of: userID, db) }
+        let younger = try BaseTable.slicesYounger(than: mark.written, of: userID, db)
+        for table: StaticString in [
+            "DELETE FROM base_slice WHERE user_id = ? AND written <= ?",
+            "DELETE FROM slice_removed WHERE user_id = ? AND written <= ?",
+        ] { try db.execute(table, .text(userID), .int(mark.written)) }
+        for slice in slices where !younger.contains([slice.kind.rawValue, slice.id]) {
+            try BaseTable.put(slice, of: userID, written: written, db)
+        }
     }
 }
 
@@ -200,7 +209,12 @@ extension Store {
     public func putSlice(_ slice: BaseSlice, of userID: String) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(userID, db) else { return }
-            try BaseTable.put(slice, of: userID, db)
+            try BaseTable.put(
+                slice,
+                of: userID,
+                written: BaseTable.advanceClock(of: userID, db),
+                db
+            )
         }
     }
 

@@ -63,6 +63,15 @@ enum Schema {
                 """
             )
         },
+        Migration("folders and sends that are younger than a list") { (db) throws(DatabaseError) in
+            try db.execute(script: youngSlices)
+        },
+        Migration("what brought an edit's content") { (db) throws(DatabaseError) in
+            // Of what was settled before, nothing is known of that.
+            try db.execute(
+                "ALTER TABLE brought_up ADD COLUMN is_edit INTEGER NOT NULL DEFAULT 0"
+            )
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -285,6 +294,18 @@ enum Schema {
             failures INTEGER NOT NULL CHECK (failures >= 0),
             due_ticks INTEGER NOT NULL,
             PRIMARY KEY (user_id, backup_id, attachment_id)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let youngSlices: StaticString = """
+        -- As of base_cipher.
+        ALTER TABLE base_slice ADD COLUMN written INTEGER NOT NULL DEFAULT 0;
+        CREATE TABLE slice_removed (
+            user_id TEXT NOT NULL,
+            kind TEXT NOT NULL,
+            id TEXT NOT NULL,
+            written INTEGER NOT NULL CHECK (written >= 0),
+            PRIMARY KEY (user_id, kind, id)
         ) STRICT, WITHOUT ROWID;
         """
 

@@ -52,7 +52,8 @@ extension StoreError {
         case EROFS: Trouble.readOnly.hint
         case EIO: Trouble.inputOutput.hint
         case EACCES, EPERM: Trouble.noPermission.hint
-        case ENOENT, ENOTDIR: Trouble.missing.hint
+        case ENOENT: Trouble.missing.hint
+        case ENOTDIR: Trouble.noDirectory.hint
         default: "Check the state directory and what it lies on."
         }
     }
@@ -61,7 +62,7 @@ extension StoreError {
     static func endsAcceptance(_ error: DatabaseError) -> Bool {
         switch error.trouble {
         case .diskFull, .readOnly, .inputOutput, .damaged, .notADatabase, .noPermission, .missing,
-            .exhausted:
+            .noDirectory, .exhausted:
             true
         case .locked, .newerSchema, .refused: false
         }

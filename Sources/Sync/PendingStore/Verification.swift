@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SQLite
 internal import System
 internal import Vault
@@ -7,13 +8,16 @@ public struct Verification: Sendable {
     public enum Check: String, CaseIterable, Hashable, Sendable {
         /// The file is a database, and whole.
         case database
-        /// Every pending change can be read.
+        /// Every pending change can be read, and so can what is kept of every account.
         case records
         /// What is pending, what upstream said, and the receipts fit together.
         case journal
         /// Every string that has to be encrypted is.
         case plaintext
     }
+
+    /// What somebody who knows what the records of accounts say has against them, in sentences.
+    public typealias AccountCheck = @Sendable ([StoredAccount]) -> [String]
 
     public struct Problem: Hashable, Sendable {
         public let check: Check
@@ -29,20 +33,34 @@ public struct Verification: Sendable {
 
     fileprivate init() {}
 
-    fileprivate mutating func note(_ check: Check, _ text: String) {
+    mutating func note(_ check: Check, _ text: String) {
         problems.append(Problem(check: check, text: text))
     }
 }
 
 extension Store {
     /// Looks through everything while the host goes on.
-    public func verify() async throws(StoreError) -> Verification {
-        try await Self.verify(database)
+    public func verify(
+        accounts check: @escaping Verification.AccountCheck
+    ) async throws(StoreError) -> Verification {
+        try await Self.verify(database, check)
+    }
+
+    /// Whether there is no store in a directory. To hold the directory first would leave a file in it.
+    public static func isMissing(in path: String) -> Bool {
+        do throws(SystemError) {
+            _ = try StoreFile.size(of: "\(path)/\(fileName)")
+            return false
+        } catch {
+            return error.code == ENOENT
+        }
     }
 
     /// Looks through the store of a host that does not run, and changes nothing.
-    public static func verify(_ directory: StateDirectory) async throws(StoreError) -> Verification
-    {
+    public static func verify(
+        _ directory: StateDirectory,
+        accounts check: @escaping Verification.AccountCheck
+    ) async throws(StoreError) -> Verification {
         let path = directory.file(fileName)
         guard StoreFile.exists(path) else {
             throw .system(SystemError("open \(path)", code: 2))
@@ -65,7 +83,7 @@ extension Store {
         }
         let result: Result<Verification, StoreError>
         do throws(StoreError) {
-            result = .success(try await verify(database))
+            result = .success(try await verify(database, check))
         } catch {
             result = .failure(error)
         }
@@ -73,19 +91,17 @@ extension Store {
         return try result.get()
     }
 
-    private static func verify(_ database: Database) async throws(StoreError) -> Verification {
+    private static func verify(
+        _ database: Database,
+        _ check: @escaping Verification.AccountCheck
+    ) async throws(StoreError) -> Verification {
         var verification = Verification()
         do throws(DatabaseError) {
             for line in try await database.quickCheck() { verification.note(.database, line) }
             guard verification.isWhole else { return verification }
-            let users = try database.read { (db) throws(DatabaseError) in
-                try db.all("SELECT id FROM account ORDER BY id") {
-                    (row) throws(DatabaseError) in try row.text(0)
-                }
-            }
             verification = try await database.scan { [verification] (db) throws(DatabaseError) in
                 var verification = verification
-                for user in users { try verification.look(at: user, db) }
+                try verification.lookAtAccounts(check, db)
                 try verification.lookAtReceipts(db)
                 try verification.lookAtCounts(db)
                 return verification
@@ -99,14 +115,43 @@ extension Store {
 }
 
 extension Verification {
-    fileprivate mutating func look(
+    fileprivate mutating func lookAtAccounts(
+        _ check: AccountCheck,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let stored = try AccountTable.all(db)
+        accounts = stored.count
+        for text in check(stored) { note(.records, text) }
+        for account in stored { try look(at: account.id, db) }
+        try lookAtStrangers(db)
+    }
+
+    /// What waits in the name of an account that is not here is never sent.
+    private mutating func lookAtStrangers(_ db: borrowing Connection) throws(DatabaseError) {
+        let strangers = try db.all(
+            """
+            SELECT DISTINCT user_id FROM pending_change
+            WHERE user_id NOT IN (SELECT id FROM account) ORDER BY user_id
+            """
+        ) { (row) throws(DatabaseError) in try row.text(0) }
+        for stranger in strangers {
+            let before = changes
+            try look(at: stranger, db)
+            let count = changes - before
+            note(.journal, "Changes of account \(stranger), which is not here, wait: \(count).")
+        }
+    }
+
+    private mutating func look(
         at userID: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        accounts += 1
         let base = try BaseTable.all(of: userID, db)
         items += base.count
         for cipher in base { look(at: cipher) }
+        for kind in BaseSlice.Kind.allCases {
+            for slice in try BaseTable.slices(of: userID, kind, db) { look(at: slice, of: userID) }
+        }
         let known = Set(base.map(\.lane.cipherID))
         for stored in try PendingTable.all(of: userID, db) {
             changes += 1

@@ -132,7 +132,7 @@ extension Repository {
         }
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return .untouched(lane)
-        case .shared(let wish): return try await carryOut(wish, lane)
+        case .shared(let wish): return try await carryOutOnline(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = isOffline && keepsEdits
@@ -337,6 +337,10 @@ extension Repository {
             try await withdraw(recorded, version)
             throw .hindered(note)
         case .unanswered(let setback, let version):
+            if case .throttled(let until) = setback.reason {
+                let wait = max(until - surroundings.now, .zero)
+                surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
+            }
             return try await queue(
                 recorded,
                 version,
@@ -425,6 +429,18 @@ extension Repository {
         }
         let isEditedOver = now.updated != edited.updated
         return try await queue(edited, now.version, isEditedOver: isEditedOver)
+    }
+
+    /// Nobody waits for an upstream that is known to be away.
+    private func carryOutOnline(
+        _ wish: Edit.Wish,
+        _ lane: Lane
+    ) async throws(Refusal) -> Written<Made> {
+        guard !isOffline else {
+            let held = Setback.Reason.unreachable(.held(until: surroundings.now))
+            throw .upstream(Setback(held, operation: "send"))
+        }
+        return try await carryOut(wish, lane)
     }
 
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer

@@ -34,14 +34,28 @@ extension Repository {
         }
         let written = try await write(.addCopy(copy), of: .anything)
         // What was edited meanwhile is in no copy.
-        _ = try await discard(changeID) { $0.change?.isSameEdit(as: change) == true }
+        _ = try await drop(changeID, keptAs: written.value.item.id) {
+            $0.change?.isSameEdit(as: change) == true
+        }
         return written
     }
 
-    /// - Parameter isMeant: Whether what the change holds by then is to go, too.
-    /// - Returns: False if there is no such change.
-    func discard(
+    /// What is on its way upstream is waited for: nobody could say of it that it did not get there.
+    ///
+    /// - Returns: False if there is no such change, or none any more.
+    func discard(_ changeID: String) async throws(Refusal) -> Bool {
+        guard let lane = try change(changeID)?.summary.lane else { return false }
+        return try await lanes.hold(lane.cipherID) { () async throws(Refusal) in
+            try await drop(changeID)
+        }
+    }
+
+    /// - Parameters:
+    ///   - backupID: The item that has its content now.
+    ///   - isMeant: Whether what the change holds by then is to go, too.
+    private func drop(
         _ changeID: String,
+        keptAs backupID: String? = nil,
         if isMeant: (StoredChange) -> Bool = { _ in true }
     ) async throws(Refusal) -> Bool {
         while let stored = try change(changeID), isMeant(stored) {
@@ -50,11 +64,16 @@ extension Repository {
                     changeID,
                     expecting: stored.summary.version,
                     at: surroundings.now,
+                    keptAs: backupID,
                     $0
                 )
             }
             guard isDone else { continue }
-            let note = ResolutionNote(.discarded, at: surroundings.now)
+            let note = ResolutionNote(
+                .discarded,
+                at: surroundings.now,
+                backupCipherID: backupID
+            )
             surroundings.metrics.resolved(stored.summary.type, .discarded)
             surroundings.announce(.resolution(stored.summary.lane, changeID: changeID, note))
             surroundings.announce(.pending(stored.summary.lane, changeID: changeID))

@@ -37,7 +37,9 @@ extension Desk {
             guard content.organizationID != nil else {
                 return try await upstream.create(request, urgency)
             }
-            return try await upstream.create(request, in: content.collectionIDs, urgency)
+            let collectionIDs = content.collectionIDs
+            return try await upstream.create(request, in: collectionIDs, urgency)
+                .inCollections(collectionIDs)
         }
         let intent = Intent(wish, over: copy)
         let content = try intent.snapshot.map { snapshot throws(Setback) in
@@ -59,7 +61,8 @@ extension Desk {
                 return nil
             }
             done.insert(deed)
-            (copy, state) = (answer, ItemState(answer, isCertain: true))
+            copy = answer.inCollections(copy.collectionIDs)
+            state = ItemState(copy, isCertain: true)
         }
         return copy
     }

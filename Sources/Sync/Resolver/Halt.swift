@@ -39,7 +39,8 @@ extension FailureNote {
     static let keyChanged = FailureNote(
         kind: "key_changed",
         message: "The account's key was changed since the edit; the content is under the old one."
-            + " Unlock the vault with the master password."
+            + " Unlock the vault with the master password. If that was changed as well, nobody can open the"
+            + " content any more, and the change can only be discarded."
     )
     static let occupied = FailureNote(
         kind: "occupied",

@@ -13,9 +13,15 @@ extension Errand {
             return try await settle(.lacks, .cleanedUp, .sent)
         case (.recreate, _):
             if let found = try await seek() { return try await adopt(found) }
+            if let twin = try await twin() {
+                isAdopted = true
+                return try await settle(.holds(twin), outcome, .sent)
+            }
             return try await create(as: .recreated)
         case (.settle, _):
-            return try await settle(.lacks, .cleanedUp, .sent)
+            // What was to be restored or moved is gone, so nobody can be told that it was.
+            let isDone = situation.wish != .touch
+            return try await settle(.lacks, .cleanedUp, isDone ? .sent : .discarded)
         case (.create, _):
             // What was trashed since may be wanted back, so it is brought up and then trashed; of what
             // was deleted for good nothing is left to bring.
@@ -41,6 +47,25 @@ extension Errand {
             // The table has no such line. If it ever had, nothing would be forgotten for it.
             throw .doubt(.unconfirmed)
         }
+    }
+
+    /// The same item, made anew by somebody who wanted the same of what is gone.
+    private func twin() async throws(Halt) -> BaseCipher? {
+        guard case .update(let snapshot, let trash, .none) = change.intent, trash != .trashed,
+            !mutated(.blindCreate)
+        else { return nil }
+        let wanted = try Self.cipher(snapshot.json)
+        let list = try await list()
+        // It has the item's own key still, as what is made anew here would.
+        let twin =
+            wanted.key == nil
+            ? list.listed.find(wanted, since: change.created, openedWith: desk.keys)
+            : list.listed.find(wanted, fingerprints: [])
+        guard list.isBelieved, let twin, !twin.isInTrash, twin.organizationID == nil,
+            twin.folderID == wanted.folderID, isSame(twin, as: wanted),
+            let base = BaseCipher(twin, of: desk.userID)
+        else { return nil }
+        return try isPending(base.lane) ? nil : base
     }
 
     /// Keeps what is to give way.

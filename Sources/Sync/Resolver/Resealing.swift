@@ -12,8 +12,7 @@ extension Resolver {
         // What was taken from a list may be under a later key than it was noted with.
         let present = Snapshot.fingerprint(of: keys.user)
         let stale = try reader.changes(of: userID) { stored in
-            stored.change?.intent.snapshot.map { $0.keyFingerprint != present } == true
-                ? Candidate(stored.summary) : nil
+            stored.change?.isStale(beside: present) == true ? Candidate(stored.summary) : nil
         }
         var count = 0
         for candidate in stale {
@@ -55,6 +54,12 @@ extension Resolver {
 }
 
 extension PendingChange {
+    /// What has no content says nothing of its key, and is compared with a copy under the old one.
+    fileprivate func isStale(beside present: [UInt8]) -> Bool {
+        guard let snapshot = intent.snapshot else { return baseCopy != nil }
+        return snapshot.keyFingerprint != present
+    }
+
     fileprivate func resealed(from old: KeyRing, to new: KeyRing) throws(Halt) -> PendingChange {
         func reseal(_ json: [UInt8]) throws(Halt) -> Cipher {
             let cipher = try Errand.cipher(json)

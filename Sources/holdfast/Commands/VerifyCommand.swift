@@ -40,10 +40,13 @@ extension Command {
                 environment: Environment.current
             ) ?? ""
         guard Files.isDirectory(path) else {
-            throw Failure(status: .hostNotRunning, message: "There is no host's state at \(path).")
+            throw Failure(status: .failure, message: "There is no host's state at \(path).")
+        }
+        guard !Store.isMissing(in: path) else {
+            throw Failure(status: .failure, message: "There is no host's database in \(path).")
         }
         do throws(StoreError) {
-            return JSON.Raw(try await Store.verify(StateDirectory(path)))
+            return JSON.Raw(try await StateCheck.verify(StateDirectory(path)))
         } catch {
             throw Failure(status: .failure, message: error.description)
         }

@@ -75,6 +75,35 @@ struct PendingFilesTests {
         try await venue.open { _ in }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `an item stays in its collections, whatever upstream's answers leave out`(
+        _ personality: Personality.Name
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = personality
+        try await venue.open { guest async throws in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            _ = try await guest.post("/sync?force=true")
+            let owner = organization.uppercased()
+            let place = #""organizationId":"\#(owner)","collectionIds":["\#(collection)"]"#
+            let made = try await guest.post("/object/item", #"{"type":1,"name":"x",\#(place)}"#)
+            let id = try #require(made.data?["id"]?.string, "\(made.text)")
+            func collections() async throws -> [String]? {
+                let item = try await guest.get("/object/item/\(id)")
+                return item.data?["collectionIds"]?.array?.compactMap(\.string)
+            }
+            #expect(try await collections() == [collection])
+            _ = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            #expect(try await collections() == [collection])
+            #expect(try await guest.delete("/object/item/\(id)").isSuccess)
+            #expect(try await guest.post("/restore/item/\(id)").isSuccess)
+            #expect(try await collections() == [collection])
+            let own = try await guest.make(#"{"type":1,"name":"z"}"#)
+            let moved = try await guest.post("/move/\(own)/\(organization)", "[\"\(collection)\"]")
+            #expect(moved.data?["collectionIds"]?.array?.compactMap(\.string) == [collection])
+        }
+    }
+
     @Test func `of a change without content no copy can be kept, and that is said`() async throws {
         try await HostVenue().open { guest async throws in
             let id = try await guest.make(#"{"type":1,"name":"x"}"#)

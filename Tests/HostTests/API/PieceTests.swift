@@ -99,6 +99,18 @@ struct PieceTests {
     }
 
     @Test(arguments: [
+        (#"filename="semi;colon=.txt""#, "semi;colon=.txt"),
+        (#"filename="q\"uote\\.txt""#, #"q"uote\.txt"#), ("filename = plain.txt ", "plain.txt"),
+        (#"filename="na.txt"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
+        (#"filename="kept.txt"; filename*=latin-1''x"#, "kept.txt"),
+    ])
+    func `a file is called what its form says`(_ field: String, _ name: String) {
+        let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; \(field)\r\n\r\n"
+        let form = head + "x\r\n--b--"
+        #expect(UploadedFile(form: Array(form.utf8), boundary: "b")?.name == name)
+    }
+
+    @Test(arguments: [
         ("a.txt", #"attachment; filename="a.txt""#),
         (
             "a \"b\"\\.txt",

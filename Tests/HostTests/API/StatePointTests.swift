@@ -103,6 +103,18 @@ struct StatePointTests {
         }
     }
 
+    @Test(arguments: [Venue.host])
+    func `a form of more than 56 KB is too large`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let type = "application/x-www-form-urlencoded"
+            for (length, status) in [(57_344, Status.badRequest), (57_345, .contentTooLarge)] {
+                let form = String(repeating: "a", count: length)
+                let reply = try await guest.send(.post, "/unlock", form, type: type)
+                #expect(reply.status == status)
+            }
+        }
+    }
+
     @Test(arguments: Venue.allCases)
     func `an empty password is no password`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in

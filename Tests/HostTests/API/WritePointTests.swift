@@ -295,6 +295,25 @@ struct WritePointTests {
     }
 
     @Test(arguments: Venue.allCases)
+    func `an edit that leaves out the key of an SSH item keeps it`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let id = try await guest.make(
+                #"""
+                {"type":5,"name":"k","sshKey":{"privateKey":"P","publicKey":"ssh-ed25519 A",
+                "keyFingerprint":"SHA256:x"}}
+                """#
+            )
+            for key in ["", #","sshKey":null"#] {
+                let edited = try await guest.put(
+                    "/object/item/\(id)",
+                    #"{"type":5,"name":"other"\#(key)}"#
+                )
+                #expect(edited.data?["sshKey"]?["privateKey"]?.string == "P", "\(edited.text)")
+            }
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
     func `an archive is entered once, and left by restoring`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in
             let id = try await guest.login("one")

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import HTTP
 import JSON
@@ -28,6 +29,15 @@ struct DoorTests {
         #expect(try ShellWire(socket: socket).ask("GET /", ["Host: x"]).status == 404)
         await venue.close()
         #expect(access(socket, F_OK) != 0)
+    }
+
+    @Test func `the socket's path is told whole, also where the state's is not`() async throws {
+        let scratch = try Scratch()
+        let here = FileManager.default.currentDirectoryPath
+        let ups = here.split(separator: "/").map { _ in ".." }.joined(separator: "/")
+        let venue = try await ShellVenue(flags: ["state": [ups + scratch.path]])
+        #expect(venue.server.addresses.socket == "\(here)/\(ups)" + scratch.file("holdfast.sock"))
+        await venue.close()
     }
 
     @Test func `a ready file that cannot be written is said so`() async throws {

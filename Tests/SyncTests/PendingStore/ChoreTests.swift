@@ -40,6 +40,33 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `what is pending is copied once more at the end`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch, time: SteadyTime())
+        try await with(shelf) { _, heard in
+            for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
+            try await shelf.add("last")
+            #expect(try await Self.copied(scratch).isEmpty)
+        }
+        #expect(try await Self.copied(scratch) == ["last"])
+        try await shelf.store.close()
+    }
+
+    @Test func `whoever is stopped short makes no last copy`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch, time: SteadyTime())
+        let heard = Heard()
+        let service = PendingStore(shelf.store) { heard.reported.yield($0) }
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await service.run() }
+            for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
+            StoreFile.remove(scratch.file(Store.copyName))
+            group.cancelAll()
+        }
+        #expect(!StoreFile.exists(scratch.file(Store.copyName)))
+        try await shelf.store.close()
+    }
+
     @Test func `copies that are asked for together are one, and whole`() async throws {
         let scratch = try Scratch()
         let shelf = try await Shelf(scratch)

@@ -47,6 +47,32 @@ import Vault
         #expect(after.map(\.lane.cipherID) == ["deleted", "edited"])
     }
 
+    @Test func `G-SS2, T-08 a folder that was written while the refresh was under way stays`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        func folder(_ id: String, _ byte: UInt8) -> BaseSlice {
+            BaseSlice(.folder, id: id, json: [byte])
+        }
+        func folders() throws -> [String: [UInt8]] {
+            let slices = try shelf.store.reader.slices(of: Shelf.user, .folder)
+            return Dictionary(uniqueKeysWithValues: slices.map { ($0.id, $0.json) })
+        }
+        let old = [folder("renamed", 1), folder("deleted", 1), folder("idle", 1)]
+        for slice in old { try await shelf.store.putSlice(slice, of: Shelf.user) }
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
+        try await shelf.store.putSlice(folder("renamed", 2), of: Shelf.user)
+        try await shelf.store.putSlice(folder("created", 2), of: Shelf.user)
+        try await shelf.store.removeSlice(.folder, id: "deleted", of: Shelf.user)
+        _ = try await shelf.store.refresh(Shelf.user, ciphers: [], slices: old, since: mark)
+        #expect(try folders() == ["renamed": [2], "created": [2], "idle": [1]])
+
+        let next = try shelf.store.reader.refreshMark(of: Shelf.user)
+        let now = [folder("renamed", 3), folder("deleted", 3)]
+        _ = try await shelf.store.refresh(Shelf.user, ciphers: [], slices: now, since: next)
+        #expect(try folders() == ["renamed": [3], "deleted": [3]])
+    }
+
     @Test func `a refresh of one account leaves the others`() async throws {
         let shelf = try await Shelf()
         for user in ["one", "two"] { try await shelf.signIn(user) }

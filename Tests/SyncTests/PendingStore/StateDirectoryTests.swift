@@ -1,4 +1,5 @@
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -21,6 +22,18 @@ import Testing
         let scratch = try Scratch()
         _ = try StateDirectory(scratch.path)
         _ = try StateDirectory(scratch.path)
+    }
+
+    @Test func `a file in its place is told apart from a directory that is gone`() throws {
+        let scratch = try Scratch()
+        try Files.replace(scratch.file("state"), with: [])
+        for path in [scratch.file("state"), scratch.file("state/below")] {
+            let error = #expect(throws: StoreError.self) { try StateDirectory(path) }
+            let text = error?.description ?? ""
+            #expect(text.contains(scratch.file("state")))
+            #expect(text.contains("a file where a directory should be"))
+            #expect(!text.contains("mounted"))
+        }
     }
 
     @Test func `it is made for its owner only`() throws {

@@ -58,4 +58,36 @@ import Vault
             #expect(try ada.changes.isEmpty)
         }
     }
+
+    @Test func `N10 the receipt of what was kept as a copy names the copy`() async throws {
+        try await Self.open { world, ada, home, id in
+            let edit = try await ada.edit(id, password("more"))
+            let receiptID = try #require(edit.receiptID)
+            let copy = try await home.saveCopy(edit.change.id)
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .backedUp)
+            #expect(receipt?.backupCipherID == copy?.value)
+        }
+    }
+
+    @Test func `what is on its way is not discarded, and who wants that hears that it is gone`()
+        async throws
+    {
+        try await Self.open { world, ada, home, id in
+            let change = try #require(try ada.change(id)).id
+            let (asked, ask) = AsyncStream.makeStream(of: Bool.self)
+            world.wire.interrupt(id) {
+                Task {
+                    ask.yield(try await home.discard(change))
+                    ask.finish()
+                }
+                for _ in 0..<100 { await Task.yield() }
+            }
+            try await ada.run(.all)
+            var answers: [Bool] = []
+            for await answer in asked { answers.append(answer) }
+            #expect(answers == [false])
+            #expect(try await ada.elsewhere.item(id).login?.password == "waiting")
+        }
+    }
 }

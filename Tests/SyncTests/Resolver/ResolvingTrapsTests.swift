@@ -390,6 +390,32 @@ import Vault
         }
     }
 
+    @Test func `T-12 what somebody else has made anew in the same way is not made again`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            let wanted = try await ada.elsewhere.item(id)
+            try await ada.elsewhere.delete(id)
+            let same = try wanted.edited(
+                by: ItemBody(Array(#"{"name":"mail","notes":"mine"}"#.utf8)),
+                at: try #require(try ada.change(id)).updated,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            let made = try await ada.elsewhere.post(
+                "/api/ciphers",
+                String(decoding: same.cipher.request(Sending()), as: UTF8.self)
+            )
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map(\.notes) == ["mine"])
+            #expect(made.contains(try #require(items.first?.id)))
+            #expect(try ada.base(id)?.lane.cipherID == items.first?.id)
+        }
+    }
+
     @Test func `T-12 what an earlier change has kept is not kept again when it comes up once more`()
         async throws
     {
@@ -806,6 +832,28 @@ import Vault
             #expect(try ada.base(made) != nil)
             let again = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
             #expect(again == 0)
+        }
+    }
+
+    @Test func `T-57, P12 what is to be trashed or deleted is, after the account got another key`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await ada.wish(.trash, id)
+            try await ada.wish(.hardDelete, other)
+            let rotated = try world.newRing()
+            for item in [id, other] { try await ada.elsewhere.reseal(item, with: rotated) }
+            ada.keys.unlock(rotated)
+            #expect(
+                try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get() == 2
+            )
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.map(\.id) == [id])
+            #expect(items.first?.cipher.isInTrash == true)
         }
     }
 

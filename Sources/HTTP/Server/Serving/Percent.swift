@@ -1,6 +1,10 @@
 /// Percent-encoded text, decoded so that nothing slips through: a bad escape, a zero byte or bytes
 /// that are not UTF-8 are refused rather than guessed at.
-enum Percent {
+public enum Percent {
+    public static func decode(_ text: String) -> String? {
+        Array(text.utf8).withUnsafeBytes { decode($0[...]) }
+    }
+
     /// `nil` if the text cannot be decoded. In a query, a plus sign is a space.
     static func decode(_ bytes: Slice<UnsafeRawBufferPointer>, isQuery: Bool = false) -> String? {
         let needsWork = bytes.contains { $0 == .percent || (isQuery && $0 == .plus) }

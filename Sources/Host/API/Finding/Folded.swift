@@ -16,6 +16,14 @@ struct Folded: Hashable {
         bytes = Array(String(plain).utf8)
     }
 
+    /// What somebody looks for: spaces around it mean nothing.
+    init(search text: String) {
+        var rest = Substring(text)
+        while rest.first?.isWhitespace == true { rest.removeFirst() }
+        while rest.last?.isWhitespace == true { rest.removeLast() }
+        self.init(String(rest))
+    }
+
     var isEmpty: Bool { bytes.isEmpty }
     var count: Int { bytes.count }
 

@@ -56,7 +56,7 @@ extension ViewedSend: Listed {
 extension Collection where Element: Listed {
     /// Those that the search shows, in the order of their names.
     func listed(by search: String?) -> [Element] {
-        let search = search.map(Folded.init) ?? Folded("")
+        let search = search.map(Folded.init(search:)) ?? Folded("")
         let found = search.isEmpty ? Array(self) : filter { $0.isFound(by: search) }
         let named = found.map { (name: Folded($0.listedName), element: $0) }
         return named.sorted { one, other in
@@ -77,7 +77,7 @@ extension Collection where Element: Listed {
             }
             return exact
         }
-        return try one(named: Folded(text))
+        return try one(named: Folded(search: text))
     }
 
     private func one(named name: Folded) throws -> Element {

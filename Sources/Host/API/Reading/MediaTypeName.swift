@@ -1,31 +1,60 @@
+import HTTP
+
 /// What a body is declared to be: `multipart/form-data; boundary=x`.
 struct MediaTypeName {
     let name: String
-    private let rest: Substring
+    private let parameters: [(name: String, value: String)]
 
     init(_ text: String) {
         let end = text.firstIndex(of: ";") ?? text.endIndex
         name = text[..<end].lowercased().filter { $0 != " " && $0 != "\t" }
-        rest = text[end...].dropFirst()
+        parameters = Self.parameters(text[end...])
     }
 
     var isJSON: Bool {
-        name == "application/json" || (name.hasPrefix("application/") && name.hasSuffix("+json"))
+        guard name.hasPrefix("application/") else { return false }
+        return name == "application/json" || name == "application/csp-report"
+            || name.hasSuffix("+json")
     }
+
+    var isForm: Bool { name == "application/x-www-form-urlencoded" }
 
     /// A parameter, its quotation marks taken off.
     subscript(parameter: String) -> String? {
-        for part in rest.split(separator: ";") {
-            let middle = part.firstIndex(of: "=") ?? part.endIndex
-            guard part[..<middle].lowercased().filter({ $0 != " " }) == parameter else { continue }
-            var value = part[middle...].dropFirst()
-            while value.first == " " { value.removeFirst() }
+        parameters.first { $0.name == parameter }?.value
+    }
+
+    /// What stands between quotation marks may hold anything; a backslash takes its meaning from what
+    /// comes after it.
+    private static func parameters(_ text: Substring) -> [(name: String, value: String)] {
+        var rest = text
+        var found: [(name: String, value: String)] = []
+        while let start = rest.firstIndex(where: { $0 != ";" && $0 != " " && $0 != "\t" }) {
+            rest = rest[start...]
+            let end = rest.firstIndex { $0 == "=" || $0 == ";" } ?? rest.endIndex
+            let name = rest[..<end].lowercased().filter { $0 != " " && $0 != "\t" }
+            rest = rest[end...]
+            guard rest.popFirst() == "=" else { continue }
+            found.append((name, value(&rest)))
+        }
+        return found
+    }
+
+    private static func value(_ rest: inout Substring) -> String {
+        while rest.first == " " { rest.removeFirst() }
+        guard rest.first == "\"" else {
+            let end = rest.firstIndex(of: ";") ?? rest.endIndex
+            var value = rest[..<end]
             while value.last == " " { value.removeLast() }
-            if value.count >= 2, value.first == "\"", value.last == "\"" {
-                value = value.dropFirst().dropLast()
-            }
+            rest = rest[end...]
             return String(value)
         }
-        return nil
+        rest.removeFirst()
+        var value = ""
+        while let character = rest.popFirst(), character != "\"" {
+            value.append(character == "\\" ? rest.popFirst() ?? character : character)
+        }
+        rest = rest[(rest.firstIndex(of: ";") ?? rest.endIndex)...]
+        return value
     }
 }

@@ -32,9 +32,17 @@ struct UploadedFile: Equatable {
         let disposition = fields.first { $0.lowercased().hasPrefix("content-disposition:") }
         guard let disposition else { return nil }
         let values = MediaTypeName(String(disposition))
-        guard values["name"] == "file", let name = values["filename"] else { return nil }
+        let name = values["filename*"].flatMap(Self.plainName) ?? values["filename"]
+        guard values["name"] == "file", let name else { return nil }
         self.name = name
         bytes = Array(part[end.upperBound...])
+    }
+
+    /// The name in `UTF-8''na%C3%AFve.txt`.
+    private static func plainName(_ text: String) -> String? {
+        let parts = text.split(separator: "'", maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].lowercased() == "utf-8" else { return nil }
+        return Percent.decode(String(parts[2]))
     }
 
     private static let lineEnd = Array("\r\n".utf8)

@@ -23,7 +23,7 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            let written = try await desk.add(try await call.itemBody())
+            let written = try await desk.add(try await call.itemBody(isNew: true))
             return .success(written.value).with(written.place)
         },
         .vault(
@@ -36,7 +36,7 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            let body = try await call.itemBody()
+            let body = try await call.itemBody(isNew: false)
             let written = try await desk.update(call.id.lowercased(), body)
             return .success(written.value).with(written.place)
         },
@@ -78,10 +78,13 @@ extension VaultAPI {
 
 extension VaultAPI.Call {
     /// The body as an item, held to what upstream would refuse later.
-    func itemBody() async throws -> ItemBody {
+    ///
+    /// - Parameter isNew: What is there already keeps the key that the body leaves out.
+    func itemBody(isNew: Bool) async throws -> ItemBody {
         let document = try await json()
-        if document.root["type"]?.int == ItemType.sshKey.number {
-            try requireKey(document.root["sshKey"])
+        let key = document.root["sshKey"]
+        if document.root["type"]?.int == ItemType.sshKey.number, isNew || key?.isNull == false {
+            try requireKey(key)
         }
         do throws(EditRefusal) {
             return try ItemBody(document.bytes)

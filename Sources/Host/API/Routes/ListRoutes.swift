@@ -17,7 +17,7 @@ extension VaultAPI {
             Description("The folders.", query: [.search], answer: .list(.folder))
         ) { call, desk in
             let folders = try await desk.folders().listed(by: nil).map(FolderObject.init)
-            guard let search = call.option("search").map(Folded.init) else {
+            guard let search = call.option("search").map(Folded.init(search:)) else {
                 return .list(folders + [.none])
             }
             return .list((folders + [.none]).filter { $0.isFound(by: search) })

@@ -101,7 +101,8 @@ extension VaultAPI.Call {
         )
         draft.notes = body["notes"]?.string
         draft.isHidden = body["text"]?["hidden"]?.bool ?? has("hidden")
-        draft.password = body["password"]?.string ?? option("password")
+        let password = body["password"]?.string ?? option("password")
+        draft.password = password?.isEmpty == true ? nil : password
         draft.maxAccessCount = try maxAccessCount(body)
         draft.expiration = try expiration(body)
         draft.isDisabled = body["disabled"]?.bool ?? false

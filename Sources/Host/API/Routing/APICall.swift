@@ -61,6 +61,7 @@ extension VaultAPI {
 extension VaultAPI.Call {
     /// What `bw serve` allows for any body.
     static let bodyLimit = 1_048_576
+    static let formLimit = 57_344
 
     /// The body, which must be an object or an array. One that is not declared to be JSON is taken
     /// for an empty object, as users of `bw serve` know it.

@@ -20,10 +20,15 @@ struct LearntLimit: Hashable, Sendable {
     }
 
     /// How long until one more may go; zero if it may now.
-    mutating func wait(at now: Duration) -> Duration {
+    ///
+    /// - Parameter mayBorrow: Somebody waits for it, and what they take now others make up for. What was
+    ///   learnt of a minute may have been taken from whatever happened to be answered in it.
+    mutating func wait(mayBorrow: Bool = false, at now: Duration) -> Duration {
         refill(at: now)
-        guard let count, tokens < 1 else { return .zero }
-        return period * ((1 - tokens) / (count * Self.share)) + .nanoseconds(1)
+        guard let count else { return .zero }
+        let left = tokens + (mayBorrow && !isShort ? count : 0)
+        if left >= 1 { return .zero }
+        return period * ((1 - left) / (count * Self.share)) + .nanoseconds(1)
     }
 
     mutating func take(at now: Duration) {

@@ -16,6 +16,8 @@ struct RequestBudget: Sendable {
         /// Somebody insists: it is tried although upstream did not answer just now. When upstream
         /// asked to be left alone, that holds all the same.
         var isForced = false
+        /// Somebody waits for it, so it goes before those who have time, and beyond what was learnt.
+        var mayBorrow = false
         /// The same where nothing but a place is missing. That says nothing of upstream, so whoever
         /// has time had better stay in line.
         var patienceInLine: Duration? = nil
@@ -116,7 +118,8 @@ extension RequestBudget {
             return (.refused(.held(until: until)), [])
         }
         let waiting = Waiting(ask: ask, since: now)
-        if line.count == 0 || ask.isForced, step(waiting, ticket: ticket, at: now) {
+        if line.count == 0 || ask.isForced || ask.mayBorrow, step(waiting, ticket: ticket, at: now)
+        {
             return (.go, [])
         }
         line.append(
@@ -246,7 +249,8 @@ extension RequestBudget {
     /// Lets one through if nothing is in the way.
     private mutating func step(_ waiting: Waiting, ticket: Int, at now: Duration) -> Bool {
         let ask = waiting.ask
-        guard underWay.count < places, wait(for: ask.pace, at: now) == .zero else { return false }
+        let wait = wait(for: ask.pace, mayBorrow: ask.mayBorrow, at: now)
+        guard underWay.count < places, wait == .zero else { return false }
         let admission = breaker.admit(isForced: ask.isForced, at: now)
         if case .hold = admission { return false }
         for index in limits[ask.pace, default: []].indices {
@@ -257,10 +261,14 @@ extension RequestBudget {
     }
 
     /// How long nobody of that kind may go.
-    private mutating func wait(for pace: Pace, at now: Duration) -> Duration {
+    private mutating func wait(
+        for pace: Pace,
+        mayBorrow: Bool = false,
+        at now: Duration
+    ) -> Duration {
         var wait = notBefore(Zone(pace), at: now).map { $0 - now } ?? .zero
         for index in limits[pace, default: []].indices {
-            wait = max(wait, limits[pace]?[index].wait(at: now) ?? .zero)
+            wait = max(wait, limits[pace]?[index].wait(mayBorrow: mayBorrow, at: now) ?? .zero)
         }
         return wait
     }
@@ -299,8 +307,7 @@ extension RequestBudget {
         let turns = throttles[zone, default: 1]
         let wait: Duration
         if let retryAfter {
-            let asked = max(Duration.seconds(retryAfter.seconds), .seconds(1))
-            wait = asked + min(asked / 10, .seconds(5)) * chance
+            wait = max(Duration.seconds(retryAfter.seconds), .seconds(1))
         } else {
             let doubled = min(Self.firstWait * (1 << min(turns - 1, 10)), Self.longestWait)
             wait = doubled * (0.5 + chance / 2)

@@ -9,6 +9,15 @@ extension Cipher {
         return Cipher(edit)
     }
 
+    /// Where it does not say itself in which collections it is, it is in these: not all servers repeat
+    /// that in an answer to a write.
+    public func inCollections(_ collectionIDs: [String]) -> Cipher {
+        guard self["collectionIds"]?.array == nil, !collectionIDs.isEmpty else { return self }
+        var edit = JSON.Edit(document)
+        edit.put(JSON.Raw(collectionIDs), at: "collectionIds")
+        return Cipher(edit)
+    }
+
     /// A copy to be posted as a new item of the user's own, so that what this cipher holds is not
     /// lost.
     ///

@@ -24,7 +24,8 @@ extension Item {
         entropy: any Entropy
     ) throws(EditRefusal) -> Edited {
         if let type = body.type, type != self.type { throw .typeChanged }
-        if let organization = body.organizationID, organization != cipher.organizationID {
+        // What belongs to an organisation stays there; what does not is given away by another route.
+        if body.organizationID != nil, cipher.organizationID == nil {
             throw .unfit(JSON.Mismatch("cannot be changed by an edit", at: ["organizationId"]))
         }
         let sealer = try mendable { () throws(Flaw) in
@@ -71,11 +72,30 @@ extension Item {
         for name in replaced where body.present.contains(name) {
             wanted[name] = given[name]
         }
+        if body.present.contains("passwordHistory") {
+            wanted["passwordHistory"] = .list(history(keptWith: body))
+        }
         wanted.restoreUnseen(from: contents, seenAs: seen)
         // What does not open looks as empty as what is; an edit may not take it away.
         if flaws.isEmpty { wanted.dropVoidEntries() }
         wanted["collectionIds"] = union(of: cipher.collectionIDs, and: body.collectionIDs)
         return wanted
+    }
+
+    /// What the caller sends takes the place of what they have seen. Entries that came after their copy stay:
+    /// who edits it over and over would drop one password after the other without knowing.
+    private func history(keptWith body: ItemBody) -> [Contents] {
+        let given = body.contents["passwordHistory"].list
+        guard let seen = body.revisionDate.flatMap(Revision.init)?.moment else { return given }
+        let unseen = contents["passwordHistory"].list.filter { entry in
+            guard let used = entry["lastUsedDate"].text.flatMap(Revision.init) else { return false }
+            let isGiven = given.contains {
+                $0["password"].text == entry["password"].text
+                    && $0["lastUsedDate"].text == entry["lastUsedDate"].text
+            }
+            return used.moment > seen && !isGiven
+        }
+        return Array((unseen + given).prefix(PasswordHistory.limit))
     }
 
     private func union(of old: [String], and new: [String]) -> Content {

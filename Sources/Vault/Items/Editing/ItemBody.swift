@@ -27,7 +27,12 @@ public struct ItemBody: Sendable {
 
     private init(_ body: JSON.Value) throws(JSON.Mismatch) {
         type = try body.read("type", as: Int?.self).map(ItemType.init)
-        contents = try Contents(body: body, .item)
+        var contents = try Contents(body: body, .item)
+        // Upstream's ids are in small letters, and callers write them as they like.
+        if let id = contents["organizationId"].text {
+            contents["organizationId"] = .plain(JSON.Raw(id.lowercased()))
+        }
+        self.contents = contents
         present = Set(
             Shape.item.members.map(\.name).filter { body[$0].map { !$0.isNull } ?? false }
         )

@@ -1,0 +1,72 @@
+import EmbeddedUpstream
+import MeshSupport
+import Messaging
+import Testing
+import Vault
+
+@testable import Sync
+
+/// Servers take what is based on a revision of the same second for up to date, so what came from here
+/// may be overwritten by somebody who has not seen it.
+@Suite struct SameSecondTests {
+    typealias Rows = ResolvingRowsTests
+
+    /// What the other device makes of the item as it is now, to be sent later.
+    private static func blind(
+        _ ada: Person,
+        _ world: World,
+        _ id: String
+    ) async throws -> (known: Cipher, edited: Cipher) {
+        let item = try await ada.elsewhere.item(id)
+        let edited = try item.edited(
+            by: ItemBody(Array(Rows.password("theirs").utf8)),
+            at: world.surroundings.now,
+            keys: ada.ring,
+            entropy: world.chance
+        )
+        return (item.cipher, edited.cipher)
+    }
+
+    private static func sync(_ scheduler: SyncScheduler) async throws {
+        for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, T-16 what was overwritten within the second, unseen, is kept as a copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await Self.blind(ada, world, id)
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs.edited, over: theirs.known)
+            try await Self.sync(scheduler)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 2)
+            #expect(Set(items.compactMap { $0.login?.password }) == ["mine", "theirs"])
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+            try await Self.sync(scheduler)
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
+    @Test func `what somebody has edited later has been seen by them, and leaves no copy`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await ada.edit(id, Rows.password("mine"))
+            try await Self.sync(scheduler)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .seconds(3))
+            try await Self.sync(scheduler)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+        }
+    }
+}
