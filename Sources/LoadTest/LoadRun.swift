@@ -35,6 +35,7 @@ public struct LoadRun: Sendable {
     private let settings: Settings
     private let timekeeper: any Timekeeper
     private let narrate: @Sendable (Progress) -> Void
+    private let guests: Guests
 
     /// - Parameter narrate: Hears where the test is, about once a second.
     public init(
@@ -45,6 +46,7 @@ public struct LoadRun: Sendable {
         self.settings = settings
         self.timekeeper = timekeeper
         self.narrate = narrate
+        guests = Guests(at: timekeeper.elapsed)
     }
 
     /// What there is to tell while the test runs.
@@ -72,6 +74,29 @@ public struct LoadRun: Sendable {
         return journal.finished
     }
 
+    /// Takes the accounts of this test out of a host that goes on without it: the server that they
+    /// belong to is gone, and the host would ask for it for ever. Comes after ``run()``, however that
+    /// has ended.
+    ///
+    /// - Returns: What hindered that, in a sentence, if anything did.
+    public func clear() async -> String? {
+        guard case .running(let url, let token, _) = settings.host else { return nil }
+        do {
+            let host = try HostSide(
+                url: url.withoutSlash,
+                token: token,
+                concurrency: settings.profile.concurrency
+            )
+            let hindrance = await guests.depart(from: host) { [narrate] count in
+                narrate(Progress(phase: "departure", text: "\(count) accounts"))
+            }
+            await host.close()
+            return hindrance
+        } catch {
+            return "The accounts of the test are still at \(url): \(error)"
+        }
+    }
+
     private func play(_ upstream: EmbeddedUpstream, _ journal: Journal) async {
         let landlord: Landlord? =
             if case .embedded(let program) = settings.host {
@@ -81,7 +106,7 @@ public struct LoadRun: Sendable {
             }
         do {
             let host = try await openHost(landlord)
-            let course = Course(settings, upstream, host, landlord, journal, timekeeper)
+            let course = Course(settings, upstream, host, landlord, guests, journal, timekeeper)
             await course.run()
             await host.close()
         } catch {
@@ -122,8 +147,7 @@ struct Lodgings: Sendable {
         concurrency: Int,
         places: Landlord.Addresses? = nil
     ) throws {
-        let url = url.hasSuffix("/") ? String(url.dropLast()) : url
-        side = try HostSide(url: url, token: token, concurrency: concurrency)
+        side = try HostSide(url: url.withoutSlash, token: token, concurrency: concurrency)
         let client = try Client()
         self.client = client
         self.ops = ops.map { OpsSide(url: $0, client: client) }
@@ -134,4 +158,9 @@ struct Lodgings: Sendable {
         await side.close()
         await client.close()
     }
+}
+
+extension String {
+    /// So that a path can follow.
+    fileprivate var withoutSlash: String { hasSuffix("/") ? String(dropLast()) : self }
 }

@@ -5,8 +5,6 @@ import System
 struct Console: Sendable {
     let answer: @Sendable (String) -> Void
     let complain: @Sendable (String) -> Void
-    /// Whether a person reads the answers, and not a program.
-    var isForPeople = false
     /// Whether answers may be coloured.
     var isColoured = false
     /// Shows what takes its time, in place of what it showed before; nil if nobody would see it.
@@ -28,7 +26,6 @@ struct Console: Sendable {
                 loss.withLock { $0 = $0 ?? SystemError("standard output", code: code) }
             },
             complain: { _ = write($0 + "\n", to: STDERR_FILENO) },
-            isForPeople: isatty(STDOUT_FILENO) == 1,
             isColoured: isatty(STDOUT_FILENO) == 1 && Environment.current["NO_COLOR"] == nil,
             showProgress: isatty(STDERR_FILENO) == 1 ? replaceLine : nil,
             loss: { loss.withLock(\.self) }

@@ -18,14 +18,12 @@ struct ClientCommandTests {
 
     private func run(
         _ words: [String],
-        isForPeople: Bool = false,
         input: String = ""
     ) async -> (status: holdfast.ExitStatus, said: Said) {
         let said = Said()
         let console = Console(
             answer: { text in said.answers.withLock { $0.append(text) } },
             complain: { text in said.complaints.withLock { $0.append(text) } },
-            isForPeople: isForPeople,
             input: { () throws(SystemError) in Array(input.utf8) }
         )
         return (await Holdfast(commands: Holdfast.commands, console: console).run(words), said)
@@ -123,6 +121,14 @@ struct ClientCommandTests {
         await host.close()
     }
 
+    @Test(arguments: ["unlock", "login"])
+    func `the help names every place that a password can come from`(_ command: String) async {
+        let text = await run(["help", command]).said.answer
+        for place in ["--password-file", "--password-env", "credential holdfast.password"] {
+            #expect(text.contains(place))
+        }
+    }
+
     @Test func `a credential of the service manager's is taken before anybody is asked`() throws {
         let scratch = try Scratch()
         try Files.replace(scratch.file("holdfast.password"), with: Array("kept".utf8))
@@ -190,7 +196,7 @@ struct ClientCommandTests {
         await host.close()
     }
 
-    @Test func `people are shown tables, programs JSON`() async throws {
+    @Test func `a table is shown wherever it goes, and JSON to whoever asks for it`() async throws {
         let host = try ScriptedHost { _ in
             .envelope(
                 #"{"object":"list","data":[{"id":"1","name":"Mail \u001b[2J","#
@@ -198,14 +204,12 @@ struct ClientCommandTests {
             )
         }
         let words = ["list", "--socket", host.socket]
-        let shown = await run(words, isForPeople: true).said.answer
+        let shown = await run(words).said.answer
         #expect(shown.hasPrefix("NAME"))
         #expect(shown.contains("ada") && shown.contains("pending"))
         #expect(!shown.contains("\u{1B}"), "A name must not steer the terminal.")
-        for outcome in [await run(words), await run(words + ["--json"], isForPeople: true)] {
-            let array = try JSON.Document(Array(outcome.said.answer.utf8)).root
-            #expect(array[0]?["id"]?.string == "1")
-        }
+        let asked = await run(words + ["--json"]).said.answer
+        #expect(try JSON.Document(Array(asked.utf8)).root[0]?["id"]?.string == "1")
         await host.close()
     }
 
@@ -227,7 +231,7 @@ struct ClientCommandTests {
                     + #"{"id":"8","changeType":"create","state":"ready","lastError":null}]}"#
             )
         }
-        let lines = await run(["pending", "--socket", host.socket], isForPeople: true)
+        let lines = await run(["pending", "--socket", host.socket])
             .said.answer.split(separator: "\n")
         #expect(lines.count == 3)
         #expect(lines[0].hasSuffix("LAST ERROR"))
@@ -278,7 +282,7 @@ struct ClientCommandTests {
             return response
         }
         let words = ["create", "--socket", host.socket]
-        let shown = await run(words, isForPeople: true, input: "{}").said.answer
+        let shown = await run(words, input: "{}").said.answer
         #expect(shown == "Mail (1): kept here until the server can be reached, receipt r-9.")
         await host.close()
     }

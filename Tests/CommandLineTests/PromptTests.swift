@@ -47,6 +47,7 @@ struct PromptTests {
         let running = try Running(program, ["unlock", "--socket", host.socket])
         #expect(running.wait() == 64)
         #expect(try running.complaint.contains("--password-file"))
+        #expect(try running.complaint.contains("holdfast.password"))
         #expect(host.asked.isEmpty)
         await host.close()
     }

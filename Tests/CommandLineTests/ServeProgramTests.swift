@@ -201,6 +201,10 @@ struct ServeProgramTests {
         #expect(status == 401)
         host.running.signal(SIGTERM)
         #expect(host.running.wait() == 0)
+        let lines = try host.running.complaint.split(separator: "\n")
+        let line = try #require(lines.first { $0.contains("were read again") })
+        #expect(line.contains(#""logLevel":"info""#))
+        #expect(!line.contains("level_") && !line.contains("afterRestart"))
     }
 
     @Test func `its memory is kept out of core dumps`() throws {
@@ -233,7 +237,9 @@ struct ServeProgramTests {
         let list = try holdfast("token", "list", "--json", "--state", host.state)
         let tokens = try JSON.Document(Array(list.output.utf8)).root
         #expect(tokens.array?.count == 2)
-        #expect(try holdfast("accounts", "--state", host.state).output == "[]\n")
+        let inWords = try holdfast("accounts", "--state", host.state).output
+        #expect(inWords == "No account has signed in yet.\n", "Its output is no terminal here.")
+        #expect(try holdfast("accounts", "--json", "--state", host.state).output == "[]\n")
         #expect(try holdfast("list", "--state", host.state).status == 1)
     }
 
@@ -248,6 +254,14 @@ struct ServeProgramTests {
         let child = try holdfast("verify", "--state", name)
         #expect(child.status == 0 && child.output.contains("changes"))
         let nowhere = try holdfast("verify", "--state", "no/such/place")
-        #expect(nowhere.status == 69 && nowhere.complaint.contains("no/such/place"))
+        #expect(nowhere.status == 1 && nowhere.complaint.contains("no/such/place"))
+    }
+
+    @Test func `where no host has been, a check says so and leaves nothing`() throws {
+        let scratch = try Scratch()
+        let child = try holdfast("verify", "--state", scratch.path)
+        #expect(child.status == 1)
+        #expect(child.complaint.contains("There is no host's database in \(scratch.path)."))
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path).isEmpty)
     }
 }

@@ -1,4 +1,5 @@
 import Crypto
+import Glibc
 import HTTP
 import JSON
 import System
@@ -101,6 +102,16 @@ struct ArchiveTests {
         try await other.renew()
         let ciphers = try await other.ask(.get, "/api/sync").json["ciphers"]
         #expect(ciphers?.array?.compactMap { $0["id"]?.string } == [id])
+        await second.stop(within: .zero)
+    }
+
+    @Test func `a second server at the same directory is told who holds it`() async throws {
+        let first = try await start()
+        let error = await #expect(throws: UpstreamError.self) { try await start() }
+        let text = error?.description ?? ""
+        #expect(text.contains(scratch.file("kept")) && text.contains("process \(getpid())"))
+        await first.stop(within: .zero)
+        let second = try await start()
         await second.stop(within: .zero)
     }
 

@@ -37,10 +37,26 @@ import Testing
 
     @Test func `there may be so many headers and no more`() async throws {
         try await serve(Self.read) { server async throws in
-            for (count, status) in [(99, 200), (100, 431), (1_000, 431), (4_000, 431)] {
+            for (count, status) in [(399, 200), (400, 431), (1_000, 431), (4_000, 431)] {
                 let fields = (0..<count).map { _ in "a:\r\n" }.joined()
                 let answer = try server.ask(Self.request(headers: fields))
                 #expect(answer.status.rawValue == status, "\(count)")
+            }
+        }
+    }
+
+    @Test func `as many headers as there may be fit into as large a head as there may be`()
+        async throws
+    {
+        #expect(Limits().connectionMemory == 45 << 10)
+        try await serve(Self.read) { server async throws in
+            let empty = Self.request(headers: (0..<399).map { _ in "a: \r\n" }.joined()).utf8.count
+            let value = String(repeating: "v", count: (16_384 - empty) / 399)
+            let fields = (0..<399).map { _ in "a: \(value)\r\n" }.joined()
+            let client = try server.client()
+            for _ in 0..<2 {
+                try client.send(Self.request(headers: fields))
+                #expect(try client.answer().status == .ok)
             }
         }
     }

@@ -103,7 +103,7 @@ def lists_beside_rbw(holdfast, scratch, chroot):
         fill(house, LARGE)
         rbw = Rbw(chroot, house.server, EMAIL, PASSWORD)
         rbw.sign_in()
-        command = [holdfast, "list", "items", "--state", scratch / "state"]
+        command = [holdfast, "list", "items", "--json", "--state", scratch / "state"]
         listed = subprocess.run(command, capture_output=True, text=True, check=True).stdout
         counts = [text.count(word) for text, word in ((listed, '"object":"item"'), (rbw("list"), "\n"))]
         assert min(counts) >= LARGE, counts

@@ -53,30 +53,61 @@ struct LoadProgramTests {
         #expect(report["phases"]?.array?.count == 3)
     }
 
-    @Test func `a host that runs already is put to the test as well`() throws {
-        let scratch = try Scratch()
-        let ready = scratch.file("ready.json")
-        let host = try Running(
-            program,
-            [
-                "serve", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
-                "--ops-listen", "127.0.0.1:0", "--ready-file", ready, "--log-level", "error",
-            ]
-        )
-        while access(ready, R_OK) != 0 { poll(nil, 0, 20) }
-        let places = try JSON.Document(try Files.read(ready)).root
-        let token = try Files.read(scratch.file("state/admin.token")).filter { $0 > 0x20 }
-        let (child, report) = try load(
-            few + [
-                "--offline-seconds", "0.3", "--json",
+    /// A host that was there before the test, and goes on after it.
+    private struct Host {
+        let scratch: Scratch
+        let running: Running
+        let flags: [String]
+
+        init(_ program: String) throws {
+            scratch = try Scratch()
+            let ready = scratch.file("ready.json")
+            running = try Running(
+                program,
+                [
+                    "serve", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
+                    "--ops-listen", "127.0.0.1:0", "--ready-file", ready, "--log-level", "error",
+                ]
+            )
+            while access(ready, R_OK) != 0 { poll(nil, 0, 20) }
+            let places = try JSON.Document(try Files.read(ready)).root
+            let token = try Files.read(scratch.file("state/admin.token")).filter { $0 > 0x20 }
+            flags = [
                 "--host", "http://\(places["api"]?.string ?? "")",
                 "--token", String(decoding: token, as: UTF8.self),
             ]
-        )
-        host.signal(SIGTERM)
+        }
+
+        /// The accounts in JSON, as its own commands show them.
+        func accounts(_ program: String) throws -> String {
+            try Child.run(program, ["accounts", "--json", "--state", scratch.file("state")]).output
+        }
+    }
+
+    @Test func `a host that runs already is put to the test, and is rid of its accounts`() throws {
+        let host = try Host(program)
+        let (child, report) = try load(few + ["--offline-seconds", "0.3", "--json"] + host.flags)
         #expect(child.status == 0, "\(child.output) \(child.complaint)")
         #expect(report?["good"]?.bool == true)
-        #expect(host.wait() == 0)
+        #expect(try host.accounts(program) == "[]\n")
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test func `a test that is ended early leaves no account behind either`() throws {
+        let host = try Host(program)
+        let running = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "600"] + host.flags
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        #expect(try host.accounts(program).contains(".load.example"))
+        running.signal(SIGINT)
+        #expect(running.wait() == 1)
+        #expect(try !running.complaint.contains("still"))
+        #expect(try host.accounts(program) == "[]\n")
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
     }
 
     @Test func `the reports are written to their files`() throws {
@@ -100,11 +131,25 @@ struct LoadProgramTests {
         ["--conflicts", "2"], ["--offline-seconds", "-1"], ["--host", "http://127.0.0.1:1"],
         ["--host", "nowhere", "--token", "t"],
         ["--kill", "--host", "http://127.0.0.1:1", "--token", "t"],
+        ["--token", "t"], ["--ops", "http://127.0.0.1:1"], ["--host", "embedded", "--token", "t"],
     ])
     func `what makes no sense is refused in one line`(_ words: [String]) throws {
         let (child, _) = try load(words)
         #expect(child.status == 64)
         #expect(child.complaint.split(separator: "\n").count == 1)
+    }
+
+    @Test(arguments: ["--report", "--html"])
+    func `a report that cannot be written is found out before the test begins`(
+        _ flag: String
+    ) throws {
+        let scratch = try Scratch()
+        for file in [scratch.path, scratch.file("no/such/place"), "/proc/report", ""] {
+            let (child, _) = try load(["smoke", flag, file])
+            #expect(child.status == 1)
+            #expect(child.complaint.hasPrefix("holdfast: Cannot write \(file): "))
+            #expect(child.complaint.split(separator: "\n").count == 1, "It has begun nothing.")
+        }
     }
 
     @Test func `a host that cannot be reached is a failure that says so`() throws {

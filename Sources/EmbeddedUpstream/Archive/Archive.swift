@@ -7,12 +7,15 @@ import System
 /// Access tokens are not kept: after a restart, clients renew theirs.
 final class Archive: Sendable {
     private let database: Database
+    private let lock: DirectoryLock
 
-    private init(_ database: Database) {
+    private init(_ database: Database, _ lock: DirectoryLock) {
         self.database = database
+        self.lock = lock
     }
 
-    /// Opens the directory, and makes it if it is not there.
+    /// Opens the directory, and makes it if it is not there. It is this process's own until it is
+    /// closed: two that keep different worlds in one file would damage both.
     ///
     /// - Parameter personality: Must be the one that the directory was begun with, because what is
     ///   kept has its shape.
@@ -20,16 +23,12 @@ final class Archive: Sendable {
         _ directory: String,
         _ personality: Personality
     ) async throws(UpstreamError) -> Archive {
-        do throws(SystemError) {
-            try Files.makePrivateDirectory(directory)
-        } catch {
-            throw .cannotRead(error.description)
-        }
+        let lock = try take(directory)
         let archive: Archive
         let begun: String?
         do throws(DatabaseError) {
             let path = directory + "/upstream.db"
-            archive = Archive(try await Database.open(path, migrations: migrations))
+            archive = Archive(try await Database.open(path, migrations: migrations), lock)
             try await archive.sign(personality)
             begun = try archive.begunWith()
         } catch {
@@ -40,6 +39,22 @@ final class Archive: Sendable {
             throw .cannotRead("they were kept as those of \(begun ?? "another server").")
         }
         return archive
+    }
+
+    private static func take(_ directory: String) throws(UpstreamError) -> DirectoryLock {
+        do throws(SystemError) {
+            try Files.makePrivateDirectory(directory)
+        } catch {
+            throw .cannotRead(error.description)
+        }
+        do throws(DirectoryLock.Refusal) {
+            return try DirectoryLock(directory)
+        } catch {
+            switch error {
+            case .held(let process): throw .held(directory: directory, by: process)
+            case .system(let error): throw .cannotRead(error.description)
+            }
+        }
     }
 
     private static let migrations = [
@@ -134,6 +149,7 @@ final class Archive: Sendable {
     }
 
     func close() async throws(UpstreamError) {
+        defer { lock.letGo() }
         do throws(DatabaseError) {
             try await database.close()
         } catch {

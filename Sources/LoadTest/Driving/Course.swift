@@ -8,6 +8,7 @@ struct Course: Sendable {
     let upstream: EmbeddedUpstream
     let host: Lodgings
     let landlord: Landlord?
+    let guests: Guests
     let journal: Journal
     let timekeeper: any Timekeeper
     let meter = Meter()
@@ -19,6 +20,7 @@ struct Course: Sendable {
         _ upstream: EmbeddedUpstream,
         _ host: Lodgings,
         _ landlord: Landlord?,
+        _ guests: Guests,
         _ journal: Journal,
         _ timekeeper: any Timekeeper
     ) {
@@ -26,6 +28,7 @@ struct Course: Sendable {
         self.upstream = upstream
         self.host = host
         self.landlord = landlord
+        self.guests = guests
         self.journal = journal
         self.timekeeper = timekeeper
         gate = Gate(timekeeper)
@@ -121,14 +124,11 @@ struct Course: Sendable {
     private func moveIn() async throws -> [Resident] {
         let pair = try KeyPair()
         let (door, url, side) = (backDoor, upstream.url, host.side)
-        // The host keeps accounts of earlier tests apart by their addresses.
-        let domain =
-            "\(UInt32(truncatingIfNeeded: timekeeper.elapsed.components.seconds)).load.example"
         return try await inTurn(0..<profile.users, atOnce: 16) { user in
-            let email = "user\(user)@\(domain)"
+            let email = guests.address(of: user)
             let device = try await OtherDevice.join(email, door, pair, timekeeper)
             try await device.fill(with: plan.furniture(of: user))
-            let account = try await side.signIn(email, OtherDevice.password, server: url)
+            let account = try await guests.signIn(email, at: side, server: url)
             return Resident(user: user, account: account, device: device)
         }
     }

@@ -46,6 +46,23 @@ final class HostSide: Sendable {
         return id
     }
 
+    /// All accounts of the host, also those of others.
+    func accounts() async throws -> [(id: String, email: String)] {
+        let json = try await answer(.get, "/accounts", nil)
+        let accounts = json.root["data"]?["data"]?.array.map(Array.init) ?? []
+        return accounts.compactMap { account in
+            guard let id = account["id"]?.string, let email = account["email"]?.string else {
+                return nil
+            }
+            return (id, email)
+        }
+    }
+
+    /// Also if changes are lost with it.
+    func erase(_ account: String) async throws {
+        _ = try await answer(.delete, "/accounts/\(account)?discardPending=true", nil)
+    }
+
     func unlock(_ account: String, _ password: String) async throws {
         let body = JSON.Raw.object { $0.add("password", password) }
         _ = try await answer(.post, "/accounts/\(account)/unlock", body)

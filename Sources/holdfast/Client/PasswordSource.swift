@@ -14,11 +14,18 @@ enum PasswordSource: Hashable {
             value: "FILE",
             help: "reads the password from a file's first line"
         ),
-        Flag(name: "password-env", value: "NAME", help: "reads it from an environment variable"),
+        Flag(
+            name: "password-env",
+            value: "NAME",
+            help: "reads it from a variable (else systemd's credential \(credential) or a prompt)"
+        ),
     ]
 
     /// What the service manager hands over is called so.
     private static let credential = "holdfast.password"
+    /// What can be given where there is nobody to ask.
+    static let alternatives =
+        "--password-file, --password-env or the systemd credential \(credential)"
 
     /// What was said; else a credential of the service manager's; else a person is asked.
     init(

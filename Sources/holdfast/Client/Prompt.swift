@@ -10,10 +10,10 @@ struct Prompt {
 
     init(terminal path: String = "/dev/tty") { self.path = path }
 
-    /// - Parameter alternative: The flags to give where there is nobody to ask.
+    /// - Parameter alternative: What to give where there is nobody to ask.
     func ask(
         _ words: String,
-        alternative: String = "--password-file or --password-env"
+        alternative: String = PasswordSource.alternatives
     ) throws(Failure) -> String {
         let terminal = try open(alternative)
         let line = try withoutEcho(terminal) { () throws(Failure) in

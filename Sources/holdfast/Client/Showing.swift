@@ -1,6 +1,9 @@
 import JSON
 
-/// How a command shows what it got: in JSON to programs, and to people in words.
+/// How a command shows what it got: in words, or in JSON where that is asked for.
+///
+/// Where the words go makes no difference, so that what was tried at a terminal can be put into a
+/// script as it is.
 struct Showing: Sendable {
     private let console: Console
     private let wantsJSON: Bool
@@ -10,27 +13,24 @@ struct Showing: Sendable {
         wantsJSON = invocation.isOn("json")
     }
 
-    /// What has a structure is JSON also where nobody asked for it, unless a person reads it.
-    private var isStructured: Bool { wantsJSON || !console.isForPeople }
-
-    /// A value or a sentence: as it is, also for programs that did not ask for JSON.
+    /// A value or a sentence, as it is.
     func words(_ text: String, _ json: @autoclosure () -> JSON.Raw) {
         console.answer(wantsJSON ? json().text : text)
     }
 
     func table(_ json: @autoclosure () -> JSON.Raw, none: String, _ table: () -> Table) {
-        if isStructured { return console.answer(json().text) }
+        if wantsJSON { return console.answer(json().text) }
         let table = table()
         console.answer(table.rows.isEmpty ? none : table.text(isColoured: console.isColoured))
     }
 
     func fields(_ json: @autoclosure () -> JSON.Raw, _ fields: () -> FieldList) {
-        console.answer(isStructured ? json().text : fields().text)
+        console.answer(wantsJSON ? json().text : fields().text)
     }
 
-    /// A sentence for people; for programs, what came of it.
+    /// A sentence of our own about what came of it.
     func outcome(_ json: @autoclosure () -> JSON.Raw, _ sentence: () -> String) {
-        console.answer(isStructured ? json().text : sentence().harmless)
+        console.answer(wantsJSON ? json().text : sentence().harmless)
     }
 }
 

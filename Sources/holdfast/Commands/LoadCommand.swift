@@ -68,12 +68,14 @@ private struct Load {
     }
 
     func run() async throws(Failure) -> LoadReport {
+        try tryFiles()
         let directory = try scratch()
         var settings = LoadRun.Settings(profile, host, directory: directory)
         settings.killsHost = invocation.isOn("kill")
         let announcer = Announcer(console)
-        let report = await untilSignal(LoadRun(settings, narrate: announcer.hear))
+        let (report, hindrance) = await play(LoadRun(settings, narrate: announcer.hear))
         announcer.finish()
+        if let hindrance { console.complain(hindrance) }
         // One that runs already keeps nothing there.
         let isKept = if case .embedded = host { !report.isGood } else { false }
         if !isKept { try? FileManager.default.removeItem(atPath: directory) }
@@ -91,20 +93,27 @@ private struct Load {
         return String(cString: path)
     }
 
-    /// A signal ends the test; what is known by then is reported.
-    private func untilSignal(_ run: LoadRun) async -> LoadReport {
-        await withTaskGroup(of: LoadReport?.self) { tasks in
-            tasks.addTask { await run.run() }
-            tasks.addTask {
-                for await signal in Signals.stream() where signal != .hangUp { break }
-                return nil
+    /// What cannot be written is better known before an hour of load than after it.
+    private func tryFiles() throws(Failure) {
+        for flag in ["report", "html"] {
+            guard let file = invocation.value(flag) else { continue }
+            do throws(SystemError) {
+                try Files.tryReplacing(file)
+            } catch {
+                throw Failure(unwritable: file, error)
             }
-            var report: LoadReport?
-            while report == nil, let next = await tasks.next() {
-                report = next
-                tasks.cancelAll()
-            }
-            return report ?? LoadReport(profile, startedAt: "")
+        }
+    }
+
+    /// A signal ends the test; what is known by then is reported. Another one ends the departure.
+    private func play(_ run: LoadRun) async -> (report: LoadReport, hindrance: String?) {
+        let interruptions = Interruptions()
+        return await withTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { await interruptions.listen() }
+            let report = await interruptions.during { await run.run() }
+            let hindrance = await interruptions.during { await run.clear() }
+            tasks.cancelAll()
+            return (report ?? LoadReport(profile, startedAt: ""), hindrance.flatMap(\.self))
         }
     }
 
@@ -122,10 +131,49 @@ private struct Load {
     }
 
     private func write(_ bytes: [UInt8], to file: String) throws(Failure) {
-        do {
+        do throws(SystemError) {
             try Files.replace(file, with: bytes, mode: 0o644)
         } catch {
-            throw Failure(status: .failure, message: "Cannot write \(file): \(error)")
+            throw Failure(unwritable: file, error)
+        }
+    }
+}
+
+extension Failure {
+    fileprivate init(unwritable file: String, _ error: SystemError) {
+        self.init(status: .failure, message: "Cannot write \(file): \(error)")
+    }
+}
+
+/// Signals to end, each of which is for what is under way when it comes.
+///
+/// There is one listener for all of them: with another one for each piece of work, the one before
+/// could take the signal that is meant for it.
+private final class Interruptions: Sendable {
+    private let current = Lock<AsyncStream<Void>.Continuation?>(nil)
+
+    func listen() async {
+        for await signal in Signals.stream() where signal != .hangUp {
+            current.withLock { $0 }?.finish()
+        }
+    }
+
+    /// Has something done, and cancels it when a signal comes.
+    func during<Result: Sendable>(_ work: @escaping @Sendable () async -> Result) async -> Result? {
+        let (silence, signal) = AsyncStream.makeStream(of: Void.self)
+        current.withLock { $0 = signal }
+        return await withTaskGroup(of: Result?.self) { tasks in
+            tasks.addTask { await work() }
+            tasks.addTask {
+                for await _ in silence {}
+                return nil
+            }
+            var result: Result?
+            while result == nil, let next = await tasks.next() {
+                result = next
+                tasks.cancelAll()
+            }
+            return result
         }
     }
 }
@@ -169,6 +217,9 @@ extension LoadRun.Host {
     fileprivate init(_ invocation: Invocation) throws(Failure) {
         let url = invocation.value("host") ?? "embedded"
         guard url != "embedded" else {
+            if let stray = ["token", "ops"].first(where: invocation.isOn) {
+                throw misuse("--\(stray) is of a host that runs already: name it with --host URL.")
+            }
             var path = [CChar](repeating: 0, count: 4_096)
             let length = readlink("/proc/self/exe", &path, path.count - 1)
             let bytes = path.prefix(max(0, length)).map { UInt8(bitPattern: $0) }

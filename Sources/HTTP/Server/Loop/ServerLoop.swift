@@ -104,9 +104,7 @@ extension ServerLoop {
     private func open() throws(SystemError) {
         var callbacks = Callbacks.all
         let context = Unmanaged.passUnretained(self).toOpaque()
-        // Room for the head, for the library's records of its fields, and for the answer's head.
-        let memory = limits.head + limits.fields * 64 + 4_096
-        guard let opened = cm_start(memory, &callbacks, context) else {
+        guard let opened = cm_start(limits.connectionMemory, &callbacks, context) else {
             throw SystemError("start the library", code: ENOMEM)
         }
         daemon = opened

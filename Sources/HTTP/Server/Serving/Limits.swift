@@ -3,7 +3,7 @@ public struct Limits: Sendable {
     /// Bytes of the request line and the headers together. Beyond: 414 or 431.
     public var head = 16_384
     /// Header fields of a request. Beyond: 431.
-    public var fields = 100
+    public var fields = 400
     /// Bytes of any body; a handler may allow less. Beyond: 413.
     public var body = 1_048_576
     /// Connections at the same time. Beyond, the one that has rested longest makes room; if all are
@@ -28,6 +28,11 @@ public struct Limits: Sendable {
     public var lingerTime = Duration.seconds(2)
 
     public init() {}
+
+    /// Bytes that a connection has for the heads of requests and answers for as long as it is open,
+    /// and cannot go beyond: for the head, for the library's record of each field, and for the head of
+    /// the answer. As the limits are, 45 KiB, and so 45 MiB for all connections.
+    var connectionMemory: Int { head + fields * 64 + 4_096 }
 
     /// Time for so many bytes at the slowest rate.
     func time(for bytes: Int) -> Duration {

@@ -1,0 +1,59 @@
+import HTTP
+import System
+
+/// The accounts of this test, in a host that may have others.
+final class Guests: Sendable {
+    /// Their addresses end with it, and nobody else's do.
+    private let domain: String
+    /// Whether the host has any of them, as far as anybody can know.
+    private let haveArrived = Lock(false)
+
+    private static let departuresAtOnce = 16
+
+    /// - Parameter elapsed: Tells them from the accounts of other tests.
+    init(at elapsed: Duration) {
+        domain = "\(Int64(elapsed / .microseconds(1))).load.example"
+    }
+
+    func address(of user: Int) -> String { "user\(user)@\(domain)" }
+
+    /// - Returns: The account's id.
+    func signIn(_ email: String, at host: HostSide, server: String) async throws -> String {
+        do {
+            let account = try await host.signIn(email, OtherDevice.password, server: server)
+            haveArrived.withLock { $0 = true }
+            return account
+        } catch let error as ClientError where error.isOutcomeUnknown {
+            haveArrived.withLock { $0 = true }
+            throw error
+        }
+    }
+
+    /// Takes all of them out of the host.
+    ///
+    /// - Returns: What hindered that, in a sentence, if anything did.
+    func depart(from host: HostSide, counting tell: @Sendable (Int) -> Void) async -> String? {
+        guard haveArrived.withLock(\.self) else { return nil }
+        do {
+            let accounts = try await host.accounts().filter { $0.email.hasSuffix("@\(domain)") }
+            tell(accounts.count)
+            let hindrances = try await inTurn(accounts, atOnce: Self.departuresAtOnce) { account in
+                await Self.hindrance(erasing: account.id, at: host)
+            }.compactMap(\.self)
+            return hindrances.first.map { reason in
+                "\(hindrances.count) of the test's accounts are still at \(host.url): \(reason)"
+            }
+        } catch {
+            return "The test's accounts, …@\(domain), may still be at \(host.url): \(error)"
+        }
+    }
+
+    private static func hindrance(erasing account: String, at host: HostSide) async -> String? {
+        do {
+            try await host.erase(account)
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+}
