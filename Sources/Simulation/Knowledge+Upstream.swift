@@ -20,6 +20,9 @@ extension Knowledge {
             guard let origin = item.origin else { continue }
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
+            if before[id] == nil, author.host != nil, isTwin(item, among: items) {
+                origins[origin]?.isMadeTwice = true
+            }
             if before[id] != nil {
                 touch(id, of: origin, by: author)
                 if author != .rollBack {
@@ -46,6 +49,16 @@ extension Knowledge {
             }
         }
         checkCounts()
+    }
+
+    /// Whether it is the second of two that hosts have made of what was deleted elsewhere.
+    private func isTwin(_ item: PlainItem, among items: [String: PlainItem]) -> Bool {
+        guard hosts > 1, !item.isBackup, let origin = item.origin,
+            origins[origin]?.isDeletedElsewhere == true
+        else { return false }
+        return items.values.contains {
+            $0.id != item.id && !$0.isBackup && !$0.isShared && $0.origin == origin
+        }
     }
 
     private mutating func touch(_ id: String, of origin: String, by author: Author) {

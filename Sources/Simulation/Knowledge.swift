@@ -81,6 +81,8 @@ struct Knowledge: Sendable {
         var isLateTouched = false
         /// A host showed it under two ids at once, because nobody had told it that a create had landed.
         var isShownTwice = false
+        /// Each of two hosts has brought back what was deleted elsewhere, so it is there twice for good.
+        var isMadeTwice = false
         /// Upstream, which was set back, had it again.
         var isRevived = false
         /// Another device has given it to an organisation.
@@ -123,7 +125,9 @@ struct Knowledge: Sendable {
         /// Whether one of these was accepted, and nobody else has had a hand in it since. Who is shown two
         /// of it and removes one keeps the other.
         func isToBeRemoved(by removals: [Int: Removal]) -> Bool {
-            guard discarded.isEmpty, !isShownTwice else { return false }
+            guard discarded.isEmpty, !isShownTwice, !isMadeTwice, !isLateTouched else {
+                return false
+            }
             return removals.contains { host, removal in
                 removal.isAccepted && changes(but: host) == removal.changesSeen
             }

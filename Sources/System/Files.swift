@@ -40,7 +40,7 @@ public func system(
 public struct File: ~Copyable, Sendable {
     public let descriptor: Int32
 
-    public init(path: String, flags: Int32, mode: mode_t = 0o600) throws(SystemError) {
+    public init(path: String, flags: Int32, mode: UInt32 = 0o600) throws(SystemError) {
         descriptor = try system("open \(path)") { Glibc.open(path, flags | O_CLOEXEC, mode) }
     }
 
@@ -66,7 +66,7 @@ public enum Files {
     public static func replace(
         _ path: String,
         with bytes: [UInt8],
-        mode: mode_t = 0o600
+        mode: UInt32 = 0o600
     ) throws(SystemError) {
         let draft = path + ".draft"
         do {

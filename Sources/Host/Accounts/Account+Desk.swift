@@ -243,18 +243,41 @@ extension Account {
     }
 
     func restore(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        let item = try await existing(id)
-        if item.cipher.isInTrash { return try await edit(.restore(id)).done }
-        guard item.cipher.archivedDate != nil else { throw .notInTrash }
-        return try await edit(.unarchive(id)).done
+        let wish = try await counting(.restore) {
+            () async throws(DeskRefusal) -> Repository.Wish in
+            let item = try await existing(id)
+            if item.cipher.isInTrash { return .restore(id) }
+            guard item.cipher.archivedDate != nil else { throw .notInTrash }
+            return .unarchive(id)
+        }
+        return try await edit(wish).done
     }
 
     func archive(_ id: String) async throws(DeskRefusal) -> Written<Void> {
-        let item = try await existing(id)
-        guard !item.cipher.isInTrash else { throw .trashedToArchive }
-        guard item.cipher.archivedDate == nil else { throw .archivedAlready }
-        guard record.isPremium else { throw .premium }
+        try await counting(.other) { () async throws(DeskRefusal) in
+            let item = try await existing(id)
+            guard !item.cipher.isInTrash else { throw .trashedToArchive }
+            guard item.cipher.archivedDate == nil else { throw .archivedAlready }
+            guard record.isPremium else { throw .premium }
+        }
         return try await edit(.archive(id)).done
+    }
+
+    func noteRefused(_ operation: SyncMetrics.Operation) {
+        office.surroundings.metrics.edited(operation, .rejected, after: .zero)
+    }
+
+    /// What is refused before it is an edit is counted as one all the same.
+    private func counting<Value>(
+        _ operation: SyncMetrics.Operation,
+        _ body: () async throws(DeskRefusal) -> Value
+    ) async throws(DeskRefusal) -> Value {
+        do throws(DeskRefusal) {
+            return try await body()
+        } catch {
+            noteRefused(operation)
+            throw error
+        }
     }
 
     private func existing(_ id: String) async throws(DeskRefusal) -> Item {

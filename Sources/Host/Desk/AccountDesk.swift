@@ -39,6 +39,8 @@ public protocol AccountDesk: Sendable {
 
     // Edits; kept if they cannot be sent.
 
+    /// An edit was refused before it came here.
+    func noteRefused(_ operation: SyncMetrics.Operation)
     func add(_ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem>
     func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem>
     func trash(_ id: String) async throws(DeskRefusal) -> Written<Void>
@@ -102,6 +104,8 @@ extension AccountDesk {
     }
 
     public var heldUntil: Moment? { nil }
+
+    public func noteRefused(_ operation: SyncMetrics.Operation) {}
 
     public var equivalentDomains: [[String]] {
         get async throws(DeskRefusal) { [] }

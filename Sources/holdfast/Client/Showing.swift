@@ -30,7 +30,13 @@ struct Showing: Sendable {
 
     /// A sentence of our own about what came of it.
     func outcome(_ json: @autoclosure () -> JSON.Raw, _ sentence: () -> String) {
-        console.answer(wantsJSON ? json().text : sentence().harmless)
+        lines(json()) { [sentence()] }
+    }
+
+    func lines(_ json: @autoclosure () -> JSON.Raw, _ lines: () -> [String]) {
+        console.answer(
+            wantsJSON ? json().text : lines().map(\.harmless).joined(separator: "\n")
+        )
     }
 }
 

@@ -15,7 +15,7 @@ extension Command {
                 () async throws(Failure) -> JSON.Raw in try await Self.report(invocation)
             }
             let showing = Showing(invocation, console)
-            showing.outcome(report) { sentence(of: report) }
+            showing.lines(report) { lines(of: report) }
             guard (try? JSON.Document(report))?.root["whole"]?.bool == true else {
                 throw Failure(status: .failure, message: "What was found is not as it should be.")
             }
@@ -52,14 +52,13 @@ extension Command {
         }
     }
 
-    private static func sentence(of report: JSON.Raw) -> String {
-        guard let json = (try? JSON.Document(report))?.root else { return "" }
+    private static func lines(of report: JSON.Raw) -> [String] {
+        guard let json = (try? JSON.Document(report))?.root else { return [] }
         let counts = ["accounts", "items", "changes"].map { "\($0) \(json.shown($0))" }
         let problems = (json["problems"]?.array.map { Array($0) } ?? []).map {
             "  \($0.shown("check")): \($0.shown("problem"))"
         }
         let head = problems.isEmpty ? "All is as it should be" : "Not all is as it should be"
-        return (["\(head): \(counts.joined(separator: ", "))."] + problems)
-            .joined(separator: "\n")
+        return ["\(head): \(counts.joined(separator: ", "))."] + problems
     }
 }

@@ -113,6 +113,20 @@ struct AccountTests {
         }
     }
 
+    @Test func `how the network stands is told of the servers that somebody uses`() async throws {
+        try await HostVenue().open { guest async throws in
+            let path = "/accounts/\(guest.stage.userID)"
+            let server = try #require(try await guest.get(path).data?["server"]?.string)
+            let away = try await guest.put(path, #"{"server":"http://127.0.0.1:1"}"#)
+            #expect(away.isSuccess, "\(away.text)")
+            #expect(try await guest.post("/sync?force=true").status == .badRequest)
+            #expect(try await guest.get("/network").data?["state"]?.string == "offline")
+            #expect(try await guest.put(path, #"{"server":"\#(server)"}"#).isSuccess)
+            #expect(try await guest.post("/sync?force=true").isSuccess)
+            #expect(try await guest.get("/network").data?["state"]?.string == "online")
+        }
+    }
+
     @Test func `a token for one account sees that account only`() async throws {
         var venue = try StillVenue()
         let other = try venue.household.add(

@@ -23,7 +23,8 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            let written = try await desk.add(try await call.itemBody(isNew: true))
+            let body = try await call.itemBody(isNew: true, for: desk)
+            let written = try await desk.add(body)
             return .success(written.value).with(written.place)
         },
         .vault(
@@ -36,7 +37,7 @@ extension VaultAPI {
                 isEdit: true
             )
         ) { call, desk in
-            let body = try await call.itemBody(isNew: false)
+            let body = try await call.itemBody(isNew: false, for: desk)
             let written = try await desk.update(call.id.lowercased(), body)
             return .success(written.value).with(written.place)
         },
@@ -80,7 +81,19 @@ extension VaultAPI.Call {
     /// The body as an item, held to what upstream would refuse later.
     ///
     /// - Parameter isNew: What is there already keeps the key that the body leaves out.
-    func itemBody(isNew: Bool) async throws -> ItemBody {
+    fileprivate func itemBody(
+        isNew: Bool,
+        for desk: any AccountDesk
+    ) async throws -> ItemBody {
+        do {
+            return try await itemBody(isNew: isNew)
+        } catch {
+            desk.noteRefused(isNew ? .create : .update)
+            throw error
+        }
+    }
+
+    private func itemBody(isNew: Bool) async throws -> ItemBody {
         let document = try await json()
         let key = document.root["sshKey"]
         if document.root["type"]?.int == ItemType.sshKey.number, isNew || key?.isNull == false {
