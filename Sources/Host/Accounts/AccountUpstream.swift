@@ -177,6 +177,7 @@ extension Manner {
             isWaitedFor = true
         case .insistent:
             isForced = true
+            isWaitedFor = true
         }
     }
 }

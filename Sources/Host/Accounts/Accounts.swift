@@ -220,12 +220,15 @@ extension Accounts: Household {
     private func summarized() -> HouseholdSummary {
         let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
         let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
-        let states = links.map { ($0.number, $0.monitor.standing.state) }
+        let roads = links.map { link in
+            let held = link.upstream.standing.api
+            return (link.number, Roll.Road(state: link.monitor.standing.state, heldUntil: held))
+        }
         return office.roll.summary(
             at: now,
             elapsed,
             queues: queues ?? [:],
-            servers: Dictionary(uniqueKeysWithValues: states)
+            servers: Dictionary(uniqueKeysWithValues: roads)
         ) { [self] id in account(id)?.entry }
     }
 

@@ -14,6 +14,13 @@ final class Roll: Sendable {
         var outlook: SyncScheduler.Outlook
     }
 
+    /// What is known of the way to a server.
+    struct Road: Sendable {
+        var state = NetworkState.online
+        /// Until then the server has asked to be left alone.
+        var heldUntil: Moment?
+    }
+
     fileprivate struct State {
         var entries: [Entry?] = []
         var places: [String: Int] = [:]
@@ -43,7 +50,7 @@ final class Roll: Sendable {
         at now: Moment,
         _ elapsed: Duration,
         queues: [String: PendingQueue],
-        servers: [Int: NetworkState],
+        servers: [Int: Road],
         ask: (String) -> Entry?
     ) -> HouseholdSummary {
         let changed = state.withLock { state in
@@ -64,15 +71,20 @@ extension Roll.State {
         at now: Moment,
         _ elapsed: Duration,
         _ queues: [String: PendingQueue],
-        _ servers: [Int: NetworkState]
+        _ servers: [Int: Roll.Road]
     ) -> HouseholdSummary {
         var tally = Tally()
         for entry in entries { if let entry { tally.count(entry, at: now, elapsed) } }
         var summary = tally.summary(servers)
         for (id, queue) in queues {
             guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
-            let network = servers[entry.server] ?? .online
-            summary.note(AccountStanding.Pending(queue), of: entry.status, network)
+            let road = servers[entry.server] ?? Roll.Road()
+            let pending = AccountStanding.Pending(queue)
+            summary.note(pending, of: entry.status, road.state)
+            if pending.total > pending.quarantined, let held = road.heldUntil, held > now {
+                summary.longestBackoff = max(summary.longestBackoff, held - now)
+                summary.nextRetry = min(summary.nextRetry ?? held, held)
+            }
         }
         return summary
     }
@@ -81,7 +93,7 @@ extension Roll.State {
 /// What is counted while the roll is gone through.
 private struct Tally {
     private var counts = (locked: 0, unlocked: 0, signedOut: 0)
-    private var servers: Set<Int> = []
+    private var used: Set<Int> = []
     private var lastServer: Int?
     private var oldestSync: Moment?
     private var wasNeverSynced = false
@@ -95,7 +107,7 @@ private struct Tally {
         case .signedOut: counts.signedOut += 1
         }
         if lastServer != entry.server {
-            servers.insert(entry.server)
+            used.insert(entry.server)
             lastServer = entry.server
         }
         if let synced = entry.outlook.lastSync {
@@ -109,13 +121,13 @@ private struct Tally {
         }
     }
 
-    func summary(_ states: [Int: NetworkState]) -> HouseholdSummary {
+    func summary(_ servers: [Int: Roll.Road]) -> HouseholdSummary {
         var summary = HouseholdSummary()
         summary.accounts = [
             .locked: counts.locked, .unlocked: counts.unlocked, .signedOut: counts.signedOut,
         ]
-        for server in servers {
-            guard let state = states[server] else { continue }
+        for number in used {
+            guard let state = servers[number]?.state else { continue }
             summary.networks[state, default: 0] += 1
         }
         summary.lastSync = wasNeverSynced ? nil : oldestSync

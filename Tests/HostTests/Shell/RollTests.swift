@@ -24,7 +24,7 @@ struct RollTests {
     private func summary(
         _ entries: [String: Roll.Entry],
         queues: [String: PendingQueue] = [:],
-        servers: [Int: NetworkState] = [0: .online, 1: .offline]
+        servers: [Int: Roll.Road] = [0: .init(), 1: .init(state: .offline)]
     ) -> HouseholdSummary {
         roll.summary(at: moment(1_000), .seconds(500), queues: queues, servers: servers) { id in
             asked.ids.withLock { $0.append(id) }
@@ -108,5 +108,18 @@ struct RollTests {
         #expect(all.oldestDeliverable == moment(40))
         #expect(all.oldest == moment(10))
         #expect(all.networks == [.online: 1, .offline: 1])
+    }
+
+    @Test func `what waits because a server wants to be left alone has a time of its own`() {
+        roll.note("a")
+        let road = Roll.Road(heldUntil: moment(1_008))
+        func all(_ counts: [String: Int]) -> HouseholdSummary {
+            let queue = PendingQueue(counts: counts, oldest: moment(1))
+            return summary(["a": entry()], queues: ["a": queue], servers: [0: road])
+        }
+        #expect(all(["ready": 1]).nextRetry == moment(1_008))
+        #expect(all(["ready": 1]).longestBackoff == .seconds(8))
+        #expect(all(["quarantined": 1]).nextRetry == nil)
+        #expect(all([:]).longestBackoff == .zero)
     }
 }
