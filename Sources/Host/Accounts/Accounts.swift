@@ -280,6 +280,10 @@ extension Accounts: Household {
             )
         }
         account.emptyCache()
+        // The only one is what routes without an account mean, and shows that.
+        if everybody.count == 1, let last = everybody.first, !last.record.isDefault {
+            try await makeDefault(last.id)
+        }
         office.announce(.account(userID: id))
     }
 

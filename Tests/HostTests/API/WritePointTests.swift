@@ -228,6 +228,19 @@ struct WritePointTests {
             #expect(try await guest.get("/object/send/note").data?["id"]?.string == id)
             let bare = try await guest.post("/send/\(id)/remove-password")
             #expect(bare.data?["passwordSet"]?.bool == false)
+            let day = try await guest.post("/object/send", Sample.send("2200-01-01"))
+            #expect(day.data?["deletionDate"]?.string == "2200-01-01T00:00:00.000Z")
+            let text = #""text":{"text":"x"},"deletionDate":"2200-01-01""#
+            let open = try await guest.post(
+                "/object/send",
+                #"{"name":"n",\#(text),"emails":["a@example.test"]}"#
+            )
+            #expect(open.status == .badRequest && open.message?.contains("emails") == true)
+            let empty = try await guest.post(
+                "/object/send",
+                #"{"name":"n",\#(text),"emails":[],"password":""}"#
+            )
+            #expect(empty.data?["passwordSet"]?.bool == false, "\(empty.text)")
             let file = #"{"type":1,"name":"f","deletionDate":"2200-01-01T00:00:00Z"}"#
             #expect(
                 try await guest.post("/object/send", file).message?.hasPrefix(

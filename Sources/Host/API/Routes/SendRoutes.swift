@@ -94,6 +94,12 @@ extension VaultAPI.Call {
     fileprivate func sendDraft(over old: ViewedSend?) async throws -> SendDraft {
         let body = try await json().root
         try check(type: body["type"]?.int, against: old)
+        // Without them everybody with the address could read it.
+        if let emails = body["emails"]?.array, emails.contains(where: { _ in true }) {
+            throw DeskRefusal.notAllowed(
+                "Sends for certain emails are not supported. Use a password."
+            )
+        }
         var draft = SendDraft(
             name: body["name"]?.string ?? "",
             text: try sendText(body, old),
@@ -132,7 +138,7 @@ extension VaultAPI.Call {
     }
 
     private func deletion(_ body: JSON.Value) throws -> Moment {
-        guard let date = body["deletionDate"]?.string.flatMap(Revision.init)?.moment,
+        guard let date = body["deletionDate"]?.string.flatMap(Self.date),
             date > Moment(api.timekeeper.now)
         else {
             throw DeskRefusal.notAllowed(
@@ -142,9 +148,14 @@ extension VaultAPI.Call {
         return date
     }
 
+    /// A day by itself begins at midnight, UTC.
+    private static func date(_ text: String) -> Moment? {
+        Revision(text)?.moment ?? Revision(text + "T00:00:00Z")?.moment
+    }
+
     private func expiration(_ body: JSON.Value) throws -> Moment? {
         guard let value = body["expirationDate"], !value.isNull else { return nil }
-        guard let date = value.string.flatMap(Revision.init)?.moment else {
+        guard let date = value.string.flatMap(Self.date) else {
             throw DeskRefusal.notAllowed("Unable to parse expirationDate: \(value.string ?? "")")
         }
         return date
