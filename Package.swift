@@ -233,7 +233,7 @@ let package = Package(
         tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 
-        // Every room of the ground floor at work, until there is more to show.
+        // Every room of the ground floor at work, without the mesh.
         .executableTarget(
             name: "ground-floor",
             dependencies: ["System", "SQLite", "HTTP", "Messaging", "Metrics"],

@@ -33,7 +33,7 @@ extension Account {
         guard let base = BaseCipher(cipher, of: id), let cipherID = cipher.id else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        let _: Void = try await office.ask { .putBase(base, $0) }
+        let _: Void = try await office.ask { .base(.put(base, $0)) }
         guard let item = try await item(cipherID) else { throw .notFound }
         return item
     }
@@ -69,7 +69,7 @@ extension Account {
         }
         guard let changed else {
             let lane = Lane(userID: id, cipherID: cipherID)
-            let _: Void = try await office.ask { .removeBase(lane, $0) }
+            let _: Void = try await office.ask { .base(.remove(lane, $0)) }
             throw .notFound
         }
         return try await take(changed.inCollections(collectionIDs))
@@ -143,7 +143,7 @@ extension Account {
         try await requireFolder(folderID)
         try await online { account throws(Setback) in try await account.deleteFolder(folderID) }
         let _: Void = try await office.ask {
-            .removeSlice(.folder, id: folderID, of: id, $0)
+            .base(.removeSlice(.folder, id: folderID, of: id, $0))
         }
         try await emptyFolder(folderID)
     }
@@ -162,7 +162,7 @@ extension Account {
                 at: base.revision.moment
             )
             guard let emptied = BaseCipher(adjusted, of: id) else { continue }
-            let _: Void = try await office.ask { .putBase(emptied, $0) }
+            let _: Void = try await office.ask { .base(.put(emptied, $0)) }
         }
     }
 
@@ -180,7 +180,7 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedFolder {
         let raw = JSON.Raw(answer, capacity: 512)
         let slice = BaseSlice(.folder, id: answer.id, json: Array(raw.bytes))
-        let _: Void = try await office.ask { .putSlice(slice, of: id, $0) }
+        let _: Void = try await office.ask { .base(.putSlice(slice, of: id, $0)) }
         return answer.viewed(keys)
     }
 }

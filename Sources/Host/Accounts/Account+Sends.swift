@@ -61,7 +61,7 @@ extension Account {
     func deleteSend(_ sendID: String) async throws(DeskRefusal) {
         _ = try await send(sendID)
         try await online { account throws(Setback) in try await account.deleteSend(sendID) }
-        let _: Void = try await office.ask { .removeSlice(.send, id: sendID, of: id, $0) }
+        let _: Void = try await office.ask { .base(.removeSlice(.send, id: sendID, of: id, $0)) }
     }
 
     private func send(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
@@ -74,7 +74,7 @@ extension Account {
     private func take(_ answer: SendAnswer) async throws(DeskRefusal) -> ViewedSend {
         let keys = try keys()
         let slice = BaseSlice(.send, id: answer.id, json: Array(answer.raw.bytes))
-        let _: Void = try await office.ask { .putSlice(slice, of: id, $0) }
+        let _: Void = try await office.ask { .base(.putSlice(slice, of: id, $0)) }
         guard let send = ViewedSend(opening: answer, keys, at: record.webAddress) else {
             throw .notAllowed("Upstream answered with a Send that cannot be opened.")
         }

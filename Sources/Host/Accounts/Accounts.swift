@@ -272,7 +272,7 @@ extension Accounts: Household {
         account.session.signOut()
         account.lockKeys()
         forget(account)
-        let left: [String] = try await office.ask { .erase(id, $0) }
+        let left: [String] = try await office.ask { .account(.erase(id, $0)) }
         for path in left {
             office.surroundings.log.warning(
                 "A file that was set aside may still have rows of the account.",

@@ -52,7 +52,7 @@ extension Accounts {
             try await fetchFirst(account)
         } catch {
             // What was edited meanwhile, or carried over from a file that was damaged, is there already.
-            let isErased: Bool = try await office.ask { .eraseNewcomer(id, $0) }
+            let isErased: Bool = try await office.ask { .account(.eraseNewcomer(id, $0)) }
             guard isErased else {
                 if account.keyholder.isLocked { throw error }
                 return account

@@ -68,7 +68,7 @@ final class BackupFiles: Sendable {
             default: giveUp(file, error)
             }
         }
-        let _: Void? = try? await office.ask { .forgetFile(file, $0) }
+        let _: Void? = try? await office.ask { .files(.forget(file, $0)) }
         return true
     }
 
@@ -76,7 +76,7 @@ final class BackupFiles: Sendable {
         let chance = office.surroundings.chance.fraction()
         let delay = Backoff.delay(after: Int64(file.failures + 1), chance: chance)
         let due = office.surroundings.now + delay
-        let _: Void? = try? await office.ask { .postponeFile(file, until: due, $0) }
+        let _: Void? = try? await office.ask { .files(.postpone(file, until: due, $0)) }
     }
 
     private func giveUp(_ file: BackupFile, _ error: DeskRefusal) {

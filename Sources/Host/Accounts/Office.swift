@@ -55,7 +55,7 @@ struct Office: Sendable {
     }
 
     func put(_ record: AccountRecord) async throws(DeskRefusal) {
-        let _: Void = try await ask { .put(record.stored, $0) }
+        let _: Void = try await ask { .account(.put(record.stored, $0)) }
     }
 }
 

@@ -8,9 +8,21 @@ public import Vault
 public final class PendingStore: Service {
     public typealias Answer<Value: Sendable> = Reply<Result<Value, StoreError>>
 
+    public enum Message: Sendable {
+        case change(ChangeMessage)
+        case base(BaseMessage)
+        case files(FileMessage)
+        case account(AccountMessage)
+        case observe([String], at: Moment, Answer<Void>)
+        case set(String, to: String, Answer<Void>)
+        case copyPending(Answer<Void>)
+        /// Shows that messages are read.
+        case pulse(Reply<Void>)
+    }
+
     /// What a message carries lies apart from it: it passes through many hands, and its room is kept in
     /// each of them.
-    public indirect enum Message: Sendable {
+    public indirect enum ChangeMessage: Sendable {
         case record(Edit, in: Lane, as: Standing, expecting: Seen?, Answer<Recording>)
         case withdraw(Recorded, expecting: Int64, Answer<Bool>)
         case update(
@@ -30,7 +42,11 @@ public final class PendingStore: Service {
         )
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
         case discard(String, expecting: Int64, at: Moment, keptAs: String?, Answer<Bool>)
-        case clear(String, upTo: Int64, Answer<Void>)
+        case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
+    }
+
+    /// About what upstream last said.
+    public indirect enum BaseMessage: Sendable {
         case refresh(
             String,
             ciphers: [BaseCipher],
@@ -39,23 +55,24 @@ public final class PendingStore: Service {
             isFallback: Bool,
             Answer<Refreshed>
         )
-        case putBase(BaseCipher, Answer<Void>)
-        case removeBase(Lane, Answer<Void>)
+        case put(BaseCipher, Answer<Void>)
+        case remove(Lane, Answer<Void>)
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
-        case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
-        case observe([String], at: Moment, Answer<Void>)
-        case noteSync(String, of: String, Answer<Void>)
-        case noteFiles([BackupFile], Answer<Void>)
-        case forgetFile(BackupFile, Answer<Void>)
-        case postponeFile(BackupFile, until: Moment, Answer<Void>)
-        case copyPending(Answer<Void>)
+    }
+
+    /// About the files that backup copies are to have.
+    public indirect enum FileMessage: Sendable {
+        case note([BackupFile], Answer<Void>)
+        case forget(BackupFile, Answer<Void>)
+        case postpone(BackupFile, until: Moment, Answer<Void>)
+    }
+
+    public indirect enum AccountMessage: Sendable {
         case put(StoredAccount, Answer<Void>)
-        case set(String, to: String, Answer<Void>)
+        case noteSync(String, of: String, Answer<Void>)
         case erase(String, Answer<[String]>)
         case eraseNewcomer(String, Answer<Bool>)
-        /// Shows that messages are read.
-        case pulse(Reply<Void>)
     }
 
     public var address: Address<Message> { mailbox.address }
@@ -96,6 +113,26 @@ public final class PendingStore: Service {
 
     private func carryOut(_ message: Message) async {
         switch message {
+        case .change(let message): await carryOut(message)
+        case .base(let message): await carryOut(message)
+        case .files(let message): await carryOut(message)
+        case .account(let message): await carryOut(message)
+        case .observe(let ids, let moment, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.observe(ids, at: moment)
+            }
+        case .set(let name, let value, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.set(name, to: value)
+            }
+        case .copyPending(let reply):
+            await reply.answer { () async throws(StoreError) in try await store.copyPending() }
+        case .pulse(let reply): reply.answer()
+        }
+    }
+
+    private func carryOut(_ message: ChangeMessage) async {
+        switch message {
         case .record(let edit, let lane, let standing, let seen, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.record(edit, in: lane, as: standing, expecting: seen)
@@ -104,26 +141,6 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.withdraw(recorded, expecting: version)
             }
-        case .discard(let id, let version, let moment, let backupID, let reply):
-            await reply.answer { () async throws(StoreError) in
-                try await store.discard(id, expecting: version, at: moment, keptAs: backupID)
-            }
-        case .clear(let id, let version, let reply):
-            await reply.answer { () async throws(StoreError) in
-                try await store.clear(id, upTo: version)
-            }
-        case .update, .queue, .settle, .quarantineUnreadable: await carryOutSwap(message)
-        case .refresh, .putBase, .removeBase, .putSlice, .removeSlice:
-            await carryOutBase(message)
-        case .pulse(let reply): reply.answer()
-        case .noteFiles, .forgetFile, .postponeFile: await carryOutFiles(message)
-        case .observe, .noteSync, .copyPending, .put, .set, .erase, .eraseNewcomer:
-            await carryOutRest(message)
-        }
-    }
-
-    private func carryOutSwap(_ message: Message) async {
-        switch message {
         case .update(let id, let version, let body, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.update(id, expecting: version, body)
@@ -151,15 +168,18 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.settle(id, in: lane, expecting: version, settlement)
             }
+        case .discard(let id, let version, let moment, let backupID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.discard(id, expecting: version, at: moment, keptAs: backupID)
+            }
         case .quarantineUnreadable(let id, let version, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.quarantineUnreadable(id, expecting: version)
             }
-        default: break
         }
     }
 
-    private func carryOutBase(_ message: Message) async {
+    private func carryOut(_ message: BaseMessage) async {
         switch message {
         case .refresh(let userID, let ciphers, let slices, let mark, let isFallback, let reply):
             await reply.answer { () async throws(StoreError) in
@@ -171,9 +191,9 @@ public final class PendingStore: Service {
                     isFallback: isFallback
                 )
             }
-        case .putBase(let cipher, let reply):
+        case .put(let cipher, let reply):
             await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }
-        case .removeBase(let lane, let reply):
+        case .remove(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }
         case .putSlice(let slice, let userID, let reply):
             await reply.answer { () async throws(StoreError) in
@@ -183,41 +203,29 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.removeSlice(kind, id: id, of: userID)
             }
-        default: break
         }
     }
 
-    private func carryOutFiles(_ message: Message) async {
+    private func carryOut(_ message: FileMessage) async {
         switch message {
-        case .noteFiles(let files, let reply):
+        case .note(let files, let reply):
             await reply.answer { () async throws(StoreError) in try await store.note(files) }
-        case .forgetFile(let file, let reply):
+        case .forget(let file, let reply):
             await reply.answer { () async throws(StoreError) in try await store.forget(file) }
-        case .postponeFile(let file, let due, let reply):
+        case .postpone(let file, let due, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.postpone(file, until: due)
             }
-        default: break
         }
     }
 
-    private func carryOutRest(_ message: Message) async {
+    private func carryOut(_ message: AccountMessage) async {
         switch message {
-        case .observe(let ids, let moment, let reply):
-            await reply.answer { () async throws(StoreError) in
-                try await store.observe(ids, at: moment)
-            }
+        case .put(let account, let reply):
+            await reply.answer { () async throws(StoreError) in try await store.put(account) }
         case .noteSync(let text, let userID, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.noteSync(text, of: userID)
-            }
-        case .copyPending(let reply):
-            await reply.answer { () async throws(StoreError) in try await store.copyPending() }
-        case .put(let account, let reply):
-            await reply.answer { () async throws(StoreError) in try await store.put(account) }
-        case .set(let name, let value, let reply):
-            await reply.answer { () async throws(StoreError) in
-                try await store.set(name, to: value)
             }
         case .erase(let userID, let reply):
             await reply.answer { () async throws(StoreError) in try await store.erase(userID) }
@@ -225,7 +233,6 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.eraseNewcomer(userID)
             }
-        default: break
         }
     }
 }

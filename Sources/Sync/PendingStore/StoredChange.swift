@@ -57,7 +57,7 @@ extension PendingTally {
 }
 
 extension StoredChange {
-    /// Reads a row of ``columns``.
+    /// Reads a row of `pending_change`, all columns.
     init(_ row: borrowing Row) throws(DatabaseError) {
         summary = try PendingSummary(row)
         let columns = PendingRecord.Columns(

@@ -357,7 +357,7 @@ extension Repository {
     private func withdraw(_ recorded: Recorded, _ version: Int64) async throws(Refusal) {
         if mutated(.neverWithdraws) { return }
         let _: Bool = try await ask(neighbours.store) {
-            .withdraw(recorded, expecting: version, $0)
+            .change(.withdraw(recorded, expecting: version, $0))
         }
         announce(recorded.change)
     }
@@ -394,17 +394,19 @@ extension Repository {
         because hindrance: FailureNote? = nil
     ) async throws(Refusal) -> Written<Made> {
         let queued: (swap: Swap, receiptID: String?) = try await ask(neighbours.store) {
-            .queue(
-                edited.id,
-                expecting: version,
-                at: surroundings.now,
-                needsRoom: needsRoom,
-                isEditedOver: isEditedOver,
-                { change in
-                    change.state = .ready
-                    if let hindrance { change.noteHindrance(hindrance) }
-                },
-                $0
+            .change(
+                .queue(
+                    edited.id,
+                    expecting: version,
+                    at: surroundings.now,
+                    needsRoom: needsRoom,
+                    isEditedOver: isEditedOver,
+                    { change in
+                        change.state = .ready
+                        if let hindrance { change.noteHindrance(hindrance) }
+                    },
+                    $0
+                )
             )
         }
         if case .done(let change) = queued.swap, let receiptID = queued.receiptID {
@@ -476,7 +478,7 @@ extension Repository {
         _ layers: Layers
     ) async throws(Refusal) -> Kept {
         let recording: Recording = try await ask(neighbours.store) {
-            .record(edit, in: layers.lane, as: standing, expecting: layers.seen, $0)
+            .change(.record(edit, in: layers.lane, as: standing, expecting: layers.seen, $0))
         }
         switch recording {
         case .recorded(let recorded):

@@ -60,12 +60,14 @@ extension Repository {
     ) async throws(Refusal) -> Bool {
         while let stored = try change(changeID), isMeant(stored) {
             let isDone: Bool = try await ask(neighbours.store) {
-                .discard(
-                    changeID,
-                    expecting: stored.summary.version,
-                    at: surroundings.now,
-                    keptAs: backupID,
-                    $0
+                .change(
+                    .discard(
+                        changeID,
+                        expecting: stored.summary.version,
+                        at: surroundings.now,
+                        keptAs: backupID,
+                        $0
+                    )
                 )
             }
             guard isDone else { continue }
@@ -86,15 +88,17 @@ extension Repository {
     func makeReady(_ changeID: String) async throws(Refusal) -> Bool {
         while let stored = try change(changeID) {
             let swap: Swap = try await ask(neighbours.store) {
-                .update(
-                    changeID,
-                    expecting: stored.summary.version,
-                    { change in
-                        change.state = .ready
-                        change.failures = 0
-                        change.lastFailure = nil
-                    },
-                    $0
+                .change(
+                    .update(
+                        changeID,
+                        expecting: stored.summary.version,
+                        { change in
+                            change.state = .ready
+                            change.failures = 0
+                            change.lastFailure = nil
+                        },
+                        $0
+                    )
                 )
             }
             switch swap {

@@ -11,11 +11,11 @@ extension Resolver {
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {
             guard let held = try await desk.bringAbout(wish, of: lane.cipherID, over: copy) else {
-                try? await desk.ledger.insist { .removeBase(lane, $0) }
+                try? await desk.ledger.insist { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
             if let base = BaseCipher(held, of: userID) {
-                try? await desk.ledger.insist { .putBase(base, $0) }
+                try? await desk.ledger.insist { .base(.put(base, $0)) }
             }
             return .done(cipherID: held.id)
         } catch {

@@ -328,7 +328,9 @@ struct Errand {
         let (lane, id) = (lane, change.id)
         // No record has that version, so this one is not forgotten but set on its new ground.
         let settled = try await write { ledger throws(StoreError) in
-            try await ledger.insist { .settle(id, in: lane, expecting: -1, settlement, $0) }
+            try await ledger.insist {
+                .change(.settle(id, in: lane, expecting: -1, settlement, $0))
+            }
         }
         if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }

@@ -153,7 +153,7 @@ extension Errand {
             )
         }
         try await write { ledger throws(StoreError) in
-            try await ledger.insist { .noteFiles(files, $0) }
+            try await ledger.insist { .files(.note(files, $0)) }
         }
     }
 

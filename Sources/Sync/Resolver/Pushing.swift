@@ -306,7 +306,7 @@ extension Errand {
 
     func putBase(_ base: BaseCipher) async throws(Halt) {
         try await write { ledger throws(StoreError) in
-            try await ledger.insist { .putBase(base, $0) }
+            try await ledger.insist { .base(.put(base, $0)) }
         }
     }
 }

@@ -44,7 +44,7 @@ extension Resolver {
         }
         let ledger = Ledger(store: store, timekeeper: surroundings.timekeeper)
         let swap = try await ledger.insist {
-            .update(id, expecting: change.version, { $0.takeSeals(of: resealed) }, $0)
+            .change(.update(id, expecting: change.version, { $0.takeSeals(of: resealed) }, $0))
         }
         guard case .done(let fresh) = swap else { return false }
         let lane = Lane(userID: userID, cipherID: fresh.cipherID)

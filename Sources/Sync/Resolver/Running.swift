@@ -214,7 +214,7 @@ extension Resolver {
             ["cipher": summary.lane.cipherID, "type": summary.typeText]
         )
         _ = try await desk.ledger.ask {
-            .quarantineUnreadable(summary.id, expecting: summary.version, $0)
+            .change(.quarantineUnreadable(summary.id, expecting: summary.version, $0))
         }
         surroundings.announce(.pending(summary.lane, changeID: summary.id))
     }

@@ -54,14 +54,16 @@ extension Errand {
         let (id, version, conclusion) = (change.id, change.version, conclusion)
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
-                .update(
-                    id,
-                    expecting: version,
-                    { change in
-                        if let conclusion { change.concludeAttempt(conclusion) }
-                        body(&change)
-                    },
-                    $0
+                .change(
+                    .update(
+                        id,
+                        expecting: version,
+                        { change in
+                            if let conclusion { change.concludeAttempt(conclusion) }
+                            body(&change)
+                        },
+                        $0
+                    )
                 )
             }
         }
@@ -123,7 +125,7 @@ extension Errand {
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in
             try await ledger.insist {
-                .settle(id, in: lane, expecting: version, settlement, $0)
+                .change(.settle(id, in: lane, expecting: version, settlement, $0))
             }
         }
         switch settled {

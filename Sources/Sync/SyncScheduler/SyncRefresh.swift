@@ -226,18 +226,20 @@ extension SyncScheduler {
         isFallback: Bool
     ) async throws(Obstacle) -> Refreshed {
         let taken = try await asking { (reply: PendingStore.Answer<Refreshed>) in
-            .refresh(
-                userID,
-                ciphers: fetched.ciphers,
-                slices: fetched.slices,
-                since: mark,
-                isFallback: isFallback,
-                reply
+            .base(
+                .refresh(
+                    userID,
+                    ciphers: fetched.ciphers,
+                    slices: fetched.slices,
+                    since: mark,
+                    isFallback: isFallback,
+                    reply
+                )
             )
         }
         guard taken.offered > 0 else { return taken }
         surroundings.log.warning(
-            "Upstream has gone back in time; what it took from here since is pending again.",
+            "What upstream took from here, and does not show any more, is pending again.",
             ["account": userID, "changes": taken.offered]
         )
         try? address.tryTell(.trigger(.queued))
@@ -315,7 +317,7 @@ extension SyncScheduler {
         guard let trashed = BaseCipher(copy.trashed(at: surroundings.now), of: userID) else {
             return
         }
-        _ = try? await store.ask { .putBase(trashed, $0) }.get()
+        _ = try? await store.ask { .base(.put(trashed, $0)) }.get()
     }
 
     /// Ends the receipts of what the answer shows.

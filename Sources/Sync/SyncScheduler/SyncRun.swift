@@ -174,7 +174,7 @@ extension SyncScheduler {
     private func keepMemory() async {
         let text = state.withLock { $0.memory.text }
         do {
-            try await store.ask { .noteSync(text, of: userID, $0) }.get()
+            try await store.ask { .account(.noteSync(text, of: userID, $0)) }.get()
         } catch {
             surroundings.log.warning("How syncing stands could not be kept.", because: error)
         }

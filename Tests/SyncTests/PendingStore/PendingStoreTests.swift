@@ -17,7 +17,7 @@ import Vault
                         let edit = Edit(.add(Shelf.snapshot("\(number)")), at: Shelf.moment(1))
                         let lane = Shelf.lane("made-\(number)")
                         _ = try await address.ask {
-                            .record(edit, in: lane, as: .queued, expecting: nil, $0)
+                            .change(.record(edit, in: lane, as: .queued, expecting: nil, $0))
                         }.get().made
                     }
                 }
@@ -39,7 +39,7 @@ import Vault
             group.addTask { await service.run() }
             await #expect(throws: StoreError.queueFull(limit: 0)) {
                 try await service.address.ask {
-                    .record(edit, in: Shelf.lane("x"), as: .queued, expecting: nil, $0)
+                    .change(.record(edit, in: Shelf.lane("x"), as: .queued, expecting: nil, $0))
                 }.get()
             }
             service.close()

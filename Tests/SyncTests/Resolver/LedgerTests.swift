@@ -29,7 +29,7 @@ import Testing
                 defer { mailbox.close() }
                 do throws(StoreError) {
                     try await ledger.insist {
-                        .removeBase(Lane(userID: "u", cipherID: "c"), $0)
+                        .base(.remove(Lane(userID: "u", cipherID: "c"), $0))
                     }
                     return nil
                 } catch {
@@ -37,7 +37,7 @@ import Testing
                 }
             }
             var asked = 0
-            for await case .removeBase(_, let reply) in mailbox {
+            for await case .base(.remove(_, let reply)) in mailbox {
                 asked += 1
                 reply.answer(asked <= refusals ? .failure(full) : .success(()))
             }
