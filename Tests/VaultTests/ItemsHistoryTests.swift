@@ -78,6 +78,21 @@ import Testing
             item = Item(edited.cipher, keys: samples.keys)
         }
         #expect(item.passwordHistory.map(\.password) == ["p3", "p2", "p1", "p0"])
+        // Phones write the newest last.
+        let years = (2020...2024).map { ("o\($0)", Optional("\($0)-01-01T00:00:00.000Z")) }
+        let phone = try samples.item(login("p0", history: years))
+        let old = years.map { #"{"password":"\#($0.0)","lastUsedDate":"\#($0.1 ?? "")"}"# }
+        var edited = phone
+        for password in ["p1", "p2"] {
+            let body =
+                #"{"name":"n","login":{"password":"\#(password)"},"#
+                + #""revisionDate":"2026-01-01T00:00:00.000Z","#
+                + #""passwordHistory":[\#(old.joined(separator: ","))]}"#
+            edited = try change(edited, body).item
+        }
+        #expect(
+            edited.passwordHistory.map(\.password) == ["p1", "p0", "o2022", "o2023", "o2024"]
+        )
         let (cleared, _) = try change(item, body("p5", seen: nil))
         #expect(cleared.passwordHistory.map(\.password) == ["p4"])
     }

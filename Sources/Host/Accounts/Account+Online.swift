@@ -15,6 +15,7 @@ extension Account {
     ) async throws(DeskRefusal) -> Value {
         do throws(Setback) {
             guard link.monitor.standing.state != .offline else {
+                try? link.monitor.address.tryTell(.refused)
                 let held = Setback.Reason.unreachable(.held(until: office.surroundings.now))
                 throw Setback(held, operation: "ask")
             }

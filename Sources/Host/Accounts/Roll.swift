@@ -81,7 +81,9 @@ extension Roll.State {
             let road = servers[entry.server] ?? Roll.Road()
             let pending = AccountStanding.Pending(queue)
             summary.note(pending, of: entry.status, road.state)
-            if pending.total > pending.quarantined, let held = road.heldUntil, held > now {
+            if entry.status == .unlocked, pending.total > pending.quarantined,
+                let held = road.heldUntil, held > now
+            {
                 summary.longestBackoff = max(summary.longestBackoff, held - now)
                 summary.nextRetry = min(summary.nextRetry ?? held, held)
             }

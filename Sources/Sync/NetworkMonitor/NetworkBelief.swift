@@ -7,8 +7,8 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// Probes go out only while something waits and upstream is not online; the first a few seconds
-/// after the loss, then at growing distances, never more than half a minute apart.
+/// Probes go out only while something waits, or after somebody was refused, and upstream is not online;
+/// the first a few seconds after the loss, then at growing distances, never more than half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
     /// In seconds; half of the distance is chance.
     static let shortestProbe = 10.0
@@ -73,6 +73,12 @@ struct NetworkBelief: Hashable, Sendable {
         plan(at: now, chance: chance)
     }
 
+    /// Somebody was refused because upstream is away, and asks nobody else whether it still is.
+    mutating func refused(at now: Duration, chance: Double) {
+        guard heard == .offline, !isDrill else { return }
+        planProbe(at: now, chance: chance)
+    }
+
     /// - Returns: Whether to probe now.
     mutating func takesProbe(at now: Duration) -> Bool {
         guard let nextProbe, nextProbe <= now, !isProbing, !isDrill else { return false }
@@ -103,6 +109,10 @@ struct NetworkBelief: Hashable, Sendable {
             nextProbe = nil
             return
         }
+        planProbe(at: now, chance: chance)
+    }
+
+    private mutating func planProbe(at now: Duration, chance: Double) {
         guard nextProbe == nil, !isProbing else { return }
         let whole = min(Self.shortestProbe * Double(fruitlessProbes + 1), Self.longestProbe)
         let distance = Duration.milliseconds(Int64(whole * (0.5 + 0.5 * chance) * 1_000))

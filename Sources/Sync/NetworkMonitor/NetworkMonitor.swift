@@ -76,6 +76,8 @@ extension NetworkMonitor {
         case leave(userID: String)
         /// Whether the account has something that waits for the network.
         case waits(userID: String, Bool)
+        /// Somebody was refused because upstream is out of reach.
+        case refused
         /// Shows that messages are read.
         case pulse(Reply<Void>)
         case noted(Note)
@@ -118,6 +120,7 @@ extension NetworkMonitor {
             watch.note(userID, waits: false, at: now, chance: chance)
         case .waits(let userID, let something):
             watch.note(userID, waits: something, at: now, chance: chance)
+        case .refused: watch.belief.refused(at: now, chance: chance)
         case .pulse(let reply): reply.answer()
         case .noted(let note): take(note.kind, chance, &watch, &errands)
         }

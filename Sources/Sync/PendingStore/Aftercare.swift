@@ -37,7 +37,7 @@ enum Aftercare {
             .int(Int(moment.ticks)),
             .blob(settlement.keyFingerprint),
             known.map { .int(Int($0.ticks)) } ?? .null,
-            .int(settled.type == .update ? 1 : 0)
+            .int(settled.type == .update && settlement.isOwn ? 1 : 0)
         )
     }
 

@@ -45,6 +45,8 @@ extension Store {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 let error = await self.error(doing: .copyPending)
+                // That the time is over is no failure.
+                if Task.isCancelled { return }
                 report(ChoreReport(chore: .copyPending, moment: self.now, error: error))
             }
             group.addTask { try? await self.time.sleep(for: Chore.timeForLastCopy) }

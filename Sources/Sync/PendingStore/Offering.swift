@@ -63,7 +63,8 @@ struct Offering {
     }
 
     /// What somebody has written over who cannot have seen it: servers take what is based on a revision of
-    /// the same second for up to date. That is kept as a copy, as if it had never got there.
+    /// the same second for up to date. That is kept as a copy, as if it had never got there. What has
+    /// replaced base before a list came, as another push does, is not found out here.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.trustsTheSecond) { return 0 }
         let fetched = Dictionary(answer.map { ($0.lane.cipherID, $0) }) { _, last in last }
@@ -84,6 +85,8 @@ struct Offering {
                 on: lost.footing,
                 at: lost.revision.moment,
                 over: lost,
+                // Receipts are dated by this host's clock, as the settling is.
+                reopening: Moment(ticks: row.settled.ticks - 1),
                 db
             )
             if isOffered { count += 1 }
@@ -212,12 +215,15 @@ struct Offering {
         return try OwnHistory.find(now.lane, at: now.revision, db) == since
     }
 
+    /// - Parameter since: Receipts of what upstream took after that are open again; what it has now is
+    ///   dated by its clock.
     private func put(
         _ intent: Intent,
         _ row: Row,
         on ground: Footing?,
         at edited: Moment,
         over present: BaseCipher?,
+        reopening since: Moment? = nil,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         if let stored = try PendingTable.find(row.lane, db) {
@@ -242,7 +248,7 @@ struct Offering {
         try ReceiptTable.reopen(
             row.lane,
             for: change,
-            after: present?.revision.moment ?? Moment(ticks: .min),
+            after: since ?? present?.revision.moment ?? Moment(ticks: .min),
             db
         )
         return true

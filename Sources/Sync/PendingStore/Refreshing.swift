@@ -224,6 +224,7 @@ extension Store {
         of userID: String
     ) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return }
             try BaseTable.remove(kind, id: id, of: userID, db)
         }
     }

@@ -220,16 +220,18 @@ extension Settlement {
         return summary?.id == stored.id ? nil : summary
     }
 
-    /// A push that overwrote nobody else's.
+    /// Whether upstream holds what came from here, and nobody else's was overwritten.
+    var isOwn: Bool {
+        receipts.status == .sent && resolution?.winner == nil && isSeen && ground == nil
+    }
+
     fileprivate func extendHistory(
         _ lane: Lane,
         _ pushed: PendingSummary,
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard case .holds(let cipher) = upstream, receipts.status == .sent,
-            resolution?.winner == nil, (isSeen && ground == nil) || mutated(.claimsAdopted)
-        else { return }
+        guard case .holds(let cipher) = upstream, isOwn || mutated(.claimsAdopted) else { return }
         try OwnHistory.extend(by: cipher, from: lane, pushed, before: before, db)
     }
 

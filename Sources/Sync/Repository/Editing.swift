@@ -439,6 +439,7 @@ extension Repository {
         _ lane: Lane
     ) async throws(Refusal) -> Written<Made> {
         guard !isOffline else {
+            try? neighbours.monitor.address.tryTell(.refused)
             let held = Setback.Reason.unreachable(.held(until: surroundings.now))
             throw .upstream(Setback(held, operation: "send"))
         }

@@ -62,7 +62,8 @@ extension Errand {
             ? list.listed.find(wanted, since: change.created, openedWith: desk.keys)
             : list.listed.find(wanted, fingerprints: [])
         guard list.isBelieved, let twin, !twin.isInTrash, twin.organizationID == nil,
-            twin.folderID == wanted.folderID, isSame(twin, as: wanted),
+            twin.folderID == wanted.folderID, twin.isFavorite == wanted.isFavorite,
+            (twin.archivedDate == nil) == (wanted.archivedDate == nil), isSame(twin, as: wanted),
             let base = BaseCipher(twin, of: desk.userID)
         else { return nil }
         return try isPending(base.lane) ? nil : base

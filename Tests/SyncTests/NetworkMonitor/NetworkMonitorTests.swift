@@ -86,6 +86,20 @@ import Vault
         }
     }
 
+    @Test func `who is refused because upstream is away has it looked for`() throws {
+        try Stage.play { stage in
+            stage.upstream.isDown(true)
+            try await hear(stage, .unreachable)
+            try await stage.pass(.seconds(60))
+            #expect(probes(stage).isEmpty)
+            stage.upstream.isDown(false)
+            try await stage.monitor.address.tell(.refused)
+            try await stage.pass(.seconds(11))
+            #expect(probes(stage).count == 1)
+            #expect(stage.monitor.standing.state == .online)
+        }
+    }
+
     @Test func `nothing is probed while upstream answers`() throws {
         try Stage.play { stage in
             try await stage.monitor.address.tell(.waits(userID: "x", true))

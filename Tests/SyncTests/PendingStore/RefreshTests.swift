@@ -1,3 +1,4 @@
+import SQLite
 import Testing
 import Vault
 
@@ -71,6 +72,18 @@ import Vault
         let now = [folder("renamed", 3), folder("deleted", 3)]
         _ = try await shelf.store.refresh(Shelf.user, ciphers: [], slices: now, since: next)
         #expect(try folders() == ["renamed": [3], "deleted": [3]])
+    }
+
+    @Test func `a folder that is gone leaves nothing of an account that is erased`() async throws {
+        let shelf = try await Shelf()
+        try await shelf.store.erase(Shelf.user)
+        try await shelf.store.removeSlice(.folder, id: "f", of: Shelf.user)
+        let rows = try shelf.store.reader.read { (db) throws(DatabaseError) in
+            try db.first(
+                "SELECT (SELECT count(*) FROM slice_removed) + (SELECT count(*) FROM base_clock)"
+            ) { (row) throws(DatabaseError) in try row.int(0) }
+        }
+        #expect(rows == 0)
     }
 
     @Test func `a refresh of one account leaves the others`() async throws {

@@ -390,15 +390,17 @@ import Vault
         }
     }
 
-    @Test func `T-12 what somebody else has made anew in the same way is not made again`()
-        async throws
-    {
+    @Test(arguments: [false, true])
+    func `T-12 what somebody else has made anew in the same way is not made again`(
+        _ isFavourite: Bool
+    ) async throws {
         try await Rows.open { world, ada, id in
-            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            let notes = #""name":"mail","notes":"mine""#
+            try await ada.edit(id, #"{\#(notes),"favorite":\#(isFavourite)}"#)
             let wanted = try await ada.elsewhere.item(id)
             try await ada.elsewhere.delete(id)
             let same = try wanted.edited(
-                by: ItemBody(Array(#"{"name":"mail","notes":"mine"}"#.utf8)),
+                by: ItemBody(Array("{\(notes)}".utf8)),
                 at: try #require(try ada.change(id)).updated,
                 keys: ada.ring,
                 entropy: world.chance
@@ -410,9 +412,11 @@ import Vault
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
-            #expect(items.map(\.notes) == ["mine"])
-            #expect(made.contains(try #require(items.first?.id)))
-            #expect(try ada.base(id)?.lane.cipherID == items.first?.id)
+            let kept = try #require(items.first { $0.id == (try? ada.base(id))?.lane.cipherID })
+            #expect(kept.notes == "mine" && kept.cipher.isFavorite == isFavourite)
+            // What is wanted as a favourite is not what somebody else has made.
+            #expect(items.count == (isFavourite ? 2 : 1))
+            #expect(made.contains(try #require(kept.id)) == !isFavourite)
         }
     }
 

@@ -56,6 +56,36 @@ import Vault
         }
     }
 
+    @Test(arguments: [-45, 0, 5])
+    func `N10 the receipt of what was overwritten names its copy, whatever upstream's clock says`(
+        _ seconds: Int64
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            await world.server.shiftClock(seconds: seconds)
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let first = try await ada.edit(id, Rows.password("first mine"))
+            try await Self.sync(scheduler)
+            let theirs = try await Self.blind(ada, world, id)
+            let edit = try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs.edited, over: theirs.known)
+            try await Self.sync(scheduler)
+            func receipt(_ edit: Recorded) throws -> Receipt? {
+                let id = try #require(edit.receiptID)
+                return try world.store.reader.receipt(id, of: ada.userID)
+            }
+            let copy = try await ada.elsewhere.items.first { $0.id != id }
+            #expect(copy?.login?.password == "mine")
+            #expect(try receipt(edit)?.status == .backedUp)
+            #expect(try receipt(edit)?.backupCipherID == copy?.id)
+            #expect(try receipt(first)?.backupCipherID == nil)
+        }
+    }
+
     @Test func `what somebody has edited later has been seen by them, and leaves no copy`()
         async throws
     {

@@ -86,7 +86,9 @@ extension Item {
     /// who edits it over and over would drop one password after the other without knowing.
     private func history(keptWith body: ItemBody) -> [Contents] {
         let given = body.contents["passwordHistory"].list
-        guard let seen = body.revisionDate.flatMap(Revision.init)?.moment else { return given }
+        guard cipher.showsPasswords,
+            let seen = body.revisionDate.flatMap(Revision.init)?.moment
+        else { return given }
         let unseen = contents["passwordHistory"].list.filter { entry in
             guard let used = entry["lastUsedDate"].text.flatMap(Revision.init) else { return false }
             let isGiven = given.contains {
@@ -95,7 +97,7 @@ extension Item {
             }
             return used.moment > seen && !isGiven
         }
-        return Array((unseen + given).prefix(PasswordHistory.limit))
+        return PasswordHistory.latest(of: unseen + given)
     }
 
     private func union(of old: [String], and new: [String]) -> Content {

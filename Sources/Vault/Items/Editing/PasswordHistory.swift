@@ -48,6 +48,13 @@ struct PasswordHistory {
         if !added.isEmpty { add(added) }
     }
 
+    /// What stays of these where there is no room for all.
+    static func latest(of entries: [Contents]) -> [Contents] {
+        var kept = entries
+        while kept.count > limit, let oldest = oldest(of: kept) { kept.remove(at: oldest) }
+        return kept
+    }
+
     /// Drops the oldest by date, wherever in the list other clients put it, and of those equally old
     /// the one furthest from the front.
     private mutating func add(_ added: [Contents]) {
