@@ -78,6 +78,16 @@ public struct Elsewhere: Sendable {
         after time: Duration = .seconds(10)
     ) async throws {
         world.time.pass(time)
+        try await put(id, draft(of: id, json))
+    }
+
+    /// What an edit makes of the item as it is now, to be sent some time.
+    public struct Draft: Sendable {
+        public let known: Cipher
+        public let edited: Cipher
+    }
+
+    public func draft(of id: String, _ json: String) async throws -> Draft {
         let item = try await item(id)
         let edited = try item.edited(
             by: ItemBody(Array(json.utf8)),
@@ -85,7 +95,11 @@ public struct Elsewhere: Sendable {
             keys: ring,
             entropy: world.chance
         )
-        try await put(id, edited.cipher, over: item.cipher)
+        return Draft(known: item.cipher, edited: edited.cipher)
+    }
+
+    public func put(_ id: String, _ draft: Draft) async throws {
+        try await put(id, draft.edited, over: draft.known)
     }
 
     /// Sends a cipher as it is.

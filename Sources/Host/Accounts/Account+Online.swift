@@ -14,11 +14,7 @@ extension Account {
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(DeskRefusal) -> Value {
         do throws(Setback) {
-            guard link.monitor.standing.state != .offline else {
-                try? link.monitor.address.tryTell(.refused)
-                let held = Setback.Reason.unreachable(.held(until: office.surroundings.now))
-                throw Setback(held, operation: "ask")
-            }
+            try link.monitor.requireReach(for: "ask")
             return try await upstream.ask(.interactive, body)
         } catch {
             throw .upstream(error)

@@ -48,6 +48,16 @@ public final class NetworkMonitor: Service {
 
     public func close() { mailbox.close() }
 
+    /// To be asked before what cannot wait: nobody waits for an upstream that is known to be away.
+    ///
+    /// - Parameter operation: What is not tried then, in a word or two.
+    public func requireReach(for operation: String) throws(Setback) {
+        guard standing.state == .offline else { return }
+        // Else nobody might ask whether it still is.
+        try? address.tryTell(.refused)
+        throw Setback(.unreachable(.held(until: surroundings.now)), operation: operation)
+    }
+
     public func run() async {
         var watch = Watch()
         await withDiscardingTaskGroup { errands in

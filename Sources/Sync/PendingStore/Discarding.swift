@@ -29,6 +29,7 @@ extension Store {
             return true
         }
     }
+
     /// Removes a record, unless it was edited since that version: a later wish of the same user has
     /// reached upstream another way. A younger record of the same cipher has another id and stays.
     public func clear(_ id: String, upTo version: Int64) async throws(StoreError) {

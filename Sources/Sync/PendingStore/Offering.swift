@@ -67,13 +67,20 @@ struct Offering {
     /// replaced base before a list came, as another push does, is not found out here.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.trustsTheSecond) { return 0 }
-        let fetched = Dictionary(answer.map { ($0.lane.cipherID, $0) }) { _, last in last }
+        let edits = try rows(db).filter { $0.isEdit && !$0.isGone }
+        let wanted = Dictionary(edits.map { ($0.lane.cipherID, $0) }) { _, last in last }
+        let blind = answer.compactMap { now -> (row: Row, now: BaseCipher)? in
+            guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment) else {
+                return nil
+            }
+            return (row, now)
+        }
+        guard !blind.isEmpty else { return 0 }
         let own = Set(try Aftercare.strays(of: userID, db).map(\.fingerprint))
         var count = 0
-        for row in try rows(db) where row.isEdit && !row.isGone {
-            guard let now = fetched[row.lane.cipherID], try !isYounger(row, db),
-                let lost = try BaseTable.find(row.lane, db), !lost.isDamaged, !lost.isTrashed,
-                row.known == lost.revision.moment, row.isBlind(now.revision.moment),
+        for (row, now) in blind {
+            guard try !isYounger(row, db), let lost = try BaseTable.find(row.lane, db),
+                !lost.isDamaged, !lost.isTrashed, row.known == lost.revision.moment,
                 let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
                 content.organizationID == nil, there.organizationID == nil,
                 content.fingerprint != there.fingerprint, !own.contains(there.fingerprint)

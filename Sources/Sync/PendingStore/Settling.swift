@@ -222,7 +222,8 @@ extension Settlement {
 
     /// Whether upstream holds what came from here, and nobody else's was overwritten.
     var isOwn: Bool {
-        receipts.status == .sent && resolution?.winner == nil && isSeen && ground == nil
+        receipts.status == .sent && resolution?.winner == nil
+            && ((isSeen && ground == nil) || mutated(.claimsAdopted))
     }
 
     fileprivate func extendHistory(
@@ -231,7 +232,7 @@ extension Settlement {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard case .holds(let cipher) = upstream, isOwn || mutated(.claimsAdopted) else { return }
+        guard case .holds(let cipher) = upstream, isOwn else { return }
         try OwnHistory.extend(by: cipher, from: lane, pushed, before: before, db)
     }
 

@@ -1,4 +1,3 @@
-internal import Glibc
 internal import SQLite
 internal import System
 internal import Vault
@@ -48,12 +47,7 @@ extension Store {
 
     /// Whether there is no store in a directory. To hold the directory first would leave a file in it.
     public static func isMissing(in path: String) -> Bool {
-        do throws(SystemError) {
-            _ = try StoreFile.size(of: "\(path)/\(fileName)")
-            return false
-        } catch {
-            return error.code == ENOENT
-        }
+        !StoreFile.exists("\(path)/\(fileName)")
     }
 
     /// Looks through the store of a host that does not run, and changes nothing.

@@ -132,7 +132,7 @@ extension Repository {
         }
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return .untouched(lane)
-        case .shared(let wish): return try await carryOutOnline(wish, lane)
+        case .shared(let wish): return try await carryOut(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = isOffline && keepsEdits
@@ -433,25 +433,15 @@ extension Repository {
         return try await queue(edited, now.version, isEditedOver: isEditedOver)
     }
 
-    /// Nobody waits for an upstream that is known to be away.
-    private func carryOutOnline(
-        _ wish: Edit.Wish,
-        _ lane: Lane
-    ) async throws(Refusal) -> Written<Made> {
-        guard !isOffline else {
-            try? neighbours.monitor.address.tryTell(.refused)
-            let held = Setback.Reason.unreachable(.held(until: surroundings.now))
-            throw .upstream(Setback(held, operation: "send"))
-        }
-        return try await carryOut(wish, lane)
-    }
-
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer
     /// is the caller's.
     private func carryOut(
         _ wish: Edit.Wish,
         _ lane: Lane
     ) async throws(Refusal) -> Written<Made> {
+        do throws(Setback) { try neighbours.monitor.requireReach(for: "send") } catch {
+            throw .upstream(error)
+        }
         let carried: Carried = try await ask(neighbours.resolver) {
             .carryOut(wish, of: lane, $0)
         }

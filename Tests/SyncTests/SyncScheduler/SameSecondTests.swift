@@ -11,22 +11,6 @@ import Vault
 @Suite struct SameSecondTests {
     typealias Rows = ResolvingRowsTests
 
-    /// What the other device makes of the item as it is now, to be sent later.
-    private static func blind(
-        _ ada: Person,
-        _ world: World,
-        _ id: String
-    ) async throws -> (known: Cipher, edited: Cipher) {
-        let item = try await ada.elsewhere.item(id)
-        let edited = try item.edited(
-            by: ItemBody(Array(Rows.password("theirs").utf8)),
-            at: world.surroundings.now,
-            keys: ada.ring,
-            entropy: world.chance
-        )
-        return (item.cipher, edited.cipher)
-    }
-
     private static func sync(_ scheduler: SyncScheduler) async throws {
         for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
     }
@@ -40,11 +24,11 @@ import Vault
             let id = try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await Self.blind(ada, world, id)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
             try await ada.run()
             world.time.pass(.milliseconds(300))
-            try await ada.elsewhere.put(id, theirs.edited, over: theirs.known)
+            try await ada.elsewhere.put(id, theirs)
             try await Self.sync(scheduler)
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
@@ -68,11 +52,11 @@ import Vault
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let first = try await ada.edit(id, Rows.password("first mine"))
             try await Self.sync(scheduler)
-            let theirs = try await Self.blind(ada, world, id)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
             let edit = try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
             try await ada.run()
             world.time.pass(.milliseconds(300))
-            try await ada.elsewhere.put(id, theirs.edited, over: theirs.known)
+            try await ada.elsewhere.put(id, theirs)
             try await Self.sync(scheduler)
             func receipt(_ edit: Recorded) throws -> Receipt? {
                 let id = try #require(edit.receiptID)

@@ -1,5 +1,3 @@
-import HTTP
-
 /// What a body is declared to be: `multipart/form-data; boundary=x`.
 struct MediaTypeName {
     let name: String
