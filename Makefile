@@ -36,7 +36,8 @@ ground-floor: setup ## Channels, group commit, server and client at work for a f
 # Not in parallel: the tests of deadlines are real, and want a free processor.
 test: setup tools lint proof ## Sets everything up, then lint, worlds in which anything may go wrong, and all tests.
 	@echo "== Tests"
-	$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --no-parallel
+	@$(WITH_TOOLS) swift test $(SWIFT_FLAGS) --no-parallel 2>&1 | tee .build/tests.log \
+		|| { echo "== What failed"; grep -E '^(✘|↳|.*error:)' .build/tests.log; exit 1; }
 
 .PHONY: build
 build: setup ## Builds the host in release.
