@@ -52,6 +52,11 @@ extension Account: AccountDesk {
         }
     }
 
+    var reach: (state: NetworkState, since: Moment) {
+        let standing = link.monitor.standing
+        return (standing.state, standing.since)
+    }
+
     var status: AccountStanding.Status {
         get async throws(DeskRefusal) { presentStatus }
     }

@@ -42,7 +42,7 @@ extension Account {
             }
             return try await account.cipher(cipherID)
         }
-        return try await take(changed)
+        return try await take(changed, keys)
     }
 
     func attachment(
@@ -104,6 +104,7 @@ extension Account {
         _ attachmentID: String,
         of itemID: String
     ) async throws(DeskRefusal) {
+        let keys = try keys()
         let (cipherID, item) = try await owned(itemID)
         guard item.cipher.attachment(attachmentID) != nil else { throw .notFound }
         let changed = try await online { account throws(Setback) in
@@ -111,7 +112,7 @@ extension Account {
             return try await account.cipher(cipherID)
         }
         unlink(cachePath(attachmentID))
-        _ = try await take(changed)
+        _ = try await take(changed, keys)
     }
 
     private func sealer(of cipher: Cipher, _ keys: KeyRing) throws(DeskRefusal) -> Sealer {

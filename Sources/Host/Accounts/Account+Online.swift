@@ -25,13 +25,14 @@ extension Account {
         do throws(CryptoError) { return try body() } catch { throw .notAllowed("\(error)") }
     }
 
-    /// Base takes upstream's answer.
-    func take(_ cipher: Cipher) async throws(DeskRefusal) -> ViewedItem {
+    /// Base takes upstream's answer, and it is shown even if somebody has locked the vault meanwhile.
+    func take(_ cipher: Cipher, _ keys: KeyRing) async throws(DeskRefusal) -> ViewedItem {
         guard let base = BaseCipher(cipher, of: id), let cipherID = cipher.id else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
         let _: Void = try await office.ask { .base(.put(base, $0)) }
-        guard let item = try await item(cipherID) else { throw .notFound }
+        let item: ViewedItem? = try await ask { .view(cipherID, with: keys, $0) }
+        guard let item else { throw .notFound }
         return item
     }
 
@@ -55,6 +56,7 @@ extension Account {
         of itemID: String,
         to collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
+        let keys = try keys()
         let (cipherID, item) = try await owned(itemID)
         guard item.cipher.organizationID != nil else {
             throw .notAllowed(
@@ -69,7 +71,7 @@ extension Account {
             let _: Void = try await office.ask { .base(.remove(lane, $0)) }
             throw .notFound
         }
-        return try await take(changed.inCollections(collectionIDs))
+        return try await take(changed.inCollections(collectionIDs), keys)
     }
 
     func share(
@@ -99,7 +101,7 @@ extension Account {
         let changed = try await online { account throws(Setback) in
             try await account.share(cipherID, request, in: collectionIDs)
         }
-        let taken = try await take(changed.inCollections(collectionIDs))
+        let taken = try await take(changed.inCollections(collectionIDs), keys)
         guard taken.mark != .clean else { return taken }
         await settlePending(of: cipherID)
         return (try? await self.item(cipherID)) ?? taken

@@ -12,6 +12,8 @@ public protocol AccountDesk: Sendable {
     var standing: AccountStanding { get async throws(DeskRefusal) }
     /// As much of it as costs nothing, for the many who want to know no more than that.
     var outline: AccountOutline { get async throws(DeskRefusal) }
+    /// What is known of the way to its server, and since when.
+    var reach: (state: NetworkState, since: Moment) { get }
     /// The outline's.
     var status: AccountStanding.Status { get async throws(DeskRefusal) }
     /// Sites of one owner, whose logins are good for each other, as the account has them.

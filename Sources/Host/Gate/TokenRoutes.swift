@@ -135,6 +135,9 @@ private struct TokenOrder: JSON.Readable {
         }
         self.scope = scope
         accountID = try json.read("account")
+        if accountID?.isEmpty == true {
+            throw JSON.Mismatch("must be an account's id", at: ["account"])
+        }
     }
 }
 

@@ -28,7 +28,7 @@ enum Aftercare {
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
-                key_fingerprint, revision_ticks, is_edit)
+                key_fingerprint, revision_ticks, is_exposed)
             VALUES (?, ?, ?, ?, ?, ?, ?)
             """,
             .text(lane.userID),
@@ -37,8 +37,21 @@ enum Aftercare {
             .int(Int(moment.ticks)),
             .blob(settlement.keyFingerprint),
             known.map { .int(Int($0.ticks)) } ?? .null,
-            .int(settled.type == .update && settlement.isOwn ? 1 : 0)
+            .int(settlement.isOwn && isExposed(settled, since: before, known) ? 1 : 0)
         )
+    }
+
+    /// Whether it brought a password over which somebody may write who has not seen it: servers take what
+    /// is based on a revision of the same second for up to date. Stamps have whole seconds on some of them.
+    private static func isExposed(
+        _ settled: PendingSummary,
+        since before: Revision?,
+        _ known: Moment?
+    ) -> Bool {
+        guard settled.type == .update, settled.passwordChanges > 0,
+            let former = (before ?? settled.baseline)?.moment, let known
+        else { return false }
+        return known - former < .seconds(2)
     }
 
     static func watch(

@@ -62,12 +62,12 @@ struct Offering {
         return count
     }
 
-    /// What somebody has written over who cannot have seen it: servers take what is based on a revision of
-    /// the same second for up to date. That is kept as a copy, as if it had never got there. What has
-    /// replaced base before a list came, as another push does, is not found out here.
+    /// What somebody has written over who has not seen it, as servers let them within the second: its
+    /// password would be nowhere. That is kept as a copy, as if it had never got there. What has replaced
+    /// base before a list came, as another push does, is not found out here.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.trustsTheSecond) { return 0 }
-        let edits = try rows(db).filter { $0.isEdit && !$0.isGone }
+        let edits = try rows(db).filter { $0.isExposed && !$0.isGone }
         let wanted = Dictionary(edits.map { ($0.lane.cipherID, $0) }) { _, last in last }
         let blind = answer.compactMap { now -> (row: Row, now: BaseCipher)? in
             guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment) else {
@@ -83,7 +83,7 @@ struct Offering {
                 !lost.isDamaged, !lost.isTrashed, row.known == lost.revision.moment,
                 let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
                 content.organizationID == nil, there.organizationID == nil,
-                content.fingerprint != there.fingerprint, !own.contains(there.fingerprint)
+                there.dropsPassword(of: content), !own.contains(there.fingerprint)
             else { continue }
             let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
             let isOffered = try put(
@@ -137,7 +137,7 @@ struct Offering {
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_edit
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
             FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
             """,
@@ -149,7 +149,7 @@ struct Offering {
                 settled: Moment(ticks: Int64(try row.int(2))),
                 keyFingerprint: try row.bytes(3),
                 known: try row.int(orNil: 4).map { Moment(ticks: Int64($0)) },
-                isEdit: try row.int(5) == 1
+                isExposed: try row.int(5) == 1
             )
         }
     }
@@ -161,11 +161,10 @@ struct Offering {
         let keyFingerprint: [UInt8]
         /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
-        /// Whether new content came from here.
-        let isEdit: Bool
+        /// Whether somebody may write over it who has not seen it.
+        let isExposed: Bool
 
-        /// Whether nobody can have written then who has seen what came from here. Stamps have whole seconds
-        /// on some servers.
+        /// Whether it is too soon after what came from here for somebody to have seen that.
         func isBlind(_ moment: Moment) -> Bool {
             guard let known else { return false }
             return known < moment && moment - known < .seconds(2)

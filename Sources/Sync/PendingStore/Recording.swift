@@ -279,7 +279,8 @@ extension Store.Limits {
     /// The limit that leaves no room for another record of the account.
     ///
     /// What is sent at once needs a place only if upstream may have it and nobody says so; then nobody
-    /// can be told that nothing has happened. So as many again may be there as may wait, and no more.
+    /// can be told that nothing has happened. So as many again may be there as may wait, and no more, but
+    /// always as many as callers send at once: a small limit is no reason to refuse them.
     ///
     /// - Parameters:
     ///   - uncounted: So many of its records have their place already.
@@ -290,7 +291,8 @@ extension Store.Limits {
         isSent: Bool = false,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Int? {
-        let share = isSent ? 2 : 1
+        let (extra, extraBytes) =
+            isSent ? (max(changes, Self.sentAtOnce), max(bytes, Self.sentBytes)) : (0, 0)
         let (count, size) =
             try db.first(
                 """
@@ -300,9 +302,12 @@ extension Store.Limits {
                 .text(userID)
             ) { (row) throws(DatabaseError) in (try row.int(0), try row.int(1)) } ?? (0, 0)
         if mutated(.ignoresLimit) { return nil }
-        if (count - uncounted) / share >= changes { return changes }
-        return size / share >= bytes ? bytes : nil
+        if count - uncounted - extra >= changes { return changes }
+        return size - extraBytes >= bytes ? bytes : nil
     }
+
+    private static let sentAtOnce = 1_024
+    private static let sentBytes = 64 << 20
 }
 
 extension Standing {

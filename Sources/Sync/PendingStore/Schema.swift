@@ -66,10 +66,10 @@ enum Schema {
         Migration("folders and sends that are younger than a list") { (db) throws(DatabaseError) in
             try db.execute(script: youngSlices)
         },
-        Migration("what brought an edit's content") { (db) throws(DatabaseError) in
+        Migration("what brought a password that may be overwritten") { (db) throws(DatabaseError) in
             // Of what was settled before, nothing is known of that.
             try db.execute(
-                "ALTER TABLE brought_up ADD COLUMN is_edit INTEGER NOT NULL DEFAULT 0"
+                "ALTER TABLE brought_up ADD COLUMN is_exposed INTEGER NOT NULL DEFAULT 0"
             )
         },
     ]

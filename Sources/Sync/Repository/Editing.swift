@@ -42,8 +42,10 @@ extension Repository {
         _ wish: Wish,
         of expectation: Expectation
     ) async throws(Refusal) -> Written<ViewedItem> {
+        // Whoever locks the vault meanwhile changes nothing about what has come of it.
+        let keys = keyholder.keys
         let written = try await edit(wish, of: expectation)
-        let item = try shown(written.value)
+        let item = try shown(written.value, keys)
         return written.map { _ in item }
     }
 

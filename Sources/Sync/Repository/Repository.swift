@@ -1,4 +1,4 @@
-internal import Crypto
+public import Crypto
 public import Messaging
 internal import System
 internal import Vault
@@ -17,8 +17,8 @@ public final class Repository: Service {
         case edit(Wish, of: Expectation = .anything, Answer<Written<String>>)
         /// As `edit`, with the item as it is seen afterwards.
         case write(Wish, of: Expectation = .anything, Answer<Written<ViewedItem>>)
-        /// The item as it is seen now; nil if there is none.
-        case view(String, Answer<ViewedItem?>)
+        /// The item as it is seen now, also if the asker alone has the keys any more; nil if there is none.
+        case view(String, with: KeyRing? = nil, Answer<ViewedItem?>)
         case list(Answer<[ViewedItem]>)
         /// The content of a change becomes an item of its own, and the change goes.
         case saveCopy(changeID: String, Answer<Written<ViewedItem>?>)
@@ -100,8 +100,8 @@ public final class Repository: Service {
             await reply.answer { () async throws(Refusal) in
                 try await write(wish, of: expectation)
             }
-        case .view(let id, let reply):
-            await reply.answer { () async throws(Refusal) in try view(id) }
+        case .view(let id, let keys, let reply):
+            await reply.answer { () async throws(Refusal) in try view(id, keys) }
         case .list(let reply):
             await reply.answer { () async throws(Refusal) in try list() }
         case .saveCopy(let id, let reply):
@@ -118,22 +118,24 @@ public final class Repository: Service {
 // MARK: - The view
 
 extension Repository {
-    func keys() throws(Refusal) -> KeyRing {
-        guard let keys = keyholder.keys else { throw .locked }
+    /// - Parameter given: Those that somebody has had since before.
+    func keys(_ given: KeyRing? = nil) throws(Refusal) -> KeyRing {
+        guard let keys = given ?? keyholder.keys else { throw .locked }
         return keys
     }
 
-    func view(_ id: String) throws(Refusal) -> ViewedItem? {
-        let keys = try keys()
+    func view(_ id: String, _ given: KeyRing? = nil) throws(Refusal) -> ViewedItem? {
+        let keys = try keys(given)
         let layers = try layers(of: Lane(userID: userID, cipherID: id))
         if layers.isDamaged { haveMended() }
         return layers.viewed(keys)
     }
 
     /// As it is seen after an edit, which often says itself what that is.
-    func shown(_ made: Made) throws(Refusal) -> ViewedItem {
-        if let item = made.overlay?.viewed(try keys()) { return item }
-        guard let item = try view(made.cipherID) else { throw .notFound }
+    func shown(_ made: Made, _ given: KeyRing?) throws(Refusal) -> ViewedItem {
+        let keys = try keys(given)
+        if let item = made.overlay?.viewed(keys) { return item }
+        guard let item = try view(made.cipherID, keys) else { throw .notFound }
         return item
     }
 

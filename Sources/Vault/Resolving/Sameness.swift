@@ -95,3 +95,15 @@ extension Cipher {
         return Cipher(edit)
     }
 }
+
+extension Cipher {
+    /// Whether it has another password than the one that it was written over, and did not keep that one in
+    /// its history, as whoever has seen it does. A history that is full tells nothing.
+    public func dropsPassword(of other: Cipher) -> Bool {
+        guard let password = other.password, password != self.password else { return false }
+        return historyCount <= other.historyCount
+    }
+
+    private var password: String? { self["login"]?[anyCase: "password"]?.string }
+    private var historyCount: Int { self["passwordHistory"]?.array?.count ?? 0 }
+}

@@ -49,7 +49,11 @@ struct AccountTests {
             #expect(try await guest.get("\(second)/list/object/items").names == ["x"])
             #expect(try await guest.get("\(first)/list/object/items").names == [])
             #expect(try await guest.get("\(first)/pending").isSuccess)
-            #expect(try await guest.get("\(first)/network").isSuccess)
+            other.change { $0.isAway = true }
+            for (account, state) in [(first, "online"), (second, "offline")] {
+                let network = try await guest.get("\(account)/network").data
+                #expect(network?["state"]?.string == state, "Its own server counts.")
+            }
             let unknown = try await guest.get("/accounts/none/list/object/items")
             #expect(unknown.message == "Not found.")
             let chosen = try await guest.put(second, #"{"default":true}"#)

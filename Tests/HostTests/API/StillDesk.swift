@@ -101,6 +101,10 @@ final class StillDesk: AccountDesk {
         state.isSignedOut ? .signedOut : state.isUnlocked ? .unlocked : .locked
     }
 
+    var reach: (state: NetworkState, since: Moment) {
+        (state.withLock(\.isAway) ? .offline : .online, Moment(ticks: 17_681_155_649_012_345))
+    }
+
     var status: AccountStanding.Status {
         get async throws(DeskRefusal) { state.withLock { Self.status(of: $0) } }
     }

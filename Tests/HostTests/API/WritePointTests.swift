@@ -231,11 +231,24 @@ struct WritePointTests {
             let day = try await guest.post("/object/send", Sample.send("2200-01-01"))
             #expect(day.data?["deletionDate"]?.string == "2200-01-01T00:00:00.000Z")
             let text = #""text":{"text":"x"},"deletionDate":"2200-01-01""#
-            let open = try await guest.post(
-                "/object/send",
-                #"{"name":"n",\#(text),"emails":["a@example.test"]}"#
-            )
-            #expect(open.status == .badRequest && open.message?.contains("emails") == true)
+            for emails in [#"["a@example.test"]"#, #""a@example.test""#] {
+                let body = #"{"name":"n",\#(text),"emails":\#(emails)}"#
+                let open = try await guest.post("/object/send", body)
+                #expect(open.status == .badRequest && open.message?.contains("emails") == true)
+            }
+            for query in ["email=a@example.test", "emails=a@example.test&password=x"] {
+                let path = "/object/send?\(query)"
+                #expect(try await guest.post(path, #"{"name":"n",\#(text)}"#).status == .badRequest)
+            }
+            for member in [
+                #""password":5"#, #""password":["x"]"#, #""hideEmail":"true""#,
+                #""disabled":"true""#, #""type":2"#, #""name":5"#, #""notes":{}"#,
+            ] {
+                let odd = try await guest.post("/object/send", "{\(text),\(member)}")
+                #expect(odd.status == .badRequest, "\(member): \(odd.text)")
+            }
+            let shown = #"{"text":{"text":"x","hidden":"yes"},"deletionDate":"2200-01-01"}"#
+            #expect(try await guest.post("/object/send", shown).status == .badRequest)
             let empty = try await guest.post(
                 "/object/send",
                 #"{"name":"n",\#(text),"emails":[],"password":""}"#

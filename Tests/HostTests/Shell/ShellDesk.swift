@@ -13,6 +13,7 @@ struct ShellDesk: AccountDesk {
 
     var id: String { known.id }
     var standing: AccountStanding { get async throws(DeskRefusal) { known } }
+    var reach: (state: NetworkState, since: Moment) { (known.network, Moment(ticks: 1)) }
 
     func unlock(_ password: consuming Secret) async throws(DeskRefusal) { throw .busy }
     func lock() async {}

@@ -27,6 +27,8 @@ struct BasesTests {
         #expect(try Bases("http://127.0.0.1:8080").hub() == "ws://127.0.0.1:8080/notifications/hub")
         #expect(try Bases("https://vault.example//a///b").api == "https://vault.example/a/b/api")
         #expect(try Bases("https://[::1]:443/").api == "https://[::1]:443/api")
+        #expect(try Bases("http://[::1]").api == "http://[::1]/api")
+        #expect(try Bases("vault.example.:65535").api == "https://vault.example.:65535/api")
     }
 
     @Test func `the hub is where the server says, unless others could read along there`() throws {
@@ -44,7 +46,9 @@ struct BasesTests {
 
     @Test(arguments: [
         "", "https://", "ftp://vault.example", "https://user@vault.example", "https://a b",
-        "https://vault.example/ä", "https://\u{0}", "javascript://x",
+        "https://vault.example/ä", "https://\u{0}", "javascript://x", "http://127.0.0.1:99999",
+        "127.0.0.1:99999", "http://[zz]", "http://a..b", "http://h:", "http://h:0", "http://h:x",
+        "http://h:80:80", "http://:80", "http://[::1]x", "http://[::1", "http://.", "http://h:+1",
     ])
     func `what is no server's address is refused`(_ address: String) {
         #expect(throws: Bases.Flaw.self) { try Bases(address) }

@@ -378,21 +378,24 @@ import Vault
         await #expect(throws: StoreError.queueFull(limit: 10)) { try await small.add("b") }
     }
 
-    @Test func `what is sent at once has no end of places either`() async throws {
+    @Test func `a small limit refuses nothing that is sent at once, and that has an end too`()
+        async throws
+    {
         var limits = Store.Limits()
-        limits.changes = 2
+        limits.changes = 1
         let shelf = try await Shelf(limits: limits)
         let standing = Standing.inFlight(Attempt(.create, at: Shelf.moment(1)))
-        for id in ["a", "b"] { try await shelf.add(id) }
-        for id in ["c", "d"] {
-            _ = try await shelf.record(.add(Shelf.snapshot(id)), id, as: standing).made
+        try await shelf.add("a")
+        for number in 1...1_024 {
+            let add = Edit.Wish.add(Shelf.snapshot("x"))
+            _ = try await shelf.record(add, "\(number)", as: standing).made
         }
-        await #expect(throws: StoreError.queueFull(limit: 2)) {
+        await #expect(throws: StoreError.queueFull(limit: 1)) {
             try await shelf.record(.add(Shelf.snapshot("e")), "e", as: standing)
         }
         let more = Edit.Wish.update(Shelf.snapshot("more"), changesPassword: false)
-        _ = try await shelf.record(more, "d", as: standing).made
-        #expect(try shelf.changes().count == 4)
+        _ = try await shelf.record(more, "1", as: standing).made
+        #expect(try shelf.changes().count == 1_025)
     }
 
     @Test func `the tally is what counting would say, after any history`() async throws {

@@ -47,6 +47,20 @@ import Vault
         }
     }
 
+    @Test(arguments: [false, true])
+    func `a copy is made and its change gone, though somebody locks the vault on its way`(
+        isCarriedOut: Bool
+    ) async throws {
+        try await Self.open { world, ada, home, id in
+            let change = try #require(try ada.change(id)).id
+            world.wire.interrupt("/ciphers", isCarriedOut: isCarriedOut) { ada.keys.lock() }
+            let copyID = try #require(try await home.saveCopy(change)).value
+            #expect(try await ada.elsewhere.item(copyID).login?.password == "waiting")
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
     @Test func `who asks for a copy twice at once gets one`() async throws {
         try await Self.open { world, ada, home, id in
             let change = try #require(try ada.change(id)).id

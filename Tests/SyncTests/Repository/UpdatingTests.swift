@@ -1,5 +1,6 @@
 import EmbeddedUpstream
 import MeshSupport
+import Messaging
 import Sync
 import Testing
 import Vault
@@ -217,6 +218,25 @@ import Vault
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "mine again")
             #expect(!item.cipher.isInTrash)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `whoever locks the vault while an edit is on its way changes nothing about its answer`(
+        isCut: Bool
+    ) async throws {
+        try await atHome { world, home, id in
+            world.wire.interrupt("/\(id)", isCarriedOut: !isCut) {
+                home.person.keys.lock()
+                world.wire.isCut = isCut
+                if isCut { throw Unexpected("cut") }
+            }
+            let body = try ItemBody(Array(password("second").utf8))
+            let written = try await home.repository.address
+                .ask { .write(.update(id, body), $0) }.get()
+            #expect(written.value.item.login?.password == "second")
+            #expect((written.disposition == .saved) != isCut)
+            await #expect(throws: Repository.Refusal.self) { _ = try await home.view(id) }
         }
     }
 

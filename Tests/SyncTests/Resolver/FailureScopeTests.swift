@@ -420,7 +420,7 @@ import Vault
             try await ada.edit(id, Rows.password("mine"))
             try await ada.run()
             try await ada.wish(.hardDelete, other)
-            try await ada.run(.due)
+            try await ada.run(.only(try #require(try ada.change(other)).id))
             #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
             #expect(try ada.changes.count == 2)
             #expect(try ada.changes.allSatisfy { $0.lastFailure?.kind == "unconfirmed" })

@@ -70,6 +70,28 @@ import Vault
         }
     }
 
+    /// Two devices in turn, as fast as they can.
+    @Test(arguments: [#"{"name":"theirs"}"#, Rows.password("theirs")])
+    func `what somebody has seen and edited within the second leaves no copy, and is shown`(
+        _ body: String
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(100))
+            try await ada.run()
+            try await ada.elsewhere.edit(id, body, after: .milliseconds(100))
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let theirs = try await ada.elsewhere.item(id)
+            #expect(try ada.item(id).name == theirs.name)
+            #expect(try ada.item(id).login?.password == theirs.login?.password)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
     @Test func `what somebody has edited later has been seen by them, and leaves no copy`()
         async throws
     {

@@ -7,9 +7,12 @@ extension VaultAPI {
         .anybody(
             .get,
             "/network",
-            Description("Whether upstream can be reached.", answer: .data(.network))
-        ) { call, _ in
-            .success(call.api.household.network)
+            Description(
+                "Whether upstream can be reached: the account's, or the worst of all.",
+                answer: .data(.network)
+            )
+        ) { call, desk in
+            .success(try call.network(of: desk))
         },
         .anybody(
             .put,
@@ -30,4 +33,15 @@ extension VaultAPI {
             return .success(call.api.household.network)
         },
     ]
+}
+
+extension VaultAPI.Call {
+    /// Whoever asks about one account hears of its server only.
+    fileprivate func network(of desk: (any AccountDesk)?) throws -> NetworkStanding {
+        var network = api.household.network
+        guard isOfOneAccount, !network.isDrill else { return network }
+        guard let desk else { throw DeskRefusal.noAccount }
+        (network.state, network.since) = desk.reach
+        return network
+    }
 }

@@ -76,6 +76,8 @@ extension VaultAPI {
         Option("text", "The text, if the body has none."),
         .flag("hidden", "The text is shown only when asked for."),
         Option("password", "What a reader must know, if the body has none."),
+        Option("email", "Not supported: a send for certain readers is refused."),
+        Option("emails", "Likewise."),
         Option("maxAccessCount", "How often it can be read."),
     ]
 }
@@ -92,28 +94,41 @@ extension VaultAPI.Call {
     /// What the client wants, with the options of the query for what the body leaves out. A send
     /// that is there keeps its type.
     fileprivate func sendDraft(over old: ViewedSend?) async throws -> SendDraft {
+        // What is left out is not wanted; what is said in a way that nobody understands is refused, lest
+        // the send be open to more people than it should.
         let body = try await json().root
-        try check(type: body["type"]?.int, against: old)
-        // Without them everybody with the address could read it.
-        if let emails = body["emails"]?.array, !Array(emails).isEmpty {
+        try check(type: try read("type", of: body), against: old)
+        try refuseEmails(body)
+        let name: String? = try read("name", of: body)
+        var draft = SendDraft(
+            name: name ?? "",
+            text: try sendText(body, old),
+            deletion: try deletion(body)
+        )
+        draft.notes = try read("notes", of: body)
+        let isHidden: Bool? = try body["text"].flatMap { try read("hidden", of: $0) }
+        draft.isHidden = isHidden ?? has("hidden")
+        let given: String? = try read("password", of: body)
+        let password = given ?? option("password")
+        draft.password = password?.isEmpty == true ? nil : password
+        draft.maxAccessCount = try maxAccessCount(body)
+        draft.expiration = try expiration(body)
+        let isDisabled: Bool? = try read("disabled", of: body)
+        let hidesEmail: Bool? = try read("hideEmail", of: body)
+        (draft.isDisabled, draft.hidesEmail) = (isDisabled ?? false, hidesEmail ?? false)
+        return draft
+    }
+
+    /// Without them everybody with the address could read it.
+    private func refuseEmails(_ body: JSON.Value) throws {
+        let given = body["emails"]
+        let isNone = given?.isNull ?? true || given?.string?.isEmpty == true
+        let isEmpty = given?.array.map { Array($0).isEmpty } ?? false
+        guard (isNone || isEmpty) && option("email", "emails") == nil else {
             throw DeskRefusal.notAllowed(
                 "Sends for certain emails are not supported. Use a password."
             )
         }
-        var draft = SendDraft(
-            name: body["name"]?.string ?? "",
-            text: try sendText(body, old),
-            deletion: try deletion(body)
-        )
-        draft.notes = body["notes"]?.string
-        draft.isHidden = body["text"]?["hidden"]?.bool ?? has("hidden")
-        let password = body["password"]?.string ?? option("password")
-        draft.password = password?.isEmpty == true ? nil : password
-        draft.maxAccessCount = try maxAccessCount(body)
-        draft.expiration = try expiration(body)
-        draft.isDisabled = body["disabled"]?.bool ?? false
-        draft.hidesEmail = body["hideEmail"]?.bool ?? false
-        return draft
     }
 
     private func check(type: Int?, against old: ViewedSend?) throws {
@@ -121,6 +136,8 @@ extension VaultAPI.Call {
             guard type == nil || type == old.answer.type else {
                 throw DeskRefusal.notAllowed("Cannot change a Send's type")
             }
+        } else if let type, type != SendAnswer.text, type != SendAnswer.file {
+            throw DeskRefusal.notAllowed("type must be \(SendAnswer.text), for a text.")
         } else if type == SendAnswer.file {
             throw DeskRefusal.notAllowed(
                 """

@@ -81,8 +81,12 @@ extension VaultAPI.Call {
 
     /// The member of the body, or the refusal that names what is wrong with it.
     func read<Value: JSON.Readable>(_ name: String, of body: JSON.Document) throws -> Value {
+        try read(name, of: body.root)
+    }
+
+    func read<Value: JSON.Readable>(_ name: String, of body: JSON.Value) throws -> Value {
         do throws(JSON.Mismatch) {
-            return try body.root.read(name)
+            return try body.read(name)
         } catch {
             throw DeskRefusal.notAllowed(error.description)
         }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Where the parts of an upstream are reached.
 public struct Bases: Hashable, Sendable {
     /// None ends in a slash.
@@ -92,5 +94,31 @@ private struct Parts {
                 description: "A server's address has a host, and neither a user nor spaces."
             )
         }
+        guard Self.isPlace(authority) else {
+            throw Bases.Flaw(description: "\(authority) is no host, or its port is none.")
+        }
+    }
+
+    /// Whether it is a host, perhaps with a port; an IPv6 address stands in brackets.
+    private static func isPlace(_ authority: String) -> Bool {
+        let port: Substring
+        if authority.hasPrefix("[") {
+            guard let end = authority.firstIndex(of: "]") else { return false }
+            let address = String(authority[authority.index(after: authority.startIndex)..<end])
+            var bytes = in6_addr()
+            guard inet_pton(AF_INET6, address, &bytes) == 1 else { return false }
+            port = authority[authority.index(after: end)...]
+        } else {
+            let end = authority.firstIndex(of: ":") ?? authority.endIndex
+            let labels = authority[..<end].split(separator: ".", omittingEmptySubsequences: false)
+            // The root may be named by its dot.
+            let named = labels.last == "" ? labels.dropLast() : labels[...]
+            guard !named.isEmpty, !named.contains("") else { return false }
+            port = authority[end...]
+        }
+        if port.isEmpty { return true }
+        let digits = port.dropFirst()
+        guard port.hasPrefix(":"), digits.allSatisfy({ "0"..."9" ~= $0 }) else { return false }
+        return UInt16(digits).map { $0 > 0 } ?? false
     }
 }
