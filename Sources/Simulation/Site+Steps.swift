@@ -135,16 +135,17 @@ extension Site {
             return state.keysKnown
         }
         guard let house, house.owner.keys.isLocked else { return }
-        house.owner.unlock(cloud.rings[known])
         await reseal(house)
+        house.owner.unlock(cloud.rings[known])
     }
 
     /// What is still under keys from before is brought under the present one.
     func reseal(_ house: House) async {
         let known = state.withLock(\.keysKnown)
         for former in cloud.rings.prefix(known) {
-            let count = try? await house.owner.resolver.address.ask { .reseal(from: former, $0) }
-                .get()
+            let count = try? await house.owner.resolver.address.ask {
+                .reseal(from: former, to: cloud.rings[known], $0)
+            }.get()
             if let count, count > 0 {
                 try? house.owner.scheduler.address.tryTell(.trigger(.queued))
             }

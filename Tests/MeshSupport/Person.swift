@@ -150,6 +150,13 @@ public struct Person: Sendable {
         try await resolver.address.ask { .run(Resolver.Run(reach, urgency), $0) }.get()
     }
 
+    /// Brings what is pending under the keys that are there now.
+    @discardableResult
+    public func reseal(from old: KeyRing) async throws -> Int {
+        guard let present = keys.keys else { throw Unexpected("the vault is locked") }
+        return try await resolver.address.ask { .reseal(from: old, to: present, $0) }.get()
+    }
+
     /// Has an edit that was recorded to be sent at once brought upstream, in its lane.
     public func attempt(_ recorded: Recorded) async throws -> Attempted {
         try await lanes.hold(recorded.change.cipherID) { () async throws -> Attempted in

@@ -98,8 +98,7 @@ extension Account: AccountDesk {
             throw DeskRefusal(error)
         }
         let formerKeys = master.cases(of: record.formerKeys, entropy: office.surroundings.entropy)
-        try await open(key)
-        await reseal(from: formerKeys)
+        try await open(key, after: formerKeys)
     }
 
     private static let noPassword =

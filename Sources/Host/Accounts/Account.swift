@@ -276,8 +276,11 @@ extension WrappedKeys {
 // MARK: - Keys
 
 extension Account {
-    /// Opens the vault with the user's key.
-    func open(_ key: consuming SymmetricKey) async throws(DeskRefusal) {
+    /// Opens the vault with the user's key, after what is pending has been brought under it.
+    func open(
+        _ key: consuming SymmetricKey,
+        after formerKeys: [KeyCase] = []
+    ) async throws(DeskRefusal) {
         let record = record
         let memberships = try memberships()
         do throws(CryptoError) {
@@ -289,6 +292,7 @@ extension Account {
                 entropy: office.surroundings.entropy,
                 in: office.workshop
             )
+            await reseal(from: formerKeys, to: ring)
             memory.withLock { memory in
                 memory.keyCase = keyCase
                 memory.opened = wrapped
@@ -301,8 +305,8 @@ extension Account {
         try? staff.scheduler.address.tryTell(.trigger(.unlocked))
     }
 
-    /// Brings what is pending under the present key; what cannot be stays as it is, set aside.
-    func reseal(from formerKeys: [KeyCase]) async {
+    /// What cannot be brought under the present key stays as it is, set aside.
+    private func reseal(from formerKeys: [KeyCase], to present: KeyRing) async {
         for former in formerKeys {
             do {
                 let ring = try await KeyRing.opened(
@@ -311,7 +315,9 @@ extension Account {
                     entropy: office.surroundings.entropy,
                     in: office.workshop
                 )
-                let count = try await staff.resolver.address.ask { .reseal(from: ring, $0) }.get()
+                let count = try await staff.resolver.address.ask {
+                    .reseal(from: ring, to: present, $0)
+                }.get()
                 if count > 0 { try? staff.scheduler.address.tryTell(.trigger(.queued)) }
             } catch {
                 office.surroundings.log.error(

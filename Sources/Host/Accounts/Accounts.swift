@@ -194,7 +194,14 @@ public final class Accounts: Service {
 
     /// The first of those with this address.
     func account(withAddress email: String) -> Account? {
-        state.withLock { $0.residents.first(withAddress: email) }
+        state.withLock { $0.residents.all(withAddress: email).first }
+    }
+
+    /// Another server's account of that address has other keys, and its second factor is none of this one's.
+    func account(withAddress email: String, at link: ServerLink) -> Account? {
+        state.withLock { state in
+            state.residents.all(withAddress: email).first { $0.link.number == link.number }
+        }
     }
 
     func forget(_ account: Account) {

@@ -14,7 +14,8 @@ extension Accounts {
         else { throw .notAllowed("Say which server the account is on.") }
         let link = try link(to: server)
         let entry = Entry(request, server: server, link: link, office: office)
-        let admitted = try await entry.admit(knowing: account(withAddress: request.email)?.record)
+        let known = account(withAddress: request.email, at: link)
+        let admitted = try await entry.admit(knowing: known?.record)
         let account = try await welcome(admitted, request)
         if let isDefault = request.isDefault {
             if isDefault { try await makeDefault(account.id) }
@@ -76,8 +77,7 @@ extension Accounts {
         account.session.signIn(admitted.tokens)
         let key = office.key
         try await account.change { $0.take(admitted, key) }
-        try await account.open(try admitted.key())
-        await account.reseal(from: admitted.formerKeys)
+        try await account.open(try admitted.key(), after: admitted.formerKeys)
         try? account.staff.scheduler.address.tryTell(.trigger(.signedIn))
         _ = try? await account.sync(isForced: false)
         return account

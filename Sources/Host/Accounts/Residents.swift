@@ -9,10 +9,11 @@ struct Residents: Sendable {
 
     subscript(id: String) -> Account? { byID[id]?.account }
 
-    /// The one of this address that came first.
-    func first(withAddress email: String) -> Account? {
-        let known = idsByAddress[email.lowercased()]?.compactMap { byID[$0] }
-        return known?.min { ($0.number, $0.account.id) < ($1.number, $1.account.id) }?.account
+    /// Those of this address, in the order in which they came.
+    func all(withAddress email: String) -> [Account] {
+        let known = (idsByAddress[email.lowercased()] ?? []).compactMap { byID[$0] }
+        return known.sorted { ($0.number, $0.account.id) < ($1.number, $1.account.id) }
+            .map(\.account)
     }
 
     /// One that was here under the same id has its place taken.

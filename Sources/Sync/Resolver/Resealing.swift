@@ -3,12 +3,12 @@ internal import Logging
 internal import Vault
 
 extension Resolver {
-    /// Brings what is pending under the account's present key, because it was changed elsewhere. What
+    /// Brings what is pending under the account's key, because that was changed elsewhere. What
     /// was set aside for that is ready again; what does not open with the old key stays as it is.
     ///
     /// - Returns: How many changes were under the old key and are not any more.
-    func reseal(from old: KeyRing) async throws(StoreError) -> Int {
-        guard let keys = keys.keys, keys.user.keyID != old.user.keyID else { return 0 }
+    func reseal(from old: KeyRing, to keys: KeyRing) async throws(StoreError) -> Int {
+        guard keys.user.keyID != old.user.keyID else { return 0 }
         // What was taken from a list may be under a later key than it was noted with.
         let present = Snapshot.fingerprint(of: keys.user)
         let stale = try reader.changes(of: userID) { stored in

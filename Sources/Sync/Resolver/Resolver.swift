@@ -56,8 +56,10 @@ public final class Resolver: Service {
             }
         case .run(let run, let reply):
             await reply.answer { () async throws(StoreError) in try await carryOut(run) }
-        case .reseal(let old, let reply):
-            await reply.answer { () async throws(StoreError) in try await reseal(from: old) }
+        case .reseal(let old, let new, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await reseal(from: old, to: new)
+            }
         case .pulse(let reply): reply.answer()
         }
     }
@@ -76,8 +78,9 @@ extension Resolver {
         case carryOut(Edit.Wish, of: Lane, Answer<Carried>)
         /// Tries what is pending, each in its own lane.
         case run(Run, Answer<RunReport>)
-        /// Brings what is pending under the present keys, from those that the account had before.
-        case reseal(from: KeyRing, Answer<Int>)
+        /// Brings what is pending under the account's keys, from those that it had before. To be asked for before
+        /// the vault is opened with them: what is compared with a copy under others seems to have moved.
+        case reseal(from: KeyRing, to: KeyRing, Answer<Int>)
         case pulse(Reply<Void>)
     }
 

@@ -193,7 +193,7 @@ extension Resolver {
             switch setback.reason {
             case .unavailable:
                 for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
-            case .rejected(let words) where words.status == 403:
+            case .rejected(let words) where words.mayMeanEverybody:
                 state.suspectRefusal(suspicion, setback)
             default: break
             }

@@ -52,6 +52,7 @@ private struct Comparison {
     var standing: Situation.Standing {
         if copy.organizationID != nil { return isGivenAway ? .landed : .shared }
         if mutated(.skipsCompare) { return .unmoved }
+        if hasUnseenFiles { return .moved }
         let isUnmoved = isUnmoved
         let fingerprint = copy.fingerprint
         if let wanted, !isUnmoved || change.mayHaveSent(wanted.fingerprint) {
@@ -88,6 +89,15 @@ private struct Comparison {
         else { return false }
         guard let base = change.baseCopy, base != copy.bytes else { return true }
         return (try? Cipher(base)).map { $0.fingerprint == copy.fingerprint } ?? true
+    }
+
+    /// Whether what is to be deleted for ever has files that its owner did not know of. Some servers do not
+    /// even stamp an item anew when it gets one.
+    private var hasUnseenFiles: Bool {
+        guard case .hardDelete = change.intent,
+            let base = change.baseCopy.flatMap({ try? Cipher($0) })
+        else { return false }
+        return !Set(copy.attachmentIDs).isSubset(of: base.attachmentIDs)
     }
 
     private func isPlacedAlike(_ wanted: Cipher) -> Bool {

@@ -20,6 +20,12 @@ public struct Rejection: Hashable, Sendable {
         self.body = body
     }
 
+    /// Whether it may be somebody's on the way who lets nobody through: he forbids it, or shows a page for
+    /// people. That something is too large is said of the item by him as well.
+    public var mayMeanEverybody: Bool {
+        status == 403 || (status != 413 && body.first { $0 > 0x20 } == UInt8(ascii: "<"))
+    }
+
     /// Whether it says so, in the message or in a complaint, whatever the case of its letters.
     public func says(_ words: String) -> Bool {
         let words = words.lowercased()

@@ -325,6 +325,24 @@ import Vault
         }
     }
 
+    @Test func `U8, T-40 a page that everybody gets is nobody's own, one that is too large is`()
+        async throws
+    {
+        for (status, isShared) in [(400, true), (413, false)] {
+            try await World.open { world in
+                let ada = try await world.person()
+                for number in 1...3 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+                let page = Canned.html(status, "\n<html><body>No.</body></html>")
+                var fault = Fault(.answer(page, isCarriedOut: false), on: .createCipher)
+                fault.times = nil
+                await world.server.inject(fault)
+                for _ in 0..<3 { #expect(try await (ada.run(.all).stop != nil) == isShared) }
+                let states = try ada.changes.map(\.state)
+                #expect(states == Array(repeating: isShared ? .ready : .quarantined, count: 3))
+            }
+        }
+    }
+
     @Test func `T-40 what is forbidden for one item is set aside after the second time`()
         async throws
     {

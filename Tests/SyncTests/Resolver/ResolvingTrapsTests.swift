@@ -826,7 +826,7 @@ import Vault
             ada.keys.unlock(rotated)
             try await ada.run()
             #expect(try ada.changes.map(\.state) == [.quarantined, .quarantined])
-            let count = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            let count = try await ada.reseal(from: ada.ring)
             #expect(count == 2)
             #expect(try ada.changes.map(\.state) == [.ready, .ready])
             try await ada.run()
@@ -834,7 +834,7 @@ import Vault
             let items = try await ada.elsewhere.items(openedWith: rotated)
             #expect(items.compactMap { $0.login?.password }.sorted() == ["mine", "new"])
             #expect(try ada.base(made) != nil)
-            let again = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            let again = try await ada.reseal(from: ada.ring)
             #expect(again == 0)
         }
     }
@@ -850,14 +850,48 @@ import Vault
             let rotated = try world.newRing()
             for item in [id, other] { try await ada.elsewhere.reseal(item, with: rotated) }
             ada.keys.unlock(rotated)
-            #expect(
-                try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get() == 2
-            )
+            #expect(try await ada.reseal(from: ada.ring) == 2)
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)
             #expect(items.map(\.id) == [id])
             #expect(items.first?.cipher.isInTrash == true)
+        }
+    }
+
+    @Test func `T-57 what waits comes under the new key before the vault is opened with it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            let rotated = try world.newRing()
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.lock()
+            let count = try await ada.resolver.address
+                .ask { .reseal(from: ada.ring, to: rotated, $0) }.get()
+            #expect(count == 1)
+            ada.keys.unlock(rotated)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.lacks(id))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `I15 what got a file elsewhere is not deleted by who has not seen it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.wish(.hardDelete, id)
+            try await ada.elsewhere.attach("will.txt", to: id)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).attachments.count == 1)
+            // Who deletes it now has seen the file.
+            try await ada.refresh()
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            #expect(try await ada.elsewhere.lacks(id))
         }
     }
 
@@ -875,7 +909,7 @@ import Vault
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
-            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            _ = try await ada.reseal(from: ada.ring)
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)
@@ -894,7 +928,7 @@ import Vault
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
-            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            _ = try await ada.reseal(from: ada.ring)
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -908,7 +942,7 @@ import Vault
             ada.keys.unlock(try world.newRing())
             try await ada.run()
             let stranger = try world.newRing()
-            let count = try await ada.resolver.address.ask { .reseal(from: stranger, $0) }.get()
+            let count = try await ada.reseal(from: stranger)
             #expect(count == 0)
             #expect(try ada.change(id)?.state == .quarantined)
         }

@@ -529,7 +529,7 @@ import Vault
             }
             #expect(try ada.changes.count == 1)
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            _ = try await ada.resolver.address.ask { .reseal(from: ada.ring, $0) }.get()
+            _ = try await ada.reseal(from: ada.ring)
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)
@@ -827,7 +827,7 @@ import Vault
                 ada.keys.unlock(present)
             }
             for former in [ada.ring, between] {
-                _ = try await ada.resolver.address.ask { .reseal(from: former, $0) }.get()
+                _ = try await ada.reseal(from: former)
             }
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
