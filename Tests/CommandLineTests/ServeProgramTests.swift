@@ -195,7 +195,8 @@ struct ServeProgramTests {
         host.running.signal(SIGHUP)
         let headers = ["Host: localhost:\(host.api)", "Authorization: Bearer \(token)"]
         var status = 200
-        for _ in 0..<10_000 where status == 200 {
+        let end = SystemTimekeeper().elapsed + .seconds(60)
+        while status == 200, SystemTimekeeper().elapsed < end {
             status = try host.ask("GET /tokens", headers).status
         }
         #expect(status == 401)

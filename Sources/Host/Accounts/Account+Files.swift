@@ -91,13 +91,29 @@ extension Account {
         }
         let name = original.fileName ?? Item.unreadableName
         let size = source.cipher.size(ofAttachment: file.attachmentID)
-        let isThere = backup.attachments.contains { attachment in
-            attachment.fileName == original.fileName
-                && attachment.id.map { backup.cipher.size(ofAttachment: $0) } == size
-        }
-        if isThere { return }
         let content = try await attachment(file.attachmentID, of: file.sourceID)
+        for kept in backup.attachments where kept.fileName == original.fileName {
+            guard let keptID = kept.id, backup.cipher.size(ofAttachment: keptID) == size else {
+                continue
+            }
+            if try await holds(content, keptID, of: backupID) { return }
+        }
         _ = try await attach(content, named: name, to: backupID)
+    }
+
+    /// Whether a file of an item is that one. What was announced and never came is taken away.
+    private func holds(
+        _ content: [UInt8],
+        _ attachmentID: String,
+        of itemID: String
+    ) async throws(DeskRefusal) -> Bool {
+        do {
+            return try await attachment(attachmentID, of: itemID) == content
+        } catch {
+            guard case .upstream(let setback) = error, setback.isFinal else { throw error }
+            try await deleteAttachment(attachmentID, of: itemID)
+            return false
+        }
     }
 
     func deleteAttachment(

@@ -93,7 +93,7 @@ final class BackupFiles: Sendable {
 
 extension Setback {
     /// Whether upstream does not want it, however often it is asked.
-    fileprivate var isFinal: Bool {
+    var isFinal: Bool {
         switch reason {
         case .rejected, .missing: true
         case .stale, .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,

@@ -1,10 +1,12 @@
+import EmbeddedUpstream
 import HTTP
 import JSON
+import Sync
 import Testing
 
 @testable import Host
 
-@Suite struct BackupFileTests {
+@Suite(.timeLimit(.minutes(1))) struct BackupFileTests {
     private static let file = Array("the deed of the house".utf8)
 
     /// Both sides edit an item that has two files.
@@ -22,7 +24,7 @@ import Testing
         #expect(try await guest.put("/object/item/\(item)", edit).status == .ok)
         try await guest.stage.renameElsewhere(item, to: "theirs")
         _ = try await guest.put("/network", #"{"mode":"auto"}"#)
-        for _ in 0..<500 {
+        while !Task.isCancelled {
             _ = try await guest.post("/sync")
             let items = try await guest.get("/list/object/items").elements
             let copy = items.first { $0["id"]?.string != item }
@@ -62,5 +64,44 @@ import Testing
                 #expect(Self.files(of: again).count == 2)
             }
         }
+    }
+
+    @Test(arguments: [Fault(.loseAnswer, on: .announceFile), Fault(.drop, on: .uploadFile)])
+    func `G-RES7 a file that was announced and never came is not taken for the file`(
+        _ fault: Fault
+    ) async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let account = try #require(guest.accounts?.everybody.first)
+            let (item, copy) = (try await guest.login("house"), try await guest.login("copy"))
+            let up = try await guest.upload(Self.file, "deed", "/attachment?itemid=\(item)")
+            let deed = try #require(up.data.map(Self.files)?.first).id
+            let due = account.office.surroundings.now
+            let file = BackupFile(
+                userID: account.id,
+                backupID: copy,
+                attachmentID: deed,
+                sourceID: item,
+                due: due
+            )
+            await upstream.inject(fault)
+            // What was announced cannot be taken back at once either.
+            let clearing = await upstream.inject(
+                Fault(.answer(.badGateway, isCarriedOut: false), on: .deleteFile)
+            )
+            await #expect(throws: DeskRefusal.self) { try await account.copyFile(file) }
+            await upstream.withdraw(clearing)
+            for _ in 0..<2 {
+                _ = try await guest.post("/sync?force=true")
+                try await account.copyFile(file)
+            }
+            let shown = try #require(try await guest.get("/object/item/\(copy)").data)
+            let files = Self.files(of: shown)
+            #expect(files.map(\.name) == ["deed"])
+            let path = "/object/attachment/\(try #require(files.first).id)?itemid=\(copy)"
+            #expect(try await guest.get(path).body == Self.file)
+        }
+        try await venue.open { _ in }
     }
 }
