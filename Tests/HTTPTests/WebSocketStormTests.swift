@@ -5,8 +5,8 @@ import Testing
 @testable import HTTP
 
 @Suite(.serialized) struct WebSocketStormTests {
-    @Test func `a WebSocket opens over TLS and goes through a front server`() async throws {
-        guard FrontServer.program != nil else { return }
+    @Test(.enabled(if: FrontServer.program != nil))
+    func `a WebSocket opens over TLS and goes through a front server`() async throws {
         try await withFront { connection in
             guard connection.upgrade()?.hasPrefix("GET /hub?token=x HTTP/1.1") == true else {
                 return

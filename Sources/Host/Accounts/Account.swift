@@ -156,11 +156,13 @@ extension Account {
 extension Account {
     /// Changes the record, and keeps it.
     func change(_ body: @Sendable (inout AccountRecord) -> Void) async throws(DeskRefusal) {
-        let record = memory.withLock { memory in
-            body(&memory.record)
-            return memory.record
+        try await office.records.hold(id) { () async throws(DeskRefusal) in
+            let record = memory.withLock { memory in
+                body(&memory.record)
+                return memory.record
+            }
+            try await office.put(record)
         }
-        try await office.put(record)
     }
 
     fileprivate func keep(_ tokens: Tokens) async {
@@ -197,16 +199,19 @@ extension Account {
     private func note(
         _ body: @Sendable (inout AccountRecord, Office) -> Void
     ) async {
-        let (old, new) = memory.withLock { memory in
-            let old = memory.record
-            body(&memory.record, office)
-            return (old, memory.record)
-        }
-        guard old.stored != new.stored else { return }
-        do {
-            try await office.put(new)
-        } catch {
-            office.surroundings.log.error("What is new of an account was not kept.", because: error)
+        await office.records.hold(id) {
+            let (old, new) = memory.withLock { memory in
+                let old = memory.record
+                body(&memory.record, office)
+                return (old, memory.record)
+            }
+            guard old.stored != new.stored else { return }
+            do {
+                try await office.put(new)
+            } catch {
+                let log = office.surroundings.log
+                log.error("What is new of an account was not kept.", because: error)
+            }
         }
     }
 

@@ -20,6 +20,8 @@ struct Office: Sendable {
     let channels: ChannelMetrics
     let surroundings: Surroundings
 
+    /// One writing of an account's record at a time: an older one would take back a newer token.
+    let records = Lanes()
     /// How all accounts stand.
     let roll = Roll()
     let roster = Roster()

@@ -67,7 +67,7 @@ struct Offering {
     /// base before a list came, as another push does, is not found out here.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.trustsTheSecond) { return 0 }
-        let edits = try rows(db).filter { $0.isExposed && !$0.isGone }
+        let edits = try exposed(db).filter { !$0.isGone }
         let wanted = Dictionary(edits.map { ($0.lane.cipherID, $0) }) { _, last in last }
         let blind = answer.compactMap { now -> (row: Row, now: BaseCipher)? in
             guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment) else {
@@ -137,21 +137,24 @@ struct Offering {
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
             FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
             """,
             .text(userID)
-        ) { (row) throws(DatabaseError) in
-            Row(
-                lane: Lane(userID: userID, cipherID: try row.text(0)),
-                isGone: try row.int(1) == 1,
-                settled: Moment(ticks: Int64(try row.int(2))),
-                keyFingerprint: try row.bytes(3),
-                known: try row.int(orNil: 4).map { Moment(ticks: Int64($0)) },
-                isExposed: try row.int(5) == 1
-            )
-        }
+        ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
+    }
+
+    /// Those over which somebody may write who has not seen them: few, of all that came up in a week.
+    private func exposed(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
+        try db.all(
+            """
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
+            FROM brought_up
+            WHERE user_id = ? AND is_exposed = 1 ORDER BY settled_ticks, cipher_id
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
     }
 
     private struct Row {
@@ -161,8 +164,14 @@ struct Offering {
         let keyFingerprint: [UInt8]
         /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
-        /// Whether somebody may write over it who has not seen it.
-        let isExposed: Bool
+
+        init(_ row: borrowing SQLite.Row, of userID: String) throws(DatabaseError) {
+            lane = Lane(userID: userID, cipherID: try row.text(0))
+            isGone = try row.int(1) == 1
+            settled = Moment(ticks: Int64(try row.int(2)))
+            keyFingerprint = try row.bytes(3)
+            known = try row.int(orNil: 4).map { Moment(ticks: Int64($0)) }
+        }
 
         /// Whether it is too soon after what came from here for somebody to have seen that.
         func isBlind(_ moment: Moment) -> Bool {

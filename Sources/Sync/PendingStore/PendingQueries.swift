@@ -95,9 +95,16 @@ extension StoreReader {
             ) { (row) throws(DatabaseError) in
                 (try row.text(0), try row.text(1), try row.int(2))
             }.forEach { queues[$0, default: PendingQueue()].counts[$1] = $2 }
-            // Of a row that is the least of its group, SQLite gives the other columns as well.
+            // One look for each account that has something, however much that is.
             try db.all(
-                "SELECT user_id, created_ticks, min(seq) FROM pending_change GROUP BY user_id"
+                """
+                SELECT user_id, (
+                    SELECT created_ticks FROM pending_change WHERE user_id = account.user_id
+                    ORDER BY seq LIMIT 1
+                ) AS oldest
+                FROM (SELECT user_id FROM pending_tally WHERE count > 0 GROUP BY user_id) AS account
+                WHERE oldest IS NOT NULL
+                """
             ) { (row) throws(DatabaseError) in
                 (try row.text(0), Moment(ticks: Int64(try row.int(1))))
             }.forEach { queues[$0]?.oldest = $1 }

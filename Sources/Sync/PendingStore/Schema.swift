@@ -71,6 +71,9 @@ enum Schema {
             try db.execute(
                 "ALTER TABLE brought_up ADD COLUMN is_exposed INTEGER NOT NULL DEFAULT 0"
             )
+            try db.execute(
+                "CREATE INDEX brought_up_exposed ON brought_up (user_id) WHERE is_exposed = 1"
+            )
         },
     ]
 

@@ -49,7 +49,10 @@ struct DescriptionTests {
                 ("FreshToken", fresh), ("Token", listed), ("Verification", report),
             ] {
                 let schema = Components.schemas.first { $0.name == name }?.schema
-                guard case .object(let properties) = schema else { return }
+                guard case .object(let properties) = schema else {
+                    Issue.record("It is something else.")
+                    return
+                }
                 let shown = value.object.map { $0.map(\.name.string) } ?? []
                 #expect(Set(shown) == Set(properties.map(\.name)), "\(name)")
             }
@@ -91,7 +94,10 @@ struct DescriptionTests {
                 let item = try #require(try await guest.get("/object/item/\(id)").data?.object)
                 let shown = Set(item.map(\.name.string))
                 let schema = Components.schemas.first { $0.name == "Item" }?.schema
-                guard case .object(let properties) = schema else { return }
+                guard case .object(let properties) = schema else {
+                    Issue.record("It is something else.")
+                    return
+                }
                 #expect(shown.isSubset(of: properties.map(\.name)))
                 #expect(Set(properties.filter(\.isRequired).map(\.name)).isSubset(of: shown))
             }

@@ -306,7 +306,10 @@ struct BudgetTests {
         var now = Duration.zero
         var waits: [Double] = []
         for _ in 0..<7 {
-            guard case .refused(.held(let until)) = ask(at: now).answer else { return }
+            guard case .refused(.held(let until)) = ask(at: now).answer else {
+                Issue.record("It is something else.")
+                return
+            }
             waits.append((until - now) / .seconds(1))
             now = until
             _ = end(ask(at: now).ticket, .failed(isBan: false), at: now, chance: 1)

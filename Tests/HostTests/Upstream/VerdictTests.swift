@@ -231,15 +231,13 @@ struct VerdictTests {
     @Test func `T-47 a redirect is for the operator, who learns where to but no secret`() {
         var headers: Headers = ["Location": "https://other.example:8443/api/sync?token=secret#x"]
         let call = Call(.sync, .get, "/sync")
-        func where_() -> Judgement {
-            Judgement(status: 301, headers: headers, body: [], of: call, now: 0)
+        func redirected() -> Setback? {
+            Judgement(status: 301, headers: headers, body: [], of: call, now: 0).setback
         }
-        guard case .setback(let setback) = where_() else { return }
-        #expect(setback.reason == .foreign(.redirect(to: "https://other.example:8443")))
+        #expect(redirected()?.reason == .foreign(.redirect(to: "https://other.example:8443")))
         for location in ["/login", "https://user:word@host/", "", "nonsense"] {
             headers["Location"] = location
-            guard case .setback(let setback) = where_() else { continue }
-            #expect(setback.reason == .foreign(.redirect(to: nil)), "\(location)")
+            #expect(redirected()?.reason == .foreign(.redirect(to: nil)), "\(location)")
         }
     }
 
@@ -263,8 +261,7 @@ struct VerdictTests {
 
     @Test func `the server's own words come through, whoever worded them`() {
         func message(_ body: Body) -> String? {
-            guard case .setback(let setback) = judgement(400, body) else { return nil }
-            return setback.rejection?.message
+            judgement(400, body).setback?.rejection?.message
         }
         #expect(message(.complaints) == "Too long.")
         #expect(message(.problem) == "Too long.")
@@ -274,16 +271,21 @@ struct VerdictTests {
     }
 
     @Test func `R-030 the original is kept, but not more than an error has`() {
-        guard case .setback(let setback) = judgement(400, .complaints) else { return }
-        #expect(setback.rejection?.body == Array(Body.complaints.text.utf8))
+        let original = judgement(400, .complaints).setback?.rejection?.body
+        #expect(original == Array(Body.complaints.text.utf8))
         let long = Array(
             (#"{"object":"error","message":""# + String(repeating: "x", count: 99_999)
                 + #""}"#).utf8
         )
         let call = Call(.updateCipher, .put, "/x", about: .cipher)
         let judgement = Judgement(status: 400, headers: [:], body: long, of: call, now: 0)
-        guard case .setback(let other) = judgement else { return }
-        #expect(other.rejection?.body.count == 16 << 10)
+        #expect(judgement.setback?.rejection?.body.count == 16 << 10)
+    }
+}
+
+extension Judgement {
+    fileprivate var setback: Setback? {
+        if case .setback(let setback) = self { setback } else { nil }
     }
 }
 

@@ -275,7 +275,10 @@ import Vault
         try Self.damage(path, at: (pages / 2) * 4_096, count: 4_096)
         let before = try Files.read(path)
         let error = await #expect(throws: StoreError.self) { try await Self.open(scratch) }
-        guard case .database(let cause) = error else { return }
+        guard case .database(let cause) = error else {
+            Issue.record("It is something else.")
+            return
+        }
         #expect(cause.trouble == .newerSchema)
         #expect(try Files.read(path) == before)
     }
