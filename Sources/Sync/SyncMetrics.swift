@@ -3,8 +3,8 @@ public import Vault
 
 /// Everything about syncing that is measured, on one page.
 ///
-/// What is counted is counted here by whoever does it; what is a figure of the store (how much is
-/// pending, since when) is read from there when somebody scrapes, by ``StoreMetrics``.
+/// What is counted is counted here by whoever does it; what is a figure of the store is read from there when
+/// somebody scrapes: by ``StoreMetrics``, and what is pending, since when, by the host.
 public final class SyncMetrics: Sendable {
     public enum Operation: String, CaseIterable, Hashable, Sendable {
         case create, update, softDelete, hardDelete, restore, other

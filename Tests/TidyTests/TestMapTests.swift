@@ -63,7 +63,8 @@ import Testing
         }
         var lines = [
             "# What the tests show", "",
-            "Printed from the names of the tests. Rows are those of the test map, T the traps, G the gaps.",
+            "Printed from the names of the tests. The numbers are those of the catalogue by which the program was",
+            "built: rows of its test map, T for traps, G for gaps. What a test shows, its name says without them.",
             "", "| number | shown by |", "| --- | --- |",
         ]
         for number in numbers {

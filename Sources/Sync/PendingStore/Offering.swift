@@ -66,7 +66,6 @@ struct Offering {
     /// password would be nowhere. That is kept as a copy, as if it had never got there. What has replaced
     /// base before a list came, as another push does, is not found out here.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
-        if mutated(.trustsTheSecond) { return 0 }
         let edits = try exposed(db).filter { !$0.isGone }
         let wanted = Dictionary(edits.map { ($0.lane.cipherID, $0) }) { _, last in last }
         let blind = answer.compactMap { now -> (row: Row, now: BaseCipher)? in
