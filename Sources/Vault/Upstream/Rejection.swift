@@ -20,8 +20,8 @@ public struct Rejection: Hashable, Sendable {
         self.body = body
     }
 
-    /// Whether it may be somebody's on the way who lets nobody through: he forbids it, or shows a page for
-    /// people. That something is too large is said of the item by him as well.
+    /// Whether it may come from whoever stands before the server and lets nobody through: it is forbidden, or
+    /// a page for people. That something is too large is about the item, whoever says so.
     public var mayMeanEverybody: Bool {
         status == 403 || (status != 413 && body.first { $0 > 0x20 } == UInt8(ascii: "<"))
     }
