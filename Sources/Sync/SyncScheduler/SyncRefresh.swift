@@ -71,7 +71,7 @@ extension SyncScheduler {
         state.withLock { $0.memory.lastSync = surroundings.now }
         return Finding(
             // Base is new; what waits for what it says still waits.
-            outcome: left.live > 0 && canResolve && policy.abort == .whole ? .deferred : .completed,
+            outcome: left.live > 0 ? .deferred : .completed,
             reason: left.live > 0
                 ? [Self.stillPending(left.live), obstacle].compactMap(\.self).joined(separator: " ")
                 : nil,

@@ -3,11 +3,12 @@ public import Vault
 /// What came of a sync.
 public struct SyncReport: Hashable, Sendable {
     public enum Outcome: String, CaseIterable, Hashable, Sendable {
-        /// Everything that upstream holds was taken over.
+        /// Everything that upstream holds was taken over, and nothing waits for it.
         case completed
         /// Nothing was pending, and upstream has not changed since the last one.
         case notNeeded
-        /// Changes are still pending, so nothing was taken over; nothing is lost either.
+        /// Changes are still pending. Nothing is lost; what upstream holds was taken over only as far as
+        /// they allow.
         case deferred
         case failed
     }
