@@ -101,7 +101,7 @@ public enum Wiring {
             surroundings: surroundings
         )
         try accounts.bringUp()
-        let course = Course()
+        let shift = Shift()
         let ending = Mailbox<Never>(name: "routes", capacity: 1)
         let pulse = heart.join(.pendingStore, store.address) { .pulse($0) }
         let api = VaultAPI(
@@ -119,7 +119,7 @@ public enum Wiring {
             tally: { try? opened.reader.tally() },
             isAlive: { heart.isBeating },
             run: {
-                await course.run {
+                await shift.run {
                     await withDiscardingTaskGroup { services in
                         services.addTask { await store.run() }
                         services.addTask { await heart.run() }
@@ -143,7 +143,7 @@ public enum Wiring {
             giveUp: outside.close,
             close: {
                 accounts.close()
-                await course.ended()
+                await shift.ended()
                 await outside.close()
                 do {
                     try await opened.close()

@@ -87,7 +87,7 @@ final class House: Sendable {
             probe: { await Self.probe(upstream) },
             surroundings: surroundings
         )
-        let standing = KeptStanding(upstream, pendingStore.address)
+        let holds = KeptHolds(upstream, pendingStore.address)
         let premises = Tenant.Premises(
             store: store.reader,
             pendingStore: pendingStore.address,
@@ -95,7 +95,7 @@ final class House: Sendable {
             monitor: monitor,
             policy: ground.policy,
             surroundings: surroundings,
-            keepStanding: { await standing.keep() }
+            keepHolds: { await holds.keep() }
         )
         owner = Tenant(ground.owner, in: premises)
         lodger = ground.lodger.map { Tenant($0, in: premises) }
@@ -105,7 +105,7 @@ final class House: Sendable {
             patience: .seconds(10),
             time: clock
         )
-        standing.restore(store.reader)
+        holds.restore(store.reader)
     }
 
     private static func probe(_ upstream: Upstream) async -> Evidence {
@@ -139,7 +139,7 @@ final class House: Sendable {
 }
 
 /// Until when the server wants to be left alone, over a restart; as the host keeps it.
-private struct KeptStanding: Sendable {
+private struct KeptHolds: Sendable {
     let upstream: Upstream
     let store: Address<PendingStore.Message>
     private static let setting = "not before upstream"
@@ -150,20 +150,13 @@ private struct KeptStanding: Sendable {
     }
 
     func keep() async {
-        let standing = upstream.standing
-        let text = [standing.api, standing.identity].map { $0.map { "\($0.ticks)" } ?? "" }
-            .joined(separator: " ")
+        let text = upstream.holds.text
         _ = try? await store.ask { .set(Self.setting, to: text, $0) }.get()
     }
 
     func restore(_ reader: StoreReader) {
-        guard let text = try? reader.setting(Self.setting) else { return }
-        let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
-        guard ticks.count == 2 else { return }
-        upstream.standing = Standing(
-            api: ticks[0].map(Moment.init(ticks:)),
-            identity: ticks[1].map(Moment.init(ticks:))
-        )
+        guard let text = try? reader.setting(Self.setting), let holds = Holds(text) else { return }
+        upstream.holds = holds
     }
 }
 

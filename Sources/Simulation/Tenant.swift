@@ -22,7 +22,7 @@ final class Tenant: Sendable {
         let monitor: NetworkMonitor
         let policy: SyncPolicy
         let surroundings: Surroundings
-        let keepStanding: @Sendable () async -> Void
+        let keepHolds: @Sendable () async -> Void
     }
 
     /// As it was left by the process before.
@@ -39,7 +39,7 @@ final class Tenant: Sendable {
             UpstreamAccount(premises.upstream, session),
             monitor: premises.monitor.address,
             signedOut: { former.signedOut() },
-            keepStanding: premises.keepStanding
+            keepHolds: premises.keepHolds
         )
         resolver = Resolver(
             userID: userID,

@@ -6,10 +6,10 @@ internal import System
 /// when the server is back, thousands want to, and each holds what upstream said in memory. One that is
 /// alone may try more side by side than one of many, whose changes would only wait for a place.
 public final class RunTurns: Sendable {
-    static let fewestLanes = 4
+    static let fewestWorkers = 4
     /// What all runs together get, as long as each has the fewest. Upstream is asked a few more things at
     /// once, so somebody who waits for an answer has a place.
-    private static let lanesOfAll = 48
+    private static let workersOfAll = 48
     static let mostAtOnce = 64
 
     /// What a run has while it is under way.
@@ -102,7 +102,7 @@ public final class RunTurns: Sendable {
         turn?.resume(returning: .counted)
     }
 
-    // MARK: Lanes
+    // MARK: Workers
 
     /// A run begins to bring changes upstream, until it leaves.
     func join() { state.withLock { $0.sharing += 1 } }
@@ -110,8 +110,8 @@ public final class RunTurns: Sendable {
     func leave() { state.withLock { $0.sharing -= 1 } }
 
     /// So many changes a run tries side by side.
-    var lanes: Int {
-        let share = Self.lanesOfAll / max(state.withLock(\.sharing), 1)
-        return max(share, Self.fewestLanes)
+    var workers: Int {
+        let share = Self.workersOfAll / max(state.withLock(\.sharing), 1)
+        return max(share, Self.fewestWorkers)
     }
 }

@@ -1,3 +1,5 @@
+internal import CSystem
+
 /// Where chance comes from: the system's generator in the host, a seeded one in a test.
 public protocol Chance: Sendable {
     func next() -> UInt64
@@ -21,12 +23,26 @@ private struct Generator<Source: Chance>: RandomNumberGenerator {
     mutating func next() -> UInt64 { chance.next() }
 }
 
-public struct SystemChance: Chance {
+/// The kernel's numbers, fetched many at a time: to ask it costs more than all else about an identifier.
+public final class SystemChance: Chance {
+    private let numbers = Lock<[UInt64]>([])
+
     public init() {}
 
     public func next() -> UInt64 {
-        var generator = SystemRandomNumberGenerator()
-        return generator.next()
+        numbers.withLock { numbers in
+            if let number = numbers.popLast() { return number }
+            numbers = Self.fetch()
+            return numbers.removeLast()
+        }
+    }
+
+    private static func fetch() -> [UInt64] {
+        let count = 256 / MemoryLayout<UInt64>.size
+        return [UInt64](unsafeUninitializedCapacity: count) { numbers, filled in
+            precondition(cs_random(numbers.baseAddress) == 0, "There is no chance.")
+            filled = count
+        }
     }
 }
 

@@ -8,13 +8,13 @@ struct RunTurnsTests {
     @Test(arguments: [(0, 48), (1, 48), (2, 24), (5, 9), (16, 4), (800, 4)])
     func `the more runs are under way, the less each tries side by side`(
         _ runs: Int,
-        _ lanes: Int
+        _ workers: Int
     ) {
         let count = RunTurns()
         for _ in 0..<runs { count.join() }
-        #expect(count.lanes == lanes)
+        #expect(count.workers == workers)
         for _ in 0..<runs { count.leave() }
-        #expect(count.lanes == 48)
+        #expect(count.workers == 48)
     }
 
     @Test(arguments: [1, 2, 3] as [UInt64])

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/random.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -43,6 +44,9 @@ uint64_t cs_idle_memory(void) { return mallinfo2().fordblks; }
 void cs_give_memory_back(void) { malloc_trim(0); }
 
 void cs_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }
+
+// So much the kernel gives whole, whatever interrupts it.
+int cs_random(void *bytes) { return getrandom(bytes, 256, 0) == 256 ? 0 : -1; }
 
 int cs_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
 

@@ -320,7 +320,7 @@ extension Written {
 extension Account {
     /// Before this nothing is sent, because of a failure or because upstream asked for it.
     var heldUntil: Moment? {
-        [syncing.heldUntil(at: office.surroundings.now), link.upstream.standing.api]
+        [syncing.heldUntil(at: office.surroundings.now), link.upstream.holds.api]
             .compactMap(\.self).max()
     }
 
@@ -376,13 +376,13 @@ extension AccountStanding.Pending {
         oldest = queue.oldest
     }
 
-    fileprivate mutating func add(_ count: Int, in state: String) {
+    fileprivate mutating func add(_ count: Int, in state: PendingChange.State.Kind) {
         total += count
         switch state {
-        case "inFlight": inFlight += count
-        case "backingOff": backingOff += count
-        case "quarantined": quarantined += count
-        default: ready += count
+        case .ready: ready += count
+        case .inFlight: inFlight += count
+        case .backingOff: backingOff += count
+        case .quarantined: quarantined += count
         }
     }
 }

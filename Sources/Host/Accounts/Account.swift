@@ -37,7 +37,7 @@ final class Account: Sendable {
         var syncing = Syncing()
         var lastCall = Duration.zero
         /// The services that ran last, as long as they may not have ended.
-        var former: Course?
+        var former: Shift?
         var isGone = false
     }
 
@@ -95,7 +95,7 @@ extension Account {
         }
     }
 
-    private func makeStaff(after former: Course?) -> Staff {
+    private func makeStaff(after former: Shift?) -> Staff {
         let notebook = notebook
         return Staff(of: id, upstream, keyholder, switches, link, office, after: former) {
             notebook.account?.heedLogOut()
@@ -119,7 +119,7 @@ extension Account {
                 staff.scheduler.isIdle
             else { return nil }
             duty.syncing = Syncing(staff.scheduler)
-            (duty.staff, duty.former) = (nil, staff.course)
+            (duty.staff, duty.former) = (nil, staff.shift)
             office.roster.rest(id, until: due(duty.syncing))
             return staff
         }

@@ -26,7 +26,7 @@ package struct AccountUpstream: VaultUpstream {
     let learn: @Sendable (SyncAnswer) async -> Void
     let signedOut: @Sendable () async -> Void
     /// Keeps until when the server wants to be left alone.
-    let keepStanding: @Sendable () async -> Void
+    let keepHolds: @Sendable () async -> Void
 
     init(
         _ account: UpstreamAccount,
@@ -38,20 +38,20 @@ package struct AccountUpstream: VaultUpstream {
         monitor = link.monitor.address
         self.learn = learn
         self.signedOut = signedOut
-        keepStanding = { await link.keepStanding() }
+        keepHolds = { await link.keepHolds() }
     }
 
     package init(
         _ account: UpstreamAccount,
         monitor: Address<NetworkMonitor.Message>,
         signedOut: @escaping @Sendable () async -> Void,
-        keepStanding: @escaping @Sendable () async -> Void
+        keepHolds: @escaping @Sendable () async -> Void
     ) {
         self.account = account
         self.monitor = monitor
         learn = { _ in }
         self.signedOut = signedOut
-        self.keepStanding = keepStanding
+        self.keepHolds = keepHolds
     }
 
     package var clockOffset: Int64? { account.upstream.clockOffset }
@@ -74,7 +74,7 @@ package struct AccountUpstream: VaultUpstream {
             if let evidence = Evidence(error) { tell(evidence) }
             switch error.reason {
             case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
-            case .throttled: await keepStanding()
+            case .throttled: await keepHolds()
             default: break
             }
             throw error

@@ -228,7 +228,7 @@ extension Accounts: Household {
         let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
         let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
         let roads = links.map { link in
-            let held = link.upstream.standing.api
+            let held = link.upstream.holds.api
             return (link.number, Roll.Road(state: link.monitor.standing.state, heldUntil: held))
         }
         return office.roll.summary(

@@ -51,7 +51,7 @@ final class ServerLink: Service {
             surroundings: surroundings
         )
         watch = office.channels.watch(monitor.address)
-        restoreStanding()
+        restoreHolds()
     }
 
     // MARK: Until when the server wants to be left alone
@@ -59,22 +59,15 @@ final class ServerLink: Service {
     private var setting: String { "not before \(upstream.bases.server)" }
 
     /// That the host was restarted is nothing to the server.
-    private func restoreStanding() {
-        guard let text = try? office.store.reader.setting(setting) else { return }
-        let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
-        guard ticks.count == 2 else { return }
-        upstream.standing = Standing(
-            api: ticks[0].map(Moment.init(ticks:)),
-            identity: ticks[1].map(Moment.init(ticks:))
-        )
+    private func restoreHolds() {
+        guard let text = try? office.store.reader.setting(setting), let holds = Holds(text)
+        else { return }
+        upstream.holds = holds
     }
 
-    func keepStanding() async {
-        let standing = upstream.standing
-        let text = [standing.api, standing.identity].map { $0.map { "\($0.ticks)" } ?? "" }
-            .joined(separator: " ")
+    func keepHolds() async {
         do {
-            let _: Void = try await office.ask { .set(setting, to: text, $0) }
+            let _: Void = try await office.ask { .set(setting, to: upstream.holds.text, $0) }
         } catch {
             office.surroundings.log.warning("A wait was not kept for a restart.", because: error)
         }

@@ -10,12 +10,12 @@ final class Staff: Service {
     let resolver: Resolver
     let scheduler: SyncScheduler
     let repository: Repository
-    let course = Course()
+    let shift = Shift()
     private let office: Office
     private let link: ServerLink
     private let hub: HubListener
     private let services: ServiceGroup
-    private let former: Course?
+    private let former: Shift?
     /// For as long as they are there, what goes through their channels is shown.
     private let watches: [ChannelMetrics.Watch]
 
@@ -27,7 +27,7 @@ final class Staff: Service {
         _ switches: SwitchBoard,
         _ link: ServerLink,
         _ office: Office,
-        after former: Course?,
+        after former: Shift?,
         onLogOut heedLogOut: @escaping @Sendable () -> Void,
         copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
     ) {
@@ -97,7 +97,7 @@ final class Staff: Service {
     func run() async throws {
         await former?.ended()
         var failure: (any Error)?
-        await course.run {
+        await shift.run {
             do { try await serve() } catch { failure = error }
         }
         if let failure { throw failure }

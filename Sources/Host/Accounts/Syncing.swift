@@ -3,19 +3,20 @@ import Vault
 
 /// What is known of an account's syncs, whether its services run or rest.
 struct Syncing: Sendable {
-    var lastSync: Moment?
     var lastReport: SyncReport?
     var outlook = SyncScheduler.Outlook()
     /// When the next run begins of its own accord.
     var next: Moment?
     private var hold: Moment?
 
+    var lastSync: Moment? { outlook.lastSync }
+
     init() {}
 
     init(_ scheduler: SyncScheduler) {
-        let (standing, plan) = (scheduler.standing, scheduler.plan)
-        (lastSync, lastReport) = (standing.lastSync, standing.lastReport)
+        let plan = scheduler.plan
         outlook = scheduler.outlook
+        lastReport = scheduler.lastReport
         (next, hold) = (plan.next, plan.heldUntil)
     }
 

@@ -10,9 +10,7 @@ import Vault
 public struct HouseholdMetrics: Sendable {
     public typealias Tally = @Sendable () -> [PendingTally]?
 
-    private enum State: String, CaseIterable, Hashable, Sendable {
-        case ready, inFlight, backingOff, quarantined
-    }
+    private typealias State = PendingChange.State.Kind
 
     private let accounts: Labelled<AccountStanding.Status, Gauge>
     private let changes: Labelled<ChangeType, Labelled<State, Gauge>>
@@ -102,7 +100,7 @@ public struct HouseholdMetrics: Sendable {
     private func show(_ tally: [PendingTally]) {
         for type in ChangeType.allCases {
             for state in State.allCases {
-                let rows = tally.filter { $0.type == type && $0.state == state.rawValue }
+                let rows = tally.filter { $0.type == type && $0.state == state }
                 changes[type, state].set(rows.reduce(0) { $0 + $1.count })
             }
         }

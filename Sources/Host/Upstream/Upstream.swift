@@ -79,8 +79,8 @@ public final class Upstream: Sendable {
     public func networkChanged() { turnstile.networkChanged() }
 
     /// Until when the server asked to be left alone. Kept over a restart by whoever has a store.
-    public var standing: Standing {
-        get { Standing(turnstile.standing) }
+    public var holds: Holds {
+        get { Holds(turnstile.holds) }
         set { turnstile.restore(newValue.zones) }
     }
 
@@ -110,13 +110,27 @@ private struct ServerClock {
 }
 
 /// Until when an upstream asked to be left alone.
-public struct Standing: Hashable, Sendable {
+public struct Holds: Hashable, Sendable {
     public var api: Moment?
     public var identity: Moment?
 
     public init(api: Moment? = nil, identity: Moment? = nil) {
         self.api = api
         self.identity = identity
+    }
+
+    /// As a setting keeps it.
+    public init?(_ text: String) {
+        let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
+        guard ticks.count == 2 else { return nil }
+        self.init(
+            api: ticks[0].map(Moment.init(ticks:)),
+            identity: ticks[1].map(Moment.init(ticks:))
+        )
+    }
+
+    public var text: String {
+        [api, identity].map { $0.map { "\($0.ticks)" } ?? "" }.joined(separator: " ")
     }
 
     init(_ zones: [Zone: Moment]) {

@@ -93,7 +93,7 @@ extension StoreReader {
                 GROUP BY user_id, state
                 """
             ) { (row) throws(DatabaseError) in
-                (try row.text(0), try row.text(1), try row.int(2))
+                (try row.text(0), try PendingChange.State.Kind(row, 1), try row.int(2))
             }.forEach { queues[$0, default: PendingQueue()].counts[$1] = $2 }
             // One look for each account that has something, however much that is.
             try db.all(

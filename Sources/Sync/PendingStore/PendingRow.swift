@@ -124,7 +124,7 @@ extension PendingRow {
 
     private var quarantined: PendingRow {
         var row = self
-        (row.state, row.due) = ("quarantined", nil)
+        (row.state, row.due) = (PendingChange.State.quarantined.kind.rawValue, nil)
         return row
     }
 }
@@ -139,7 +139,7 @@ extension PendingRow {
             cipherID: cipherID,
             version: Int64(version),
             changeType: type,
-            state: PendingChange.State(word: state, due: due),
+            state: PendingChange.State(PendingChange.State.Kind(word: state), due: due),
             updated: Moment(ticks: Int64(updated)),
             snapshot: snapshot,
             baseCopy: baseCopy

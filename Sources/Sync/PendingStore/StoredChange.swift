@@ -29,10 +29,10 @@ public struct PendingSummary: Hashable, Sendable {
 
 /// What waits of one account.
 public struct PendingQueue: Hashable, Sendable {
-    public internal(set) var counts: [String: Int] = [:]
+    public internal(set) var counts: [PendingChange.State.Kind: Int] = [:]
     public internal(set) var oldest: Moment?
 
-    public init(counts: [String: Int] = [:], oldest: Moment? = nil) {
+    public init(counts: [PendingChange.State.Kind: Int] = [:], oldest: Moment? = nil) {
         self.counts = counts
         self.oldest = oldest
     }
@@ -41,7 +41,7 @@ public struct PendingQueue: Hashable, Sendable {
 /// How many changes of a kind are pending, and how large they are.
 public struct PendingTally: Hashable, Sendable {
     public let type: ChangeType
-    public let state: String
+    public let state: PendingChange.State.Kind
     public let count: Int
     public let bytes: Int
 }
@@ -50,7 +50,7 @@ extension PendingTally {
     /// Reads type, state, count and size.
     init(_ row: borrowing Row) throws(DatabaseError) {
         type = ChangeType.shown(for: try row.text(0))
-        state = try row.text(1)
+        state = try PendingChange.State.Kind(row, 1)
         count = try row.int(2)
         bytes = try row.int(3)
     }
@@ -82,7 +82,8 @@ extension PendingSummary {
         lane = Lane(userID: try row.text(2), cipherID: try row.text(3))
         version = Int64(try row.int(4))
         typeText = try row.text(5)
-        state = PendingChange.State(word: try row.text(6), due: try row.int(orNil: 7))
+        let kind = try PendingChange.State.Kind(row, 6)
+        state = PendingChange.State(kind, due: try row.int(orNil: 7))
         created = Moment(ticks: Int64(try row.int(8)))
         updated = Moment(ticks: Int64(try row.int(9)))
         passwordChanges = Int64(try row.int(12))
@@ -97,22 +98,12 @@ extension PendingSummary {
 }
 
 extension PendingChange.State {
-    /// A word that the table's CHECK lets through.
-    init(word: String, due: Int?) {
-        switch word {
-        case "inFlight": self = .inFlight
-        case "backingOff": self = .backingOff(until: Moment(ticks: Int64(due ?? 0)))
-        case "quarantined": self = .quarantined
-        default: self = .ready
-        }
-    }
-
-    public var word: String {
-        switch self {
-        case .ready: "ready"
-        case .inFlight: "inFlight"
-        case .backingOff: "backingOff"
-        case .quarantined: "quarantined"
+    init(_ kind: Kind, due: Int?) {
+        switch kind {
+        case .ready: self = .ready
+        case .inFlight: self = .inFlight
+        case .backingOff: self = .backingOff(until: Moment(ticks: Int64(due ?? 0)))
+        case .quarantined: self = .quarantined
         }
     }
 
@@ -124,4 +115,13 @@ extension PendingChange.State {
         case .inFlight, .quarantined: nil
         }
     }
+}
+
+extension PendingChange.State.Kind {
+    init(_ row: borrowing Row, _ column: Int) throws(DatabaseError) {
+        self.init(word: try row.text(column))
+    }
+
+    /// - Parameter word: One that the table's CHECK lets through.
+    init(word: String) { self = Self(rawValue: word) ?? .ready }
 }

@@ -11,10 +11,10 @@ extension Resolver {
     /// of it is resolved as a run would.
     func attempt(_ recorded: Recorded) async throws(StoreError) -> Attempted {
         let change = recorded.change
-        guard let desk = desk(.interactive) else {
+        guard let kit = kit(.interactive) else {
             return .hindered(.locked, version: change.version)
         }
-        var errand = Errand(change, desk, isQueued: recorded.before != nil, isAnswered: true)
+        var errand = Errand(change, kit, isQueued: recorded.before != nil, isAnswered: true)
         errand.announced = change.attempts.last
         do throws(Halt) {
             if recorded.before == nil, try !errand.isInTrash {

@@ -6,16 +6,16 @@ extension Resolver {
     /// Carries out a wish that is recorded nowhere, on the base copy's revision. Its caller hears of
     /// whatever goes wrong.
     func carryOut(_ wish: Edit.Wish, of lane: Lane) async throws(StoreError) -> Carried {
-        guard let desk = desk(.interactive) else { return .locked }
+        guard let kit = kit(.interactive) else { return .locked }
         let lane = try reader.resolve(lane)
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {
-            guard let held = try await desk.bringAbout(wish, of: lane.cipherID, over: copy) else {
-                try? await desk.ledger.insist { .base(.remove(lane, $0)) }
+            guard let held = try await kit.bringAbout(wish, of: lane.cipherID, over: copy) else {
+                try? await kit.ledger.insist { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
             if let base = BaseCipher(held, of: userID) {
-                try? await desk.ledger.insist { .base(.put(base, $0)) }
+                try? await kit.ledger.insist { .base(.put(base, $0)) }
             }
             return .done(cipherID: held.id)
         } catch {
@@ -24,7 +24,7 @@ extension Resolver {
     }
 }
 
-extension Desk {
+extension Kit {
     /// - Returns: What upstream holds now; nil if that is nothing.
     fileprivate func bringAbout(
         _ wish: Edit.Wish,

@@ -4,7 +4,7 @@ internal import System
 
 /// One change on its way upstream. Whoever has it has the lane of its cipher.
 struct Errand {
-    let desk: Desk
+    let kit: Kit
     /// By this id its cipher was known when the lane was entered.
     let heldID: String
     var change: PendingChange
@@ -41,15 +41,15 @@ struct Errand {
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
 
-    init(_ change: PendingChange, _ desk: Desk, isQueued: Bool, isAnswered: Bool = false) {
+    init(_ change: PendingChange, _ kit: Kit, isQueued: Bool, isAnswered: Bool = false) {
         self.change = change
         heldID = change.cipherID
-        self.desk = desk
+        self.kit = kit
         self.isQueued = isQueued
         self.isAnswered = isAnswered
     }
 
-    var lane: Lane { desk.lane(change.cipherID) }
+    var lane: Lane { kit.lane(change.cipherID) }
 
     enum Turn {
         /// Nothing is pending any more; the cipher is known by this id, if it is still there.
@@ -73,7 +73,7 @@ struct Errand {
                 try reload()
             }
         }
-        throw .wait(until: desk.now.advanced(bySeconds: 5))
+        throw .wait(until: kit.now.advanced(bySeconds: 5))
     }
 
     private static let turns = 16
@@ -97,7 +97,7 @@ struct Errand {
         of change: PendingChange,
         upstream copy: Cipher?
     ) throws(Halt) -> Situation {
-        var situation = Situation(of: change, upstream: copy, keys: desk.keys, by: desk.clocks)
+        var situation = Situation(of: change, upstream: copy, keys: kit.keys, by: kit.clocks)
         // That upstream's stamp is the later one by now may be our own doing.
         if let copy, try hasKept(copy) { situation.later = .local }
         return situation
@@ -106,7 +106,7 @@ struct Errand {
     func check() throws(Halt) {
         guard change.foreignType == nil else { throw .unfit(.foreign) }
         guard let snapshot = change.intent.snapshot else { return }
-        let isPresent = snapshot.keyFingerprint == Snapshot.fingerprint(of: desk.keys.user)
+        let isPresent = snapshot.keyFingerprint == Snapshot.fingerprint(of: kit.keys.user)
         guard isPresent || mutated(.sendsOldKeys) else {
             throw .unfit(.keyChanged)
         }
@@ -116,7 +116,7 @@ struct Errand {
     private mutating func reload() throws(Halt) {
         let stored: StoredChange?
         do throws(StoreError) {
-            stored = try desk.reader.change(change.id)
+            stored = try kit.reader.change(change.id)
         } catch {
             throw .store(error)
         }
@@ -158,7 +158,7 @@ struct Errand {
             shelf.find(snapshot, madeOf: base, fingerprints: sent)
                 ?? snapshot.flatMap { snapshot in
                     guard snapshot.key == nil else { return nil }
-                    return shelf.find(snapshot, since: change.created, openedWith: desk.keys)
+                    return shelf.find(snapshot, since: change.created, openedWith: kit.keys)
                 }
         }
     }
@@ -173,7 +173,7 @@ struct Errand {
         if let found = look(list.listed) { return found }
         if let id = look(list.missed)?.id {
             do throws(Setback) {
-                return try await desk.upstream.cipher(id, desk.urgency)
+                return try await kit.upstream.cipher(id, kit.urgency)
             } catch {
                 guard case .missing = error.reason else { throw .setback(error) }
             }
@@ -190,7 +190,7 @@ struct Errand {
         guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
         else { return }
         let earliest = last.moment.advanced(bySeconds: Self.patience)
-        guard !earliest.hasCome(at: moment ?? desk.now), !mutated(.earlyCreate) else { return }
+        guard !earliest.hasCome(at: moment ?? kit.now), !mutated(.earlyCreate) else { return }
         throw .wait(until: earliest)
     }
 
@@ -202,7 +202,7 @@ struct Errand {
     /// What was found may have been edited by somebody else already. If all that is pending was in
     /// what landed, theirs is the newer and stands; else both have moved away from what was sent.
     mutating func adopt(_ found: Cipher) async throws(Halt) -> Turn {
-        guard let listed = BaseCipher(found, of: desk.userID) else { throw .doubt(.unconfirmed) }
+        guard let listed = BaseCipher(found, of: kit.userID) else { throw .doubt(.unconfirmed) }
         let base = try await enter(listed, isListed: true)
         let found = base == listed ? found : try Self.cipher(base.json)
         isAdopted = true
@@ -249,7 +249,7 @@ struct Errand {
 
     func isPending(_ lane: Lane) throws(Halt) -> Bool {
         do throws(StoreError) {
-            return try desk.reader.layers(of: lane).pending.map { $0.summary.id != change.id }
+            return try kit.reader.layers(of: lane).pending.map { $0.summary.id != change.id }
                 ?? false
         } catch {
             throw .store(error)
@@ -265,7 +265,7 @@ struct Errand {
         _ answered: BaseCipher,
         isListed: Bool = false
     ) async throws(Halt) -> BaseCipher {
-        let wasHeld = await desk.lanes.join(answered.lane.cipherID, to: heldID)
+        let wasHeld = await kit.lanes.join(answered.lane.cipherID, to: heldID)
         guard let left = try known(answered.lane), left != answered,
             wasHeld || isOutdated(answered, beside: left)
         else { return answered }
@@ -282,8 +282,8 @@ struct Errand {
         _ answered: BaseCipher,
         beside left: BaseCipher
     ) async -> BaseCipher {
-        let shown = try? await desk.upstream.cipher(answered.lane.cipherID, desk.urgency)
-        return shown.flatMap { BaseCipher($0, of: desk.userID) } ?? left
+        let shown = try? await kit.upstream.cipher(answered.lane.cipherID, kit.urgency)
+        return shown.flatMap { BaseCipher($0, of: kit.userID) } ?? left
     }
 
     /// Of what it answers to a request upstream knows best, whatever its clock says, unless a list has come
@@ -322,7 +322,7 @@ struct Errand {
         let settlement = Settlement(
             upstream: .holds(base),
             receipts: end(.sent),
-            keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
+            keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
             ground: ground
         )
         let (lane, id) = (lane, change.id)
@@ -346,13 +346,13 @@ struct Errand {
     /// - Returns: Nil if it is certainly gone.
     private mutating func read() async throws(Halt) -> Cipher? {
         if !distrustsList, change.intent.trash != .trashed, change.intent != .hardDelete,
-            let list = desk.listing.content, list.isBelieved,
+            let list = kit.listing.content, list.isBelieved,
             let listed = list.listed.ciphers[change.cipherID]
         {
             return try Self.cipher(listed.json)
         }
         do throws(Setback) {
-            return try await desk.upstream.cipher(change.cipherID, desk.urgency)
+            return try await kit.upstream.cipher(change.cipherID, kit.urgency)
         } catch {
             guard case .missing = error.reason else { throw .setback(error) }
         }
@@ -376,7 +376,7 @@ struct Errand {
 
     func list() async throws(Halt) -> Listing.Content {
         do throws(Setback) {
-            return try await desk.list()
+            return try await kit.list()
         } catch {
             throw .unlisted(error)
         }

@@ -59,7 +59,7 @@ extension Errand {
     }
 
     private mutating func giveWay(to setback: Setback) async throws(StoreError) -> Failure {
-        desk.stumbles.add(change.id)
+        kit.stumbles.add(change.id)
         try await release(setback)
         return .ofTheRun(setback)
     }
@@ -70,20 +70,20 @@ extension Errand {
         guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)),
             change.lastFailure != nil, !mutated(.poisonStops), mayWaitAlone()
         else { return false }
-        return await desk.isAnswered()
+        return await kit.isAnswered()
     }
 
     /// By itself, while the run goes on. That counts for nothing: it may be that upstream answers, and takes
     /// nothing from anybody.
     private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
         let delay = Backoff.delay(
-            after: desk.stumbles.countWait(of: change.id),
-            chance: desk.surroundings.chance.fraction()
+            after: kit.stumbles.countWait(of: change.id),
+            chance: kit.surroundings.chance.fraction()
         )
         let pause = max(delay, setback.mayHaveLanded ? .seconds(Self.patience) : .zero)
         log("A pending change alone could not be brought upstream.", FailureNote(setback))
-        desk.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
-        let until = desk.now + pause
+        kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
+        let until = kit.now + pause
         try await put {
             $0.state = .backingOff(until: until)
             $0.noteHindrance(FailureNote(setback))
@@ -94,7 +94,7 @@ extension Errand {
     mutating func release(_ setback: Setback) async throws(StoreError) {
         let state: PendingChange.State =
             setback.mayHaveLanded
-            ? .backingOff(until: desk.now.advanced(bySeconds: Self.patience)) : .ready
+            ? .backingOff(until: kit.now.advanced(bySeconds: Self.patience)) : .ready
         try await put {
             $0.state = state
             $0.noteHindrance(FailureNote(setback))
@@ -106,7 +106,7 @@ extension Errand {
         _ cause: SyncMetrics.RetryCause,
         because note: FailureNote? = nil
     ) async throws(StoreError) {
-        desk.surroundings.metrics.scheduledRetry(cause, in: max(moment - desk.now, .zero))
+        kit.surroundings.metrics.scheduledRetry(cause, in: max(moment - kit.now, .zero))
         try await put { change in
             change.state = .backingOff(until: moment)
             if let note { change.lastFailure = note }
@@ -118,14 +118,14 @@ extension Errand {
     private mutating func thinkTwice() async throws(StoreError) {
         var note = FailureNote.behind
         let last = change.lastFailure
-        let since = last?.kind == note.kind ? last?.since ?? desk.now : desk.now
+        let since = last?.kind == note.kind ? last?.since ?? kit.now : kit.now
         note.since = since
-        let seconds = (desk.now.ticks - since.ticks) / Moment.ticksPerSecond
+        let seconds = (kit.now.ticks - since.ticks) / Moment.ticksPerSecond
         let pause = min(max(seconds / 2, Belief.secondThought / 2 + 1), Self.longestPause)
         // What upstream refuses twice is set aside, whatever comes in between.
         let isRefused = last?.isRefusal == true
         try await postpone(
-            until: desk.now.advanced(bySeconds: pause),
+            until: kit.now.advanced(bySeconds: pause),
             .other,
             because: isRefused ? nil : note
         )
@@ -141,16 +141,16 @@ extension Errand {
         let failures = change.failures + 1
         var note = note
         let last = change.lastFailure.flatMap { $0.kind == FailureNote.behind.kind ? nil : $0 }
-        let since = last?.since ?? desk.now
+        let since = last?.since ?? kit.now
         note.since = since
-        let lasts = desk.now >= since.advanced(bySeconds: Self.longestFailure)
+        let lasts = kit.now >= since.advanced(bySeconds: Self.longestFailure)
         if failures >= Self.failuresBorne, lasts { return try await quarantine(note) }
         let delay = Backoff.delay(
             after: failures,
-            chance: desk.surroundings.chance.fraction()
+            chance: kit.surroundings.chance.fraction()
         )
-        let until = desk.now + delay
-        desk.surroundings.metrics.scheduledRetry(cause, in: delay)
+        let until = kit.now + delay
+        kit.surroundings.metrics.scheduledRetry(cause, in: delay)
         log("A pending change could not be brought upstream.", note)
         try await put { [note] change in
             change.failures = failures
@@ -184,7 +184,7 @@ extension Errand {
     private static let longestFailure: Int64 = 24 * 3_600
 
     private func log(_ message: StaticString, _ note: FailureNote) {
-        desk.surroundings.log.error(
+        kit.surroundings.log.error(
             message,
             [
                 "cipher": change.cipherID, "type": change.type.rawValue, "kind": note.kind,
@@ -198,7 +198,7 @@ extension Errand {
     ) async throws(StoreError) {
         do throws(Halt) {
             try await update(body)
-            desk.surroundings.announce(.pending(lane, changeID: change.id))
+            kit.surroundings.announce(.pending(lane, changeID: change.id))
         } catch {
             if case .store(let error) = error { throw error }
         }

@@ -20,7 +20,7 @@ extension Errand {
     /// What is known here from now on is edited knowingly: whoever's edit is refused after all edits
     /// this next, and needs no second backup copy of it.
     private func learn(_ copy: Cipher) async throws(Halt) {
-        guard let base = BaseCipher(copy, of: desk.userID), let known = try known(base.lane),
+        guard let base = BaseCipher(copy, of: kit.userID), let known = try known(base.lane),
             known != base, !mutated(.unlearns)
         else { return }
         // Two versions may have the same stamp, or one that was cut off. What upstream shows came after what
@@ -51,7 +51,7 @@ extension Errand {
         at moment: Moment,
         _ reason: SyncMetrics.BackupReason
     ) async throws(Halt) {
-        let metrics = desk.surroundings.metrics
+        let metrics = kit.surroundings.metrics
         let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
         // One that is found is noted at once.
@@ -62,7 +62,7 @@ extension Errand {
             return
         }
         if mutated(.dropsOldestCopy), let oldest = change.backup?.cipherID {
-            try? await desk.upstream.delete(oldest, desk.urgency)
+            try? await kit.upstream.delete(oldest, kit.urgency)
         }
         let note =
             isOther
@@ -74,7 +74,7 @@ extension Errand {
         }
         do throws(Halt) {
             let answer = try await post(note)
-            guard let base = BaseCipher(answer, of: desk.userID) else {
+            guard let base = BaseCipher(answer, of: kit.userID) else {
                 let reason = Setback.Reason.malformed("no id or revision")
                 throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
             }
@@ -91,8 +91,8 @@ extension Errand {
     /// another place since.
     private func sourceKept(of cipher: Cipher) throws(Halt) -> Revision? {
         guard let note = change.backup else { return nil }
-        let kept = Item(try Self.cipher(note.json), keys: desk.keys)
-        let isSame = kept.isBackup(of: Item(cipher, keys: desk.keys), at: note.source.moment)
+        let kept = Item(try Self.cipher(note.json), keys: kit.keys)
+        let isSame = kept.isBackup(of: Item(cipher, keys: kit.keys), at: note.source.moment)
         return isSame ? note.source : nil
     }
 
@@ -123,8 +123,8 @@ extension Errand {
     /// Whether what was kept with this very stamp is something else: stamps may have few digits.
     private func isKeptOther(than cipher: Cipher, _ source: Revision) throws(Halt) -> Bool {
         guard let note = change.backup, note.source == source else { return false }
-        let kept = Item(try Self.cipher(note.json), keys: desk.keys)
-        let item = Item(cipher, keys: desk.keys)
+        let kept = Item(try Self.cipher(note.json), keys: kit.keys)
+        let item = Item(cipher, keys: kit.keys)
         // What cannot be opened cannot be told apart.
         guard kept.flaws.isEmpty, item.flaws.isEmpty else { return false }
         return !kept.isBackup(of: item, at: source.moment)
@@ -145,11 +145,11 @@ extension Errand {
         guard let fileSource, !fileSource.attachmentIDs.isEmpty else { return }
         let files = fileSource.attachmentIDs.map {
             BackupFile(
-                userID: desk.userID,
+                userID: kit.userID,
                 backupID: backupID,
                 attachmentID: $0,
                 sourceID: fileSource.id ?? change.cipherID,
-                due: desk.now
+                due: kit.now
             )
         }
         try await write { ledger throws(StoreError) in
@@ -161,8 +161,8 @@ extension Errand {
         do throws(Flaw) {
             return try cipher.backup(
                 at: moment,
-                keys: desk.keys,
-                entropy: desk.surroundings.entropy
+                keys: kit.keys,
+                entropy: kit.surroundings.entropy
             )
         } catch {
             throw .unfit(.undecryptable(error))
@@ -184,7 +184,7 @@ extension Errand {
         let list = try await list()
         let found = try await find(.backup, in: list) { shelf in
             shelf.find(cipher, fingerprints: [])
-                ?? shelf.find(cipher, since: sent.moment, openedWith: desk.keys)
+                ?? shelf.find(cipher, since: sent.moment, openedWith: kit.keys)
         }
         guard let id = found?.id else { return nil }
         try await keepNote(id)
@@ -205,7 +205,7 @@ extension Errand {
         let list = try await list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
         let copies = [list.listed, list.missed].flatMap {
-            $0.backups(of: cipher, besides: own, openedWith: desk.keys)
+            $0.backups(of: cipher, besides: own, openedWith: kit.keys)
         }
         for id in copies where try await stands(id, as: cipher) { return id }
         if copies.isEmpty { try list.confirmAbsence() }
@@ -215,11 +215,11 @@ extension Errand {
 
     /// Whether upstream has that copy now, and nobody here is about to change it.
     private func stands(_ id: String, as source: Cipher) async throws(Halt) -> Bool {
-        guard try !isPending(desk.lane(id)) else { return false }
+        guard try !isPending(kit.lane(id)) else { return false }
         do throws(Setback) {
-            let copy = try await desk.upstream.cipher(id, desk.urgency)
+            let copy = try await kit.upstream.cipher(id, kit.urgency)
             return !copy.isInTrash && copy.organizationID == nil
-                && Item(copy, keys: desk.keys).isBackup(of: Item(source, keys: desk.keys))
+                && Item(copy, keys: kit.keys).isBackup(of: Item(source, keys: kit.keys))
         } catch {
             guard case .missing = error.reason else { throw .setback(error) }
             return false
@@ -227,7 +227,7 @@ extension Errand {
     }
 
     private func mayHaveBackup() throws(Halt) -> Bool {
-        do throws(StoreError) { return try desk.reader.mayHaveBackup(lane) } catch {
+        do throws(StoreError) { return try kit.reader.mayHaveBackup(lane) } catch {
             throw .store(error)
         }
     }
@@ -236,8 +236,8 @@ extension Errand {
         let cipher = try Self.cipher(note.json)
         try await self.note(.backup, cipher) { $0.backup = note }
         do throws(Setback) {
-            let request = cipher.request(desk.sending(over: nil))
-            let answer = try await desk.upstream.create(request, desk.urgency)
+            let request = cipher.request(kit.sending(over: nil))
+            let answer = try await kit.upstream.create(request, kit.urgency)
             conclusion = .accepted
             return answer
         } catch {

@@ -59,12 +59,12 @@ extension Errand {
         // It has the item's own key still, as what is made anew here would.
         let twin =
             wanted.key == nil
-            ? list.listed.find(wanted, since: change.created, openedWith: desk.keys)
+            ? list.listed.find(wanted, since: change.created, openedWith: kit.keys)
             : list.listed.find(wanted, fingerprints: [])
         guard list.isBelieved, let twin, !twin.isInTrash, twin.organizationID == nil,
             twin.folderID == wanted.folderID, twin.isFavorite == wanted.isFavorite,
             (twin.archivedDate == nil) == (wanted.archivedDate == nil), isSame(twin, as: wanted),
-            let base = BaseCipher(twin, of: desk.userID)
+            let base = BaseCipher(twin, of: kit.userID)
         else { return nil }
         return try isPending(base.lane) ? nil : base
     }
@@ -117,7 +117,7 @@ extension Errand {
             state = ItemState(copy, isCertain: true)
             if deed == .content { holdsContent = true }
         }
-        guard let base = BaseCipher(copy, of: desk.userID) else {
+        guard let base = BaseCipher(copy, of: kit.userID) else {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
@@ -136,15 +136,15 @@ extension Errand {
     /// of it meanwhile stands if it is younger than what was put together from the copy before: it may
     /// have been asked for before the content went out.
     private func latest(_ trashed: Cipher) throws(Halt) -> Cipher {
-        guard let put = BaseCipher(trashed, of: desk.userID), let now = try known(put.lane),
+        guard let put = BaseCipher(trashed, of: kit.userID), let now = try known(put.lane),
             isOutdated(put, beside: now), let listed = try? Cipher(now.json)
         else { return trashed }
-        return listed.isInTrash ? listed : listed.trashed(at: desk.now)
+        return listed.isInTrash ? listed : listed.trashed(at: kit.now)
     }
 
     /// What base says.
     func known(_ lane: Lane) throws(Halt) -> BaseCipher? {
-        do throws(StoreError) { return try desk.reader.base(lane) } catch { throw .store(error) }
+        do throws(StoreError) { return try kit.reader.base(lane) } catch { throw .store(error) }
     }
 
     /// Whether the content is what was sent, or, where none was, what the wish was made on.
@@ -156,7 +156,7 @@ extension Errand {
 
     private func isSame(_ copy: Cipher, as other: Cipher) -> Bool {
         copy.fingerprint == other.fingerprint
-            || Item(copy, keys: desk.keys).isSameContent(as: Item(other, keys: desk.keys))
+            || Item(copy, keys: kit.keys).isSameContent(as: Item(other, keys: kit.keys))
     }
 
     private mutating func carryOut(
@@ -166,7 +166,7 @@ extension Errand {
     ) async throws(Halt) -> Cipher? {
         do throws(Setback) {
             let known = mutated(.staleRevision) ? change.baseCopy.flatMap { try? Cipher($0) } : nil
-            let answer = try await desk.carryOut(
+            let answer = try await kit.carryOut(
                 deed,
                 on: change.cipherID,
                 over: known ?? copy,
@@ -210,8 +210,8 @@ extension Errand {
             do throws(Flaw) {
                 content = try content.resealed(
                     like: copy,
-                    keys: desk.keys,
-                    entropy: desk.surroundings.entropy
+                    keys: kit.keys,
+                    entropy: kit.surroundings.entropy
                 )
             } catch {
                 throw .unfit(.undecryptable(error))
@@ -226,7 +226,7 @@ extension Errand {
 
     /// What is sent from now on; the same bytes at every attempt.
     private mutating func freeze(_ content: Cipher) async throws(Halt) {
-        let snapshot = Snapshot(content, keys: desk.keys)
+        let snapshot = Snapshot(content, keys: kit.keys)
         try await update { $0.intent = $0.intent.replacing(snapshot) }
     }
 
@@ -237,7 +237,7 @@ extension Errand {
         }
         let content = try Self.cipher(snapshot.json)
         let answer = try await post(content)
-        guard let base = BaseCipher(answer, of: desk.userID) else {
+        guard let base = BaseCipher(answer, of: kit.userID) else {
             let reason = Setback.Reason.malformed("no id or revision")
             throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
         }
@@ -264,8 +264,8 @@ extension Errand {
     private mutating func post(_ content: Cipher) async throws(Halt) -> Cipher {
         try await note(.create, content)
         do throws(Setback) {
-            let request = content.request(desk.sending(over: nil))
-            let answer = try await desk.upstream.create(request, desk.urgency)
+            let request = content.request(kit.sending(over: nil))
+            let answer = try await kit.upstream.create(request, kit.urgency)
             conclusion = .accepted
             return answer
         } catch {
@@ -299,7 +299,7 @@ extension Errand {
         _ status: Receipt.Status
     ) async throws(Halt) -> Turn {
         fresh = copy
-        if let base = BaseCipher(copy, of: desk.userID), try await enter(base) == base {
+        if let base = BaseCipher(copy, of: kit.userID), try await enter(base) == base {
             try await putBase(base)
         }
         return try await settle(.untouched, outcome, status)

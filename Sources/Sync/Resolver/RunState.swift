@@ -1,7 +1,7 @@
 internal import System
 internal import Vault
 
-/// What the lanes of one run know of each other.
+/// What the workers of one run know of each other.
 final class RunState: Sendable {
     /// A failure that turns out to be everybody's if others meet it too.
     struct Suspicion: Sendable {

@@ -11,11 +11,11 @@ extension Resolver {
     func carryOut(_ run: Run) async throws(StoreError) -> RunReport {
         surroundings.runs.join()
         defer { surroundings.runs.leave() }
-        guard let desk = desk(run.urgency) else { return RunReport() }
+        guard let kit = kit(run.urgency) else { return RunReport() }
         let due = try candidates(run.reach)
         if due.count(where: \.isCompared) > Self.readOneByOne {
             do throws(Setback) {
-                _ = try await desk.list()
+                _ = try await kit.list()
             } catch {
                 return stopped(by: error)
             }
@@ -23,7 +23,7 @@ extension Resolver {
         let timekeeper = surroundings.timekeeper
         let end = run.limit.map { timekeeper.elapsed + $0 }
         let state = RunState(due) { end.map { timekeeper.elapsed >= $0 } ?? false }
-        try await workOff(state, desk, run.reach)
+        try await workOff(state, kit, run.reach)
         for suspicion in state.acquitted() { try await acquit(suspicion) }
         let report = state.report
         if let stop = report.stop {
@@ -57,8 +57,8 @@ extension Resolver {
         case narrow
         case wide
 
-        func lanes(among runs: RunTurns) -> Int {
-            self == .narrow ? RunTurns.fewestLanes : runs.lanes
+        func workers(among runs: RunTurns) -> Int {
+            self == .narrow ? RunTurns.fewestWorkers : runs.workers
         }
 
         /// With so many settled, it is over.
@@ -66,11 +66,11 @@ extension Resolver {
     }
 
     /// Nil while the vault is locked.
-    func desk(_ urgency: Urgency) -> Desk? {
+    func kit(_ urgency: Urgency) -> Kit? {
         // Before the keys, so that these are never older than what it is sent with.
         let upstream = upstream.ofThisSession
         guard let keys = keys.keys else { return nil }
-        return Desk(
+        return Kit(
             userID: userID,
             ledger: Ledger(store: store, timekeeper: surroundings.timekeeper),
             reader: reader,
@@ -102,30 +102,30 @@ extension Resolver {
 
     private func workOff(
         _ state: RunState,
-        _ desk: Desk,
+        _ kit: Kit,
         _ reach: Run.Reach
     ) async throws(StoreError) {
         let runs = surroundings.runs
         for breadth in Breadth.allCases where state.hasMore {
-            let failure = await withTaskGroup(of: StoreError?.self) { lanes in
-                for _ in 0..<breadth.lanes(among: runs) {
-                    lanes.addTask { await self.workLane(state, desk, reach, breadth) }
+            let failure = await withTaskGroup(of: StoreError?.self) { workers in
+                for _ in 0..<breadth.workers(among: runs) {
+                    workers.addTask { await self.work(state, kit, reach, breadth) }
                 }
-                return await lanes.reduce(nil) { $0 ?? $1 }
+                return await workers.reduce(nil) { $0 ?? $1 }
             }
             if let failure { throw failure }
         }
     }
 
-    private func workLane(
+    private func work(
         _ state: RunState,
-        _ desk: Desk,
+        _ kit: Kit,
         _ reach: Run.Reach,
         _ breadth: Breadth
     ) async -> StoreError? {
         while let next = state.next(unlessSettled: breadth.enough) {
             do throws(StoreError) {
-                try await bring(next.id, in: next.cipherID, state, desk, reach)
+                try await bring(next.id, in: next.cipherID, state, kit, reach)
             } catch {
                 return error
             }
@@ -138,7 +138,7 @@ extension Resolver {
         _ id: String,
         in cipherID: String,
         _ state: RunState,
-        _ desk: Desk,
+        _ kit: Kit,
         _ reach: Run.Reach
     ) async throws(StoreError) {
         var cipherID = cipherID
@@ -148,7 +148,7 @@ extension Resolver {
                 else { return nil }
                 let present = stored.summary.lane.cipherID
                 guard present == cipherID else { return present }
-                try await bring(stored, state, desk)
+                try await bring(stored, state, kit)
                 return nil
             }
             guard let other else { return }
@@ -159,13 +159,13 @@ extension Resolver {
     private func bring(
         _ stored: StoredChange,
         _ state: RunState,
-        _ desk: Desk
+        _ kit: Kit
     ) async throws(StoreError) {
         guard let change = stored.change else {
             state.tried()
-            return try await setAside(stored, desk)
+            return try await setAside(stored, kit)
         }
-        var errand = Errand(change, desk, isQueued: true)
+        var errand = Errand(change, kit, isQueued: true)
         do throws(Halt) {
             _ = try await errand.bring()
             state.settled()
@@ -207,13 +207,13 @@ extension Resolver {
     }
 
     /// A record that cannot be read keeps its bytes.
-    private func setAside(_ stored: StoredChange, _ desk: Desk) async throws(StoreError) {
+    private func setAside(_ stored: StoredChange, _ kit: Kit) async throws(StoreError) {
         let summary = stored.summary
         surroundings.log.error(
             "A pending change cannot be read and was set aside.",
             ["cipher": summary.lane.cipherID, "type": summary.typeText]
         )
-        _ = try await desk.ledger.ask {
+        _ = try await kit.ledger.ask {
             .change(.quarantineUnreadable(summary.id, expecting: summary.version, $0))
         }
         surroundings.announce(.pending(summary.lane, changeID: summary.id))

@@ -9,7 +9,7 @@ extension Errand {
         _ content: Cipher?,
         _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
     ) async throws(Halt) {
-        let attempt = Attempt(kind, at: desk.now, fingerprint: content?.fingerprint ?? [])
+        let attempt = Attempt(kind, at: kit.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
         if announced?.isSame(as: attempt) == true {
             guard try mayStillBeSent(attempt) else { throw .overtaken }
@@ -32,7 +32,7 @@ extension Errand {
     /// sent after that, but nothing comes after a deletion.
     private func mayStillBeSent(_ attempt: Attempt) throws(Halt) -> Bool {
         do throws(StoreError) {
-            guard let stored = try desk.reader.change(change.id) else { return false }
+            guard let stored = try kit.reader.change(change.id) else { return false }
             let isOnlyTheBeginning = !isQueued && attempt.kind != .hardDelete
             return isOnlyTheBeginning || stored.summary.version == change.version
         } catch {
@@ -76,7 +76,7 @@ extension Errand {
         _ body: (Ledger) async throws(StoreError) -> Value
     ) async throws(Halt) -> Value {
         do throws(StoreError) {
-            return try await body(desk.ledger)
+            return try await body(kit.ledger)
         } catch {
             throw .store(error)
         }
@@ -85,7 +85,7 @@ extension Errand {
     func end(_ status: Receipt.Status, cipherID: String? = nil) -> ReceiptEnd {
         ReceiptEnd(
             status,
-            at: desk.now,
+            at: kit.now,
             resultCipherID: cipherID,
             backupCipherID: backupID
         )
@@ -106,7 +106,7 @@ extension Errand {
         }
         let note = ResolutionNote(
             outcome,
-            at: desk.now,
+            at: kit.now,
             winner: conflict?.winner,
             backupCipherID: backupID
         )
@@ -117,7 +117,7 @@ extension Errand {
             receipts: end(status, cipherID: cipherID),
             supersedesEarlier: status == .sent && isPlainlySaved,
             resolution: isQueued ? note : nil,
-            keyFingerprint: Snapshot.fingerprint(of: desk.keys.user),
+            keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
             strays: strays(keeping: status == .sent ? cipherID : nil),
             isSeen: isSeen,
             ground: ground
@@ -148,10 +148,10 @@ extension Errand {
     /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
     /// wait for a person.
     func occupied(by state: PendingChange.State) -> Halt {
-        let soon = desk.now.advanced(bySeconds: Self.patience)
+        let soon = kit.now.advanced(bySeconds: Self.patience)
         switch state {
         case .quarantined: return .unfit(.occupied)
-        case .backingOff(let moment) where !moment.hasCome(at: desk.now):
+        case .backingOff(let moment) where !moment.hasCome(at: kit.now):
             return .wait(until: max(soon, moment))
         case .backingOff, .ready, .inFlight: return .wait(until: soon)
         }
@@ -175,8 +175,8 @@ extension Errand {
     }
 
     private func tell(_ note: ResolutionNote, _ cipherID: String) {
-        let surroundings = desk.surroundings
-        let lane = desk.lane(cipherID)
+        let surroundings = kit.surroundings
+        let lane = kit.lane(cipherID)
         if let conflict {
             surroundings.metrics.decided(
                 SyncMetrics.ConflictKind(conflict.kind),

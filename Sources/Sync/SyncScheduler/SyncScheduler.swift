@@ -9,12 +9,8 @@ public import Vault
 public final class SyncScheduler: Service {
     public var address: Address<Message> { mailbox.address }
 
-    /// How syncing stands; asking costs nothing, and it outlives the process.
-    public var standing: Standing {
-        state.withLock {
-            Standing(lastSync: $0.memory.lastSync, lastReport: $0.memory.lastReport)
-        }
-    }
+    /// What came of the last run; asking costs nothing, and it outlives the process.
+    public var lastReport: SyncReport? { state.withLock { $0.memory.lastReport } }
 
     /// What comes next; asking costs nothing.
     public var plan: Plan { plan(at: surroundings.timekeeper.elapsed) }
@@ -172,18 +168,6 @@ extension SyncScheduler {
         case upstreamChanged
         /// The disk has not kept what upstream said, so all of it is fetched.
         case baseDamaged
-    }
-
-    /// How syncing stands, for whoever wants to show it.
-    public struct Standing: Hashable, Sendable {
-        /// When all that is held here was upstream's latest word last: taken over, or found unchanged.
-        public var lastSync: Moment?
-        public var lastReport: SyncReport?
-
-        public init(lastSync: Moment? = nil, lastReport: SyncReport? = nil) {
-            self.lastSync = lastSync
-            self.lastReport = lastReport
-        }
     }
 
     /// What is known of an account's syncs at any later moment, without asking again.

@@ -9,6 +9,19 @@ public struct PendingChange: Hashable, Sendable {
         case backingOff(until: Moment)
         /// Kept and shown, in nobody's way, until a person decides.
         case quarantined
+
+        public enum Kind: String, CaseIterable, Hashable, Sendable {
+            case ready, inFlight, backingOff, quarantined
+        }
+
+        public var kind: Kind {
+            switch self {
+            case .ready: .ready
+            case .inFlight: .inFlight
+            case .backingOff: .backingOff
+            case .quarantined: .quarantined
+            }
+        }
     }
 
     public let id: String

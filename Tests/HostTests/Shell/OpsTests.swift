@@ -219,8 +219,8 @@ struct OpsTests {
             ]),
             tally: {
                 [
-                    PendingTally(type: .update, state: "quarantined", count: 3, bytes: 10),
-                    PendingTally(type: .other, state: "ready", count: 4, bytes: 7),
+                    PendingTally(type: .update, state: .quarantined, count: 3, bytes: 10),
+                    PendingTally(type: .other, state: .ready, count: 4, bytes: 7),
                 ]
             }
         )

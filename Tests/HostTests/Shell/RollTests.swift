@@ -87,7 +87,8 @@ struct RollTests {
     }
 
     @Test func `what can be delivered is what open vaults have for servers that answer`() {
-        func queue(_ counts: [String: Int], since seconds: Int64) -> PendingQueue {
+        func queue(_ counts: [PendingChange.State.Kind: Int], since seconds: Int64) -> PendingQueue
+        {
             PendingQueue(counts: counts, oldest: moment(seconds))
         }
         let entries = [
@@ -98,10 +99,10 @@ struct RollTests {
         let all = summary(
             entries,
             queues: [
-                "open": queue(["ready": 2, "backingOff": 1, "quarantined": 4], since: 40),
-                "locked": queue(["ready": 5], since: 10), "away": queue(["ready": 7], since: 20),
-                "aside": queue(["quarantined": 9], since: 30),
-                "gone": queue(["ready": 1], since: 1),
+                "open": queue([.ready: 2, .backingOff: 1, .quarantined: 4], since: 40),
+                "locked": queue([.ready: 5], since: 10), "away": queue([.ready: 7], since: 20),
+                "aside": queue([.quarantined: 9], since: 30),
+                "gone": queue([.ready: 1], since: 1),
             ]
         )
         #expect(all.deliverable == 3)
@@ -113,13 +114,13 @@ struct RollTests {
     @Test func `what waits because a server wants to be left alone has a time of its own`() {
         roll.note("a")
         let road = Roll.Road(heldUntil: moment(1_008))
-        func all(_ counts: [String: Int]) -> HouseholdSummary {
+        func all(_ counts: [PendingChange.State.Kind: Int]) -> HouseholdSummary {
             let queue = PendingQueue(counts: counts, oldest: moment(1))
             return summary(["a": entry()], queues: ["a": queue], servers: [0: road])
         }
-        #expect(all(["ready": 1]).nextRetry == moment(1_008))
-        #expect(all(["ready": 1]).longestBackoff == .seconds(8))
-        #expect(all(["quarantined": 1]).nextRetry == nil)
+        #expect(all([.ready: 1]).nextRetry == moment(1_008))
+        #expect(all([.ready: 1]).longestBackoff == .seconds(8))
+        #expect(all([.quarantined: 1]).nextRetry == nil)
         #expect(all([:]).longestBackoff == .zero)
     }
 }

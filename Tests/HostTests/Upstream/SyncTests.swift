@@ -127,8 +127,8 @@ import Vault
         let now = Moment(VirtualTimekeeper().now)
         for (seconds, wait) in [(60, 60), (3_600, 3_600), (10 * 365 * 86_400, 3_600)] {
             let kept = now.advanced(bySeconds: Int64(seconds))
-            account.upstream.standing = Standing(api: kept)
-            let ahead = account.upstream.standing.api.map { $0 - now }
+            account.upstream.holds = Holds(api: kept)
+            let ahead = account.upstream.holds.api.map { $0 - now }
             #expect(ahead == .seconds(wait))
         }
     }

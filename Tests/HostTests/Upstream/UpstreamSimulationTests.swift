@@ -166,11 +166,11 @@ import Vault
             _ = await setback { () async throws(Setback) in
                 _ = try await Self.account("a", first).asking { $0.patience = .zero }.revision()
             }
-            let standing = first.standing
-            let until = try #require(standing.api)
-            #expect(standing.identity == nil)
+            let holds = first.holds
+            let until = try #require(holds.api)
+            #expect(holds.identity == nil)
             let second = Self.upstream(executor, network)
-            second.standing = standing
+            second.holds = holds
             try? await time.sleep(for: .seconds(300))
             let setback = await setback { () async throws(Setback) in
                 _ = try await Self.account("a", second).asking { $0.patience = .zero }.revision()

@@ -81,6 +81,6 @@ import Vault
         #expect(try await !shelf.store.quarantineUnreadable(id, expecting: 1))
         let kept = try #require(try shelf.store.reader.change(id))
         #expect(kept.summary.state == .quarantined)
-        #expect(try shelf.store.reader.tally().map(\.state) == ["quarantined"])
+        #expect(try shelf.store.reader.tally().map(\.state) == [.quarantined])
     }
 }

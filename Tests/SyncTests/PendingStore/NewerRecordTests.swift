@@ -118,7 +118,7 @@ import Vault
         let doubted = row.doubted(at: Shelf.moment(5))
         #expect(try await two.store.write { (db) throws(DatabaseError) in try doubted.insert(db) })
         #expect(try Self.record(two) == record)
-        #expect(try two.store.reader.tally().map(\.state) == ["quarantined"])
+        #expect(try two.store.reader.tally().map(\.state) == [.quarantined])
     }
 
     /// Everything that reads a record, changes it and writes it back.

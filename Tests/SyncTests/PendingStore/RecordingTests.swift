@@ -419,7 +419,7 @@ import Vault
         let tally = try shelf.store.reader.tally(of: Shelf.user)
         #expect(tally.reduce(0) { $0 + $1.count } == changes.count, "seed \(Self.seed)")
         for row in tally {
-            let counted = changes.count { $0.type == row.type && $0.state.word == row.state }
+            let counted = changes.count { $0.type == row.type && $0.state.kind == row.state }
             #expect(counted == row.count, "seed \(Self.seed), \(row)")
         }
         #expect(try shelf.store.reader.count(of: Shelf.user) == changes.count)

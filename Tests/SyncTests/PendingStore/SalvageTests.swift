@@ -252,7 +252,7 @@ import Vault
         let (store, condition) = try await Self.open(other)
         #expect(condition == .whole)
         let states = try store.reader.tally().map(\.state)
-        #expect(states == ["quarantined"], "\(force)")
+        #expect(states == [.quarantined], "\(force)")
         try await store.close()
     }
 

@@ -112,7 +112,7 @@ import Vault
             #expect(queues[user, default: PendingQueue()].counts == counts)
             #expect(try queues[user]?.oldest == shelf.store.reader.oldest(of: user)?.created)
         }
-        #expect(queues["user-1"]?.counts == ["ready": 2])
+        #expect(queues["user-1"]?.counts == [.ready: 2])
         #expect(try shelf.store.reader.tally().map(\.count).reduce(0, +) == 3)
         try await shelf.store.close()
     }

@@ -518,16 +518,16 @@ import Vault
         async throws
     {
         try await Rows.open { world, ada, id in
-            let desk = try #require(ada.resolver.desk(.patient))
+            let kit = try #require(ada.resolver.kit(.patient))
             ada.keys.lock()
-            #expect(ada.resolver.desk(.patient) == nil)
+            #expect(ada.resolver.kit(.patient) == nil)
             ada.signInAgain()
             ada.keys.unlock(ada.ring)
             await #expect(throws: Setback(.cancelled, operation: "trash cipher")) {
-                try await desk.upstream.trash(id, .patient)
+                try await kit.upstream.trash(id, .patient)
             }
             #expect(world.wire.requests.isEmpty)
-            let next = try #require(ada.resolver.desk(.patient))
+            let next = try #require(ada.resolver.kit(.patient))
             try await next.upstream.trash(id, .patient)
             #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
         }

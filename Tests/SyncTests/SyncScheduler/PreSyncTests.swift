@@ -98,7 +98,7 @@ import Vault
     @Test func `row 107, G-R4 what stays pending stops the sync, and it says so`() throws {
         try Stage.play { stage in
             try await stage.sync()
-            let before = stage.scheduler.standing.lastSync
+            let before = stage.scheduler.outlook.lastSync
             for id in ["a", "b"] { try await stage.edit(id) }
             stage.resolver.edit { $0.poison = ["a": .seconds(600), "b": .seconds(600)] }
             stage.upstream.edit { $0.ciphers["a"] = 99 }
@@ -107,8 +107,8 @@ import Vault
             #expect(report.outcome == .deferred)
             #expect(report.reason == "2 changes are still pending.")
             #expect(Set(stage.upstream.names.dropFirst(calls)) == ["push"])
-            #expect(stage.scheduler.standing.lastSync == before)
-            #expect(stage.scheduler.standing.lastReport == report)
+            #expect(stage.scheduler.outlook.lastSync == before)
+            #expect(stage.scheduler.lastReport == report)
             #expect(try stage.baseTicks() == 10)
             #expect(await stage.figure("holdfast_sync_runs_total{outcome=\"deferred\"}") == 1)
             #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"pending\"}") == 1)

@@ -186,7 +186,7 @@ import Vault
             try await stage.trigger(.signedIn)
             try await stage.pass(.milliseconds(1))
             #expect(try stage.live == 0)
-            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(stage.scheduler.lastReport?.outcome == .completed)
         }
     }
 
@@ -198,7 +198,7 @@ import Vault
             #expect(report.outcome == .failed)
             #expect(report.setback?.reason == .unreachable(.tried("no route")))
             #expect(report.reason == report.setback?.description)
-            #expect(stage.scheduler.standing.lastSync == nil)
+            #expect(stage.scheduler.outlook.lastSync == nil)
         }
     }
 

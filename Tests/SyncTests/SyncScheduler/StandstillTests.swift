@@ -26,7 +26,7 @@ import Vault
             stage.resolver.edit { $0.answer = nil }
             try await stage.pass(Vigil.patience)
             #expect(try stage.live == 0)
-            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(stage.scheduler.lastReport?.outcome == .completed)
         }
     }
 

@@ -14,11 +14,11 @@ import Vault
     {
         try Stage.play { stage in
             try await stage.sync()
-            let first = stage.scheduler.standing.lastSync
+            let first = stage.scheduler.outlook.lastSync
             try await stage.pass(.seconds(10))
             #expect(try await stage.sync().outcome == .notNeeded)
             #expect(stage.upstream.names == ["fetch", "revision"])
-            #expect(stage.scheduler.standing.lastSync == first.map { $0 + .seconds(10) })
+            #expect(stage.scheduler.outlook.lastSync == first.map { $0 + .seconds(10) })
             #expect(try await stage.sync(isFull: true).outcome == .completed)
             #expect(stage.upstream.names == ["fetch", "revision", "fetch"])
             stage.upstream.edit { $0.revision = 2 }
@@ -111,7 +111,7 @@ import Vault
         try Stage.play { stage in
             stage.upstream.edit { $0.ciphers = ["a": 10, "b": 10, "c": 10] }
             try await stage.sync()
-            let last = stage.scheduler.standing.lastSync
+            let last = stage.scheduler.outlook.lastSync
             stage.upstream.edit {
                 $0.ciphers = [:]
                 $0.revision = 2
@@ -120,7 +120,7 @@ import Vault
             #expect(report.outcome == .failed)
             #expect(report.reason?.hasPrefix("Upstream shows nearly nothing") == true)
             #expect(try stage.baseTicks() == 10)
-            #expect(stage.scheduler.standing.lastSync == last)
+            #expect(stage.scheduler.outlook.lastSync == last)
             #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"shrink\"}") == 1)
             // Asking again at once confirms nothing; a minute later it does, after a restart too.
             #expect(try await stage.sync().outcome == .failed)
@@ -128,7 +128,7 @@ import Vault
             #expect(try stage.baseTicks() == 10)
             try await stage.pass(.seconds(70))
             #expect(try stage.baseTicks() == nil)
-            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(stage.scheduler.lastReport?.outcome == .completed)
         }
     }
 
@@ -164,12 +164,12 @@ import Vault
             #expect(try await stage.sync(isFull: true).outcome == .failed)
             try await stage.pass(.seconds(600))
             #expect(stage.upstream.names.contains("cipher"))
-            #expect(stage.scheduler.standing.lastReport?.outcome == .failed)
+            #expect(stage.scheduler.lastReport?.outcome == .failed)
             #expect(try stage.baseTicks() == 50_000_000)
             // What it says of the one cipher, too, is really so.
             stage.upstream.edit { $0.single = nil }
             try await stage.pass(.seconds(600))
-            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(stage.scheduler.lastReport?.outcome == .completed)
             #expect(try stage.baseTicks() == old["a"].map { Int64($0) })
         }
     }
@@ -238,7 +238,7 @@ import Vault
     {
         try Stage.play { stage in
             try await stage.sync()
-            let last = stage.scheduler.standing.lastSync
+            let last = stage.scheduler.outlook.lastSync
             try await stage.edit()
             stage.resolver.edit {
                 $0.answer = { .failure(.noAccount) }
@@ -249,7 +249,7 @@ import Vault
             #expect(report.outcome == .failed)
             #expect(report.reason?.hasPrefix("What is pending cannot be read.") == true)
             #expect(try stage.baseTicks() == 20)
-            #expect(stage.scheduler.standing.lastSync == last)
+            #expect(stage.scheduler.outlook.lastSync == last)
         }
     }
 
@@ -261,13 +261,14 @@ import Vault
             try await stage.sync()
             stage.upstream.isDown(true)
             let report = try await stage.sync()
-            let before = stage.scheduler.standing
+            let before = stage.scheduler.outlook.lastSync
             try await stage.restart()
-            let after = stage.scheduler.standing
-            #expect(after.lastSync == before.lastSync && after.lastSync != nil)
-            #expect(after.lastReport?.outcome == .failed)
-            #expect(after.lastReport?.reason == report.reason)
-            #expect(after.lastReport?.ended == report.ended)
+            let after = stage.scheduler.outlook.lastSync
+            #expect(after == before && after != nil)
+            let kept = stage.scheduler.lastReport
+            #expect(kept?.outcome == .failed)
+            #expect(kept?.reason == report.reason)
+            #expect(kept?.ended == report.ended)
             try await stage.store.erase(Shelf.user)
             try await stage.sync()
             #expect(try stage.store.reader.syncNote(of: Shelf.user) == nil)

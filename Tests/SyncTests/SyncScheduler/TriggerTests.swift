@@ -168,7 +168,7 @@ import Vault
             try await stage.pass(.seconds(400))
             #expect(try stage.live == 0)
             #expect(stage.upstream.names.count { $0 == "push" } == 130)
-            #expect(stage.scheduler.standing.lastReport?.outcome == .completed)
+            #expect(stage.scheduler.lastReport?.outcome == .completed)
         }
     }
 }

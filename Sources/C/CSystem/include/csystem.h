@@ -10,6 +10,9 @@ void cs_name_thread(const char *name);
 /// whether it was taken.
 int cs_semaphore_wait(void *semaphore, uint64_t nanoseconds);
 
+/// Fills 256 bytes with the kernel's chance; 0, or -1 with errno.
+int cs_random(void *bytes);
+
 /// A non-blocking eventfd, or -1 with errno.
 int cs_eventfd(void);
 /// Makes the eventfd readable.

@@ -16,7 +16,7 @@ struct PendingObject: JSON.Writable {
             $0.add("id", summary.id)
             $0.add("itemId", summary.lane.cipherID)
             $0.add("changeType", summary.type.rawValue)
-            $0.add("state", summary.state.word)
+            $0.add("state", summary.state.kind.rawValue)
             $0.add("originalRevisionDate", summary.baseline?.moment.text)
             $0.add("createdDate", summary.created.text)
             $0.add("updatedDate", summary.updated.text)

@@ -58,7 +58,7 @@ final class Turnstile: Sendable {
         let passage = await request()
         leave(ticket, passage.result)
         guard case .throttled = passage.result else { return (passage.value, nil) }
-        return (passage.value, standing[Zone(ask.pace)])
+        return (passage.value, holds[Zone(ask.pace)])
     }
 
     private func enter(_ ask: RequestBudget.Ask) async throws(RequestBudget.Refusal) -> Int {
@@ -114,7 +114,7 @@ final class Turnstile: Sendable {
     }
 
     /// Until when upstream asked to be left alone. To be kept over a restart.
-    var standing: [Zone: Moment] {
+    var holds: [Zone: Moment] {
         let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
         return state.withLock { state in
             Dictionary(
@@ -129,9 +129,9 @@ final class Turnstile: Sendable {
 
     /// What was kept. Nothing lies further ahead than an upstream may ask for, so a calendar that was
     /// wrong holds nobody up for long.
-    func restore(_ standing: [Zone: Moment]) {
+    func restore(_ holds: [Zone: Moment]) {
         let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
-        let times = standing.mapValues { moment in
+        let times = holds.mapValues { moment in
             now + min(moment - today, .seconds(RetryAfter.longest))
         }
         state.withLock { $0.budget.restore(notBefore: times) }

@@ -3,7 +3,7 @@ internal import Vault
 internal import System
 
 /// What is at hand while changes are brought upstream.
-struct Desk: Sendable {
+struct Kit: Sendable {
     let userID: String
     let ledger: Ledger
     let reader: StoreReader

@@ -2,9 +2,9 @@ import Messaging
 import System
 
 /// Something that runs once, for those who have to wait until it has ended.
-final class Course: Sendable {
+final class Shift: Sendable {
     private let hasBegun = Lock(false)
-    private let ending = Mailbox<Never>(name: "course", capacity: 1)
+    private let ending = Mailbox<Never>(name: "shift", capacity: 1)
 
     func run(_ body: () async -> Void) async {
         hasBegun.withLock { $0 = true }
