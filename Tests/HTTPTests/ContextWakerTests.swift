@@ -1,3 +1,4 @@
+import CWebsockets
 import System
 import Testing
 
@@ -13,6 +14,20 @@ struct ContextWakerTests {
         #expect(waker.nap(for: .seconds(60)))
         caller.join()
         #expect(ContinuousClock.now - began < .seconds(30))
+    }
+
+    @Test func `an alarm that was due before the library looked lets it sleep no more than others`()
+        throws
+    {
+        var callbacks = WebSocketCallbacks.table()
+        let context = try #require(cw_context_new(nil, 60, &callbacks))
+        defer { cw_context_free(context) }
+        let began = ContinuousClock.now
+        for _ in 0..<20 {
+            cw_alarm(context, 0)
+            cw_serve(context)
+        }
+        #expect(ContinuousClock.now - began < .seconds(5))
     }
 
     @Test func `a call in the last moment of a nap is not lost, nor heard twice`() {

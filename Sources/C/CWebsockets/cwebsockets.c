@@ -285,8 +285,11 @@ void cw_context_free(cw_context *context) {
 void cw_serve(cw_context *context) { lws_service(context->lws, 0); }
 void cw_wake(cw_context *context) { lws_cancel_service(context->lws); }
 
-// That the time has come is enough: the library stops polling.
-static void ring(lws_sorted_usec_list_t *alarm) { (void)alarm; }
+// The library stops polling when the time comes. Where it had come before the library began, that would
+// go on to the next of its own timers.
+static void ring(lws_sorted_usec_list_t *alarm) {
+    cw_wake(lws_container_of(alarm, cw_context, alarm));
+}
 
 void cw_alarm(cw_context *context, int64_t microseconds) {
     lws_sul_schedule(context->lws, 0, &context->alarm, ring, microseconds);
