@@ -131,6 +131,18 @@ struct VerdictTests {
         }
     }
 
+    @Test func `T-46 that an item is in the trash, or gone, is said without a word`() {
+        for body in Body.allCases {
+            switch judgement(200, body, .cipher, .silence) {
+            case .accepted: #expect(body == .empty, "\(body)")
+            case .throttled: Issue.record("\(body)")
+            case .setback(let setback):
+                #expect(body != .empty && setback.mayHaveLanded, "\(body)")
+                #expect(setback.letsAnEditWait, "\(body)")
+            }
+        }
+    }
+
     @Test func `T-45 an outage stays one whatever its body says`() {
         for body in Body.allCases {
             for status in [500, 501, 502, 504, 520, 530, 599] {

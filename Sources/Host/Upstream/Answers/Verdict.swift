@@ -18,6 +18,8 @@ enum Expectation: Hashable, Sendable, CaseIterable {
     case json
     /// No more than the status.
     case nothing
+    /// The status and no body: who answers with JSON is somebody else, whatever the status.
+    case silence
     /// The bytes of a file.
     case file
 }
@@ -130,6 +132,8 @@ extension Verdict {
         case (.json, .nothing): .malformed
         case (.nothing, .nothing): .accepted
         case (.nothing, .json), (.nothing, .api), (.nothing, .framework): .accepted
+        case (.silence, .nothing): .accepted
+        case (.silence, .json), (.silence, .api), (.silence, .framework): .malformed
         case (.file, .page): .foreignPage
         case (.file, _): .accepted
         case (_, .page): .foreignPage

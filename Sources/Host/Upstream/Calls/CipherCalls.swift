@@ -114,7 +114,7 @@ extension UpstreamAccount {
     ) async throws(Setback) {
         let path = "/ciphers/\(segment: id)" + rest
         _ = try await send(
-            Call(operation, method, path, about: .cipher, expecting: .nothing)
+            Call(operation, method, path, about: .cipher, expecting: .silence)
         )
     }
 }
