@@ -63,7 +63,9 @@ private struct Comparison {
         if change.mayHaveSent(fingerprint) { return .ours }
         if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
-        if let base = change.baseCopy.flatMap({ try? Cipher($0) }), isSame(base) {
+        if let base = change.baseCopy.flatMap({ try? Cipher($0) }),
+            isSame(base) || copy.isSealedAlike(base)
+        {
             return .touched
         }
         return change.baseline == nil ? .unproven : .moved

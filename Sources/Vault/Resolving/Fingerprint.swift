@@ -13,6 +13,19 @@ extension Cipher {
         return Digest.sha256(text)
     }
 
+    /// Whether both say the same under a key of their own, which the account's may have wrapped anew, and
+    /// wherever they are kept. That needs no key to see: nobody seals anything twice alike.
+    func isSealedAlike(_ other: Cipher) -> Bool {
+        guard key != nil, other.key != nil else { return false }
+        return withoutKeyAndPlace.fingerprint == other.withoutKeyAndPlace.fingerprint
+    }
+
+    private var withoutKeyAndPlace: Cipher {
+        var edit = JSON.Edit(document)
+        for name in ["key", "folderId", "favorite"] { edit.put(.null, at: name) }
+        return Cipher(edit)
+    }
+
     /// By what it is known again when everything in it was sealed anew: the digest of what it says. Nil
     /// where something does not open.
     public func openFingerprint(in keys: KeyRing) -> [UInt8]? {

@@ -800,6 +800,28 @@ import Vault
         }
     }
 
+    /// The former key may be nowhere by then.
+    @Test(arguments: [Edit.Wish.trash, .hardDelete])
+    func `P12, I17 an item whose key was only wrapped anew is trashed and deleted as it was wished`(
+        _ wish: Edit.Wish
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await ada.wish(wish, id)
+            let rotated = try world.newRing()
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.allSatisfy { $0.cipher.isInTrash })
+            #expect(items.count == (wish == .trash ? 1 : 0))
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+        }
+    }
+
     @Test func `T-57 content under a key that was changed is never sent`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
