@@ -4,14 +4,27 @@ internal import Vault
 /// What is remembered of changes that are settled, for a week: upstream may forget what it has
 /// taken, and may carry out late what it never answered.
 enum Aftercare {
+    /// Whether somebody may write over what came from here who has not seen it: servers take what is based
+    /// on a revision of the same second for up to date.
+    enum Exposure: Int {
+        case none = 0
+        /// A stamp within two seconds of ours is of such a one.
+        case dated = 1
+        /// It was put into the trash or the archive since, so what is there has the stamp of that.
+        case undated = 2
+    }
+
     /// To be called once base has taken upstream's answer; the account has to be there.
     ///
-    /// - Parameter before: The revision that base had until then.
+    /// - Parameters:
+    ///   - before: The revision that base had until then.
+    ///   - staysExposed: What was exposed before is there still.
     static func begin(
         _ settlement: Settlement,
         _ lane: Lane,
         _ settled: PendingSummary,
         before: Revision?,
+        staysExposed: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         try note(settlement.strays, lane, settlement.receipts.at, db)
@@ -25,6 +38,8 @@ enum Aftercare {
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
+        let isExposed = settlement.isOwn && isExposed(settled, since: before, known)
+        let exposure: Exposure = staysExposed ? .undated : isExposed ? .dated : .none
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
@@ -37,12 +52,11 @@ enum Aftercare {
             .int(Int(moment.ticks)),
             .blob(settlement.keyFingerprint),
             known.map { .int(Int($0.ticks)) } ?? .null,
-            .int(settlement.isOwn && isExposed(settled, since: before, known) ? 1 : 0)
+            .int(exposure.rawValue)
         )
     }
 
-    /// Whether it brought a password over which somebody may write who has not seen it: servers take what
-    /// is based on a revision of the same second for up to date. Stamps have whole seconds on some of them.
+    /// Of those that bring a password. Stamps have whole seconds on some servers.
     private static func isExposed(
         _ settled: PendingSummary,
         since before: Revision?,

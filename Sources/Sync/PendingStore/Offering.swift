@@ -63,41 +63,96 @@ struct Offering {
     }
 
     /// What somebody has written over who has not seen it, as servers let them within the second: its
-    /// password would be nowhere. That is kept as a copy, as if it had never got there. What has replaced
-    /// base before a list came, as another push does, is not found out here.
+    /// password would be nowhere. That is kept as a copy, as if it had never got there.
     func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
-        let edits = try exposed(db).filter { !$0.isGone }
-        let wanted = Dictionary(edits.map { ($0.lane.cipherID, $0) }) { _, last in last }
-        let blind = answer.compactMap { now -> (row: Row, now: BaseCipher)? in
-            guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment) else {
-                return nil
-            }
-            return (row, now)
-        }
-        guard !blind.isEmpty else { return 0 }
-        let own = Set(try Aftercare.strays(of: userID, db).map(\.fingerprint))
+        let exposed = try exposed(db).map { ($0.lane.cipherID, $0) }
+        let wanted = Dictionary(exposed) { _, last in last }
+        guard !wanted.isEmpty else { return 0 }
         var count = 0
-        for (row, now) in blind {
-            guard try !isYounger(row, db), let lost = try BaseTable.find(row.lane, db),
-                !lost.isDamaged, !lost.isTrashed, row.known == lost.revision.moment,
-                let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
-                content.organizationID == nil, there.organizationID == nil,
-                there.dropsPassword(of: content), !own.contains(there.fingerprint)
+        for now in answer {
+            guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment),
+                try !isYounger(row, db), let exposed = try Exposed(row, db),
+                try isLost(exposed, to: now, db), try keep(exposed, over: now, db)
             else { continue }
-            let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
-            let isOffered = try put(
-                .update(snapshot, trash: nil, Adjustments()),
-                row,
-                on: lost.footing,
-                at: lost.revision.moment,
-                over: lost,
-                // Receipts are dated by this host's clock, as the settling is.
-                reopening: Moment(ticks: row.settled.ticks - 1),
-                db
-            )
-            if isOffered { count += 1 }
+            count += 1
         }
         return count
+    }
+
+    /// What came from here and may be written over by somebody who has not seen it.
+    struct Exposed {
+        fileprivate let row: Row
+        fileprivate let base: BaseCipher
+        fileprivate let content: Cipher
+
+        fileprivate init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
+            guard !row.isGone, let base = try BaseTable.find(row.lane, db), !base.isDamaged,
+                row.known == base.revision.moment, let content = try? Cipher(base.json)
+            else { return nil }
+            (self.row, self.base, self.content) = (row, base, content)
+        }
+
+        /// Whether it is there still, in another place or state perhaps.
+        func lasts(in now: BaseCipher) -> Bool {
+            (try? Cipher(now.json))?.fingerprint == content.fingerprint
+        }
+    }
+
+    /// What of that cipher is, before base follows an answer that is about it alone.
+    func exposed(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Exposed? {
+        let row = try db.first(
+            """
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
+            FROM brought_up WHERE user_id = ? AND cipher_id = ? AND is_exposed > 0
+            """,
+            .text(userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
+        guard let row else { return nil }
+        return try Exposed(row, db)
+    }
+
+    /// Whether its password is nowhere in what upstream says now.
+    private func isLost(
+        _ exposed: Exposed,
+        to now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
+            there.organizationID == nil, there.dropsPassword(of: exposed.content)
+        else { return false }
+        return try !Aftercare.strays(of: userID, db).contains {
+            $0.fingerprint == there.fingerprint
+        }
+    }
+
+    /// To be called once base has followed, and nothing is left to do about what was pending.
+    func keepLost(
+        _ exposed: Exposed,
+        to now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard try isLost(exposed, to: now, db) else { return }
+        _ = try keep(exposed, over: now, db)
+    }
+
+    private func keep(
+        _ exposed: Exposed,
+        over now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        let (row, lost) = (exposed.row, exposed.base)
+        let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+        return try put(
+            .update(snapshot, trash: nil, Adjustments()),
+            row,
+            on: lost.footing,
+            at: lost.revision.moment,
+            over: now,
+            // Receipts are dated by this host's clock, as the settling is.
+            reopening: Moment(ticks: row.settled.ticks - 1),
+            db
+        )
     }
 
     private func redo(
@@ -136,7 +191,7 @@ struct Offering {
     private func rows(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
             FROM brought_up
             WHERE user_id = ? ORDER BY settled_ticks, cipher_id
             """,
@@ -148,21 +203,22 @@ struct Offering {
     private func exposed(_ db: borrowing Connection) throws(DatabaseError) -> [Row] {
         try db.all(
             """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
             FROM brought_up
-            WHERE user_id = ? AND is_exposed = 1 ORDER BY settled_ticks, cipher_id
+            WHERE user_id = ? AND is_exposed > 0 ORDER BY settled_ticks, cipher_id
             """,
             .text(userID)
         ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
     }
 
-    private struct Row {
+    fileprivate struct Row {
         let lane: Lane
         let isGone: Bool
         let settled: Moment
         let keyFingerprint: [UInt8]
         /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
+        private let exposure: Aftercare.Exposure
 
         init(_ row: borrowing SQLite.Row, of userID: String) throws(DatabaseError) {
             lane = Lane(userID: userID, cipherID: try row.text(0))
@@ -170,12 +226,18 @@ struct Offering {
             settled = Moment(ticks: Int64(try row.int(2)))
             keyFingerprint = try row.bytes(3)
             known = try row.int(orNil: 4).map { Moment(ticks: Int64($0)) }
+            exposure = Aftercare.Exposure(rawValue: try row.int(5)) ?? .none
         }
 
-        /// Whether it is too soon after what came from here for somebody to have seen that.
+        /// Whether it is too soon after what came from here for somebody to have seen that, as far as their
+        /// stamp tells.
         func isBlind(_ moment: Moment) -> Bool {
             guard let known else { return false }
-            return known < moment && moment - known < .seconds(2)
+            return switch exposure {
+            case .none: false
+            case .dated: known < moment && moment - known < .seconds(2)
+            case .undated: true
+            }
         }
 
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was

@@ -195,13 +195,16 @@ extension Store {
 extension Store {
     /// One cipher as upstream says it is now.
     public func putBase(_ cipher: BaseCipher) async throws(StoreError) {
+        let offering = self.offering(of: cipher)
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(cipher.lane.userID, db) else { return }
+            let exposed = try offering.exposed(cipher.lane, db)
             try BaseTable.put(
                 cipher,
                 written: BaseTable.advanceClock(of: cipher.lane.userID, db),
                 db
             )
+            if let exposed { try offering.keepLost(exposed, to: cipher, db) }
         }
     }
 

@@ -75,6 +75,13 @@ enum Schema {
                 "CREATE INDEX brought_up_exposed ON brought_up (user_id) WHERE is_exposed = 1"
             )
         },
+        Migration("what was put into the trash since, and may be overwritten") {
+            (db) throws(DatabaseError) in
+            try db.execute("DROP INDEX brought_up_exposed")
+            try db.execute(
+                "CREATE INDEX brought_up_exposed ON brought_up (user_id) WHERE is_exposed > 0"
+            )
+        },
     ]
 
     private static let accounts: StaticString = """

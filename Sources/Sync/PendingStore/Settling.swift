@@ -84,7 +84,8 @@ extension Store {
         expecting version: Int64,
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
-        try await write { (db) throws(DatabaseError) in
+        let offering = settlement.answered.map { self.offering(of: $0) }
+        return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
                     try settlement.writeBase(lane, db)
@@ -98,17 +99,41 @@ extension Store {
                 return .occupied(by: occupant.state)
             }
             let before = try BaseTable.footing(lane, db)?.revision
+            // With new content, whether anything would be lost was decided before it was sent.
+            let exposed = summary.type.bringsContent ? nil : try offering?.exposed(lane, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
-            try Aftercare.begin(settlement, lane, summary, before: before, db)
-            guard summary.version != version, !mutated(.forgetsByName) else {
+            let lasts = settlement.answered.flatMap { exposed?.lasts(in: $0) } ?? false
+            try Aftercare.begin(
+                settlement,
+                lane,
+                summary,
+                before: before,
+                staysExposed: lasts,
+                db
+            )
+            let isOver = summary.version == version || mutated(.forgetsByName)
+            if isOver {
                 _ = try PendingTable.remove(id: id, expecting: summary.version, db)
                 try ReceiptTable.end(id, settlement.receiptsOfEarlier, db)
                 try settlement.resolution?.write(summary, db)
-                return .settled
             }
-            return try settlement.rebase(id, db)
+            if let offering, let exposed, let now = settlement.answered {
+                try offering.keepLost(exposed, to: now, db)
+            }
+            return isOver ? .settled : try settlement.rebase(id, db)
         }
+    }
+
+    /// For what an answer about one cipher may lose.
+    func offering(of answered: BaseCipher) -> Offering {
+        Offering(
+            userID: answered.lane.userID,
+            fetched: [answered],
+            mark: RefreshMark(written: .max),
+            now: now,
+            chance: chance
+        )
     }
 
     /// Changes a record by compare-and-swap: an attempt, a wait, a quarantine, a backup note. The
@@ -206,6 +231,10 @@ extension Store {
 }
 
 extension Settlement {
+    fileprivate var answered: BaseCipher? {
+        if case .holds(let cipher) = upstream { cipher } else { nil }
+    }
+
     /// How the receipts that there are end.
     fileprivate var receiptsOfEarlier: ReceiptEnd {
         supersedesEarlier ? ReceiptEnd(.superseded, at: receipts.at) : receipts

@@ -40,6 +40,44 @@ import Vault
         }
     }
 
+    /// What comes between the overwriting and the next list.
+    enum Call: String, CaseIterable, Sendable {
+        case archive, trash, trashAtOnce, favour
+    }
+
+    @Test(arguments: Call.allCases, Personality.Name.allCases)
+    func
+        `P14, I1 it is kept, too, if the item's owner does something else to it before they see that`(
+            _ call: Call,
+            _ personality: Personality.Name
+        ) async throws
+    {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs)
+            switch call {
+            case .archive: try await ada.wish(.archive, id)
+            case .trash: try await ada.wish(.trash, id)
+            case .favour: try await ada.wish(.favour(true), id)
+            case .trashAtOnce:
+                _ = try await ada.attempt(ada.wish(.trash, id, atOnce: true).made)
+            }
+            for _ in 0..<3 { try await Self.sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 2)
+            #expect(Set(items.compactMap { $0.login?.password }) == ["mine", "theirs"])
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+        }
+    }
+
     @Test(arguments: [-45, 0, 5])
     func `N10 the receipt of what was overwritten names its copy, whatever upstream's clock says`(
         _ seconds: Int64
