@@ -82,6 +82,7 @@ struct Errand {
 
     private mutating func turn() async throws(Halt) -> Turn {
         try check()
+        try letLateCallsPass()
         let copy = try await upstreamCopy()
         fresh = nil
         return try await carryOut(situation(of: change, upstream: copy), copy)
@@ -191,6 +192,22 @@ struct Errand {
         else { return }
         let earliest = last.moment.advanced(bySeconds: Self.patience)
         guard !earliest.hasCome(at: moment ?? kit.now), !mutated(.earlyCreate) else { return }
+        throw .wait(until: earliest)
+    }
+
+    /// The same of what would undo what is wished by now: it may be seen to be as it is wished, and not stay
+    /// so. Whoever wishes what was sent need not wait.
+    private func letLateCallsPass() throws(Halt) {
+        // What became of the last is written down only with the next.
+        let isOwn = conclusion != nil || announced != nil
+        let attempts = isOwn ? change.attempts.dropLast() : change.attempts[...]
+        let late = attempts.last {
+            $0.outcome == .unknown && change.intent.isUndone(by: $0.kind)
+                && ($0.kind != .partial || $0.moment < change.updated)
+        }
+        guard let late, !mutated(.earlyState) else { return }
+        let earliest = late.moment.advanced(bySeconds: Self.patience)
+        guard !earliest.hasCome(at: kit.now) else { return }
         throw .wait(until: earliest)
     }
 

@@ -53,6 +53,21 @@ public enum Intent: Hashable, Sendable {
         }
     }
 
+    /// Whether a call of that kind, carried out after all that is wished, would undo a part of it. What is
+    /// written says on what it was written, so upstream tells a late one apart.
+    public func isUndone(by kind: Attempt.Kind) -> Bool {
+        let isArchived = adjustments.isArchived ?? snapshot?.isArchived
+        return switch kind {
+        case .create, .update, .backup: false
+        case .trash: self != .hardDelete && trash != .trashed
+        case .restore: trash == .trashed
+        case .archive: self != .hardDelete && (isArchived != true || trash == .trashed)
+        case .unarchive: self != .hardDelete && isArchived != false
+        case .partial: adjustments.folder != nil || adjustments.isFavourite != nil
+        case .hardDelete: self != .hardDelete
+        }
+    }
+
     /// Nothing is wished for.
     public static let nothing = Intent.other(restores: false, .none)
 }

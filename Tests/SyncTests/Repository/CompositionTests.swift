@@ -79,6 +79,8 @@ import Vault
                 _ = try await home.edit(try step.wish(id, number))
             }
             world.wire.isCut = false
+            // What went unanswered may be carried out late.
+            world.time.pass(.seconds(20))
             _ = try await ada.run()
             #expect(try ada.changes.isEmpty, "\(row) as \(personality)")
             guard let item = try await ada.elsewhere.items.first(where: { $0.id == id }) else {

@@ -1,0 +1,140 @@
+import EmbeddedUpstream
+import MeshSupport
+import Messaging
+import Testing
+import Vault
+
+@testable import Sync
+
+/// What was wished last stays so, though upstream carries out an earlier call after it.
+@Suite struct LateCallTests {
+    typealias Rows = ResolvingRowsTests
+
+    /// A call that is carried out late, and what its owner wishes after it.
+    struct Story: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let operation: Operation
+        /// How the item is at first.
+        var before: Before = .active
+        let first: Edit.Wish
+        let last: Edit.Wish
+        let isThere: @Sendable (Cipher?) -> Bool
+    }
+
+    enum Before: Sendable { case active, trashed, archived }
+
+    static let stories: [Story] = [
+        Story(
+            testDescription: "trash, restore",
+            operation: .trashCipher,
+            first: .trash,
+            last: .restore,
+            isThere: { $0?.isInTrash == false }
+        ),
+        Story(
+            testDescription: "restore, trash",
+            operation: .restoreCipher,
+            before: .trashed,
+            first: .restore,
+            last: .trash,
+            isThere: { $0?.isInTrash == true }
+        ),
+        Story(
+            testDescription: "archive, unarchive",
+            operation: .archiveCipher,
+            first: .archive,
+            last: .unarchive,
+            isThere: { $0 != nil && $0?.archivedDate == nil }
+        ),
+        Story(
+            testDescription: "unarchive, archive",
+            operation: .archiveCipher,
+            before: .archived,
+            first: .unarchive,
+            last: .archive,
+            isThere: { $0?.archivedDate != nil }
+        ),
+        Story(
+            testDescription: "favourite, and not",
+            operation: .placeCipher,
+            first: .favour(true),
+            last: .favour(false),
+            isThere: { $0?.isFavorite == false }
+        ),
+        Story(
+            testDescription: "trash, delete",
+            operation: .trashCipher,
+            first: .trash,
+            last: .hardDelete,
+            isThere: { $0 == nil }
+        ),
+    ]
+
+    @Test(arguments: stories, Personality.Name.allCases)
+    func `T-48, I5 what is carried out late does not undo what was wished after it`(
+        _ story: Story,
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            switch story.before {
+            case .active: break
+            case .trashed: try await ada.elsewhere.trash(id)
+            case .archived: try await ada.elsewhere.archive(id)
+            }
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            await world.server.inject(Fault(.commitLate(.seconds(15)), on: story.operation))
+            try await ada.wish(story.first, id)
+            try await ada.run()
+            try await ada.wish(story.last, id)
+            try await Self.pass(60, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == (story.isThere(nil) ? 0 : 1))
+            #expect(story.isThere(items.first?.cipher))
+        }
+    }
+
+    @Test func `T-48 a deletion that is carried out late leaves what was written after it`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.inject(Fault(.commitLate(.seconds(15)), on: .deleteCipher))
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            try await ada.edit(id, Rows.password("mine"))
+            try await Self.pass(60, ada)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["mine"])
+        }
+    }
+
+    /// Runs each second.
+    private static func pass(_ seconds: Int, _ ada: Person) async throws {
+        for _ in 0..<seconds {
+            ada.world.time.pass(.seconds(1))
+            try await ada.run()
+        }
+    }
+
+    @Test func `whoever wishes once more what was sent waits for nothing`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.inject(Fault(.drop, on: .trashCipher))
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+}
