@@ -97,14 +97,20 @@ extension Performance {
     }
 
     /// What was left of it, and how to see it again.
-    public func report(steps: Int) -> String {
-        return
-            (history + [
-                "",
-                breach.map { "\($0)" } ?? "Nothing was breached.",
-                "holdfast simulate --steps \(steps) --profile \(script.profile.rawValue)"
-                    + " --replay \(Replay(script, of: steps).text)",
-            ])
+    ///
+    /// - Parameter command: What shows it.
+    public func report(_ command: String) -> String {
+        (history + ["", breach.map { "\($0)" } ?? "Nothing was breached.", command])
             .joined(separator: "\n")
+    }
+}
+
+extension Campaign {
+    /// What shows the run again, or what was left of it.
+    public func command(for performance: Performance) -> String {
+        let script = performance.script
+        let faults = hazards == .all ? "" : " --faults \(hazards.list)"
+        return "holdfast simulate --steps \(steps) --profile \(script.profile.rawValue)\(faults)"
+            + " --replay \(Replay(script, of: steps).text)"
     }
 }

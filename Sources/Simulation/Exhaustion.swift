@@ -12,9 +12,15 @@ public struct Exhaustion: Sendable {
     public struct Outcome: Sendable {
         public var scripts = 0
         public var runs = 0
-        public var failed: [Performance] = []
+        public var failed: [Failure] = []
 
         fileprivate init(scripts: Int = 0) { self.scripts = scripts }
+    }
+
+    public struct Failure: Sendable {
+        /// Which of the scripts it was, from 0.
+        public let number: Int
+        public let performance: Performance
     }
 
     private static let own: [Deed] = [
@@ -75,23 +81,24 @@ public struct Exhaustion: Sendable {
     private static func play(_ script: Script, number: Int, everyOf share: Int) -> Outcome {
         var outcome = Outcome(scripts: 1)
         let whole = Stage.play(script)
-        outcome.note(whole)
+        outcome.note(whole, number)
         let deaths =
             (0..<whole.effects).map { Script.Death.atRequest($0 + 1) }
             + (0..<whole.flushes).map { Script.Death.atFlush($0 + 1) }
         for (place, death) in deaths.enumerated() where (place + number) % share == 0 {
             var script = script
             script.dies = death
-            outcome.note(Stage.play(script))
+            outcome.note(Stage.play(script), number)
         }
         return outcome
     }
 }
 
 extension Exhaustion.Outcome {
-    fileprivate mutating func note(_ performance: Performance) {
+    fileprivate mutating func note(_ performance: Performance, _ number: Int) {
         runs += 1
-        if performance.breach != nil { failed.append(performance) }
+        guard performance.breach != nil else { return }
+        failed.append(Exhaustion.Failure(number: number, performance: performance))
     }
 
     fileprivate mutating func take(_ other: Self) {

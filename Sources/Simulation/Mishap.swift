@@ -132,7 +132,9 @@ public struct Hazards: Hashable, Sendable {
         case "sixth": self = .sixth
         default:
             self = .none
-            for name in list.split(separator: ",").map(String.init) {
+            let names = list.split(separator: ",").map(String.init)
+            guard !names.isEmpty else { return nil }
+            for name in names {
                 if let fault = Mishap(rawValue: name) {
                     faults.insert(fault)
                 } else if let hazard = Hazard(rawValue: name) {
@@ -142,6 +144,15 @@ public struct Hazards: Hashable, Sendable {
                 }
             }
         }
+    }
+
+    /// A list that names them.
+    var list: String {
+        if self == .all { return "all" }
+        if self == .none { return "none" }
+        let faults = Mishap.allCases.filter(faults.contains).map(\.rawValue)
+        return (faults + Hazard.allCases.filter(hazards.contains).map(\.rawValue))
+            .joined(separator: ",")
     }
 
     /// Some of these, so that no fault always hides another.

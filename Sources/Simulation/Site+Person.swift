@@ -139,7 +139,15 @@ extension Site {
         }
         edited.values[field] = word
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
-        let fate = await edit(.update(item.id, body), "writing \(word)", origin, house)
+        // As the API does: who edits what is seen to be there does not write into the trash.
+        let expectation: Repository.Expectation = item.isTrashed ? .anything : .isLive
+        let fate = await edit(
+            .update(item.id, body),
+            of: expectation,
+            "writing \(word)",
+            origin,
+            house
+        )
         oracle.with { $0.conclude([word], fate) }
         withdrawTrashing(of: origin, after: fate)
         withdrawDeletion(of: origin, if: fate)
@@ -184,11 +192,12 @@ extension Site {
 
     private func edit(
         _ wish: Repository.Wish,
+        of expectation: Repository.Expectation = .anything,
         _ what: String,
         _ origin: String?,
         _ house: House
     ) async -> Knowledge.Word.Fate {
-        let fate = await edit(wish, what, origin, house, house.owner)
+        let fate = await edit(wish, of: expectation, what, origin, house, house.owner)
         // What may be there has a place in the queue, if it is.
         if fate == .unknown { oracle.doubt(at: number) }
         return fate
@@ -196,13 +205,16 @@ extension Site {
 
     func edit(
         _ wish: Repository.Wish,
+        of expectation: Repository.Expectation = .anything,
         _ what: String,
         _ origin: String?,
         _ house: House,
         _ tenant: Tenant
     ) async -> Knowledge.Word.Fate {
         do {
-            let written = try await tenant.repository.address.ask { .edit(wish, $0) }.get()
+            let written = try await tenant.repository.address.ask {
+                .edit(wish, of: expectation, $0)
+            }.get()
             guard !house.line.isDead else { return .unknown }
             let isSaved = written.disposition == .saved
             note(

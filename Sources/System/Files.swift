@@ -80,9 +80,43 @@ public enum Files {
         try flushDirectory(of: path)
     }
 
-    /// Finds out, as far as that can be known before, whether a file could be replaced. Nothing of the
-    /// try is left.
-    public static func tryReplacing(_ path: String) throws(SystemError) {
+    /// Puts the bytes where somebody wants them: in a file, which is replaced, and which a link may name; or
+    /// into a device or a pipe, which is written to.
+    public static func deliver(
+        _ bytes: [UInt8],
+        to path: String,
+        mode: UInt32 = 0o600
+    ) throws(SystemError) {
+        guard isSpecial(path) else {
+            return try replace(destination(of: path), with: bytes, mode: mode)
+        }
+        // Nobody may ever read from a pipe.
+        try File(path: path, flags: O_WRONLY | O_NONBLOCK).write(bytes)
+    }
+
+    /// Takes away what was delivered earlier.
+    public static func withdraw(_ path: String) {
+        if !isSpecial(path) { unlink(destination(of: path)) }
+    }
+
+    private static func isSpecial(_ path: String) -> Bool {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return false }
+        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
+    }
+
+    /// Where a link leads.
+    private static func destination(of path: String) -> String {
+        guard let real = realpath(path, nil) else { return path }
+        defer { free(real) }
+        return String(cString: real)
+    }
+
+    /// Finds out, as far as that can be known before, whether something could be delivered there. Nothing of
+    /// the try is left.
+    public static func tryDelivering(to path: String) throws(SystemError) {
+        if isSpecial(path) { return }
+        let path = destination(of: path)
         if path.isEmpty || path.hasSuffix("/") || isDirectory(path) {
             throw SystemError("open \(path)", code: path.isEmpty ? ENOENT : EISDIR)
         }

@@ -4,7 +4,7 @@
 @frozen
 public enum Mutant: CaseIterable, Hashable, Sendable {
     // What goes upstream.
-    case staleRevision, noRevision, blindCreate, earlyCreate, earlyState, blindBackup, skipsCompare
+    case staleRevision, noRevision, blindCreate, earlyCreate, blindBackup, skipsCompare
     case overwritesWithoutBackup, yieldsWithoutBackup, dropsWhatIsMissing, trustsOneRefusal
     case takesSilenceForSuccess, deletesMoved, forgetsTrash, datesOnly, pushesIntoTrash
     case dropsOldestCopy, sendsOldKeys, decidesOnce, unlearns

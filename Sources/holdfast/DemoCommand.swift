@@ -59,7 +59,12 @@ private struct Demo {
         }
         self.invocation = invocation
         self.console = console
-        settings = try HostSettings.read(invocation)
+        do {
+            settings = try HostSettings.read(invocation)
+        } catch {
+            if isTemporary, let made = invocation.value("state") { rmdir(made) }
+            throw error
+        }
     }
 
     func tellSettings() {

@@ -7,7 +7,9 @@ import Testing
         let exhaustion = Exhaustion()
         let scripts = exhaustion.scripts.enumerated().filter { $0.offset % 24 == 5 }
         let outcome = await exhaustion.run(scripts.map(\.element), everyOf: 3)
-        for failed in outcome.failed.prefix(3) { Issue.record("\(failed.report(steps: 0))") }
+        for failed in outcome.failed.prefix(3) {
+            Issue.record("\(failed.performance.report("script \(failed.number)"))")
+        }
         #expect(outcome.runs > outcome.scripts * 3)
         #expect(outcome.failed.isEmpty)
     }

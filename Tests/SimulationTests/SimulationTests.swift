@@ -17,7 +17,9 @@ import Testing
         campaign.seeds = 8
         campaign.start = 1_000_000
         let outcome = await campaign.run { _ in }
-        for failed in outcome.failed { Issue.record("\(failed.report(steps: 40))") }
+        for failed in outcome.failed {
+            Issue.record("\(failed.report(campaign.command(for: failed)))")
+        }
         #expect(outcome.failed.isEmpty && outcome.seeds == 8)
     }
 
@@ -53,6 +55,26 @@ import Testing
         let here = try #require(Replay("7")).play(Self.campaign(30))
         #expect(here.history.count > 20)
         #expect(one.output.hasPrefix(here.history.joined(separator: "\n")))
+    }
+
+    @Test func `the command that is printed plays the same again, with what may go wrong in it`()
+        throws
+    {
+        let program = Child.productsDirectory + "/holdfast"
+        let words = ["simulate", "--steps", "20", "--faults", "drop,twice", "--replay", "7"]
+        let first = try Child.run(program, words).output
+        let command = try #require(first.split(separator: "\n").last)
+        let again = command.split(separator: " ").dropFirst().map(String.init)
+        #expect(try Child.run(program, again).output == first)
+    }
+
+    @Test(arguments: [
+        ["--deaths", "1", "--start", "0"], ["--deaths", "1", "--start", "999999"],
+        ["--deaths", "1", "--replay", "5"], ["--faults", ","], ["--faults", ""],
+    ])
+    func `what does not go together or means nothing is refused`(_ flags: [String]) throws {
+        let program = Child.productsDirectory + "/holdfast"
+        #expect(try Child.run(program, ["simulate"] + flags).status == 64)
     }
 
     @Test func `another seed tells another story`() {

@@ -21,15 +21,39 @@ struct FilesTests {
     }
 
     @Test func `whether a file can be replaced is found out without a trace`() throws {
-        try Files.tryReplacing(scratch.file("report"))
+        try Files.tryDelivering(to: scratch.file("report"))
         #expect(try names(in: scratch.path).isEmpty)
         try Files.replace(scratch.file("report"), with: Array("old".utf8))
-        try Files.tryReplacing(scratch.file("report"))
+        try Files.tryDelivering(to: scratch.file("report"))
         #expect(try Files.read(scratch.file("report")) == Array("old".utf8))
         for path in ["", scratch.path, scratch.file("new/"), scratch.file("no/such/place")] {
-            #expect(throws: SystemError.self) { try Files.tryReplacing(path) }
+            #expect(throws: SystemError.self) { try Files.tryDelivering(to: path) }
         }
         #expect(try names(in: scratch.path) == ["report"])
+    }
+
+    @Test func `what is delivered goes through a link, and into a device or a pipe`() throws {
+        let (target, link) = (scratch.file("target"), scratch.file("link"))
+        try Files.replace(target, with: Array("old".utf8))
+        #expect(symlink(target, link) == 0)
+        try Files.tryDelivering(to: link)
+        try Files.deliver(Array("new".utf8), to: link)
+        #expect(try Files.read(target) == Array("new".utf8))
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+        Files.withdraw(link)
+        #expect(try names(in: scratch.path) == ["link"])
+        let pipe = scratch.file("pipe")
+        #expect(mkfifo(pipe, 0o600) == 0)
+        #expect(throws: SystemError.self, "Nobody reads.") { try Files.deliver([1], to: pipe) }
+        let reader = try File(path: pipe, flags: O_RDONLY | O_NONBLOCK)
+        try Files.deliver([7], to: pipe)
+        var byte: UInt8 = 0
+        #expect(read(reader.descriptor, &byte, 1) == 1 && byte == 7)
+        Files.withdraw(pipe)
+        #expect(try names(in: scratch.path) == ["link", "pipe"])
+        try Files.tryDelivering(to: "/dev/null")
+        try Files.deliver([1], to: "/dev/null")
     }
 
     @Test func `a path is told whole for whoever is in another directory`() {

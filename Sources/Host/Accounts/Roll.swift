@@ -80,10 +80,10 @@ extension Roll.State {
             guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
             let road = servers[entry.server] ?? Roll.Road()
             let pending = AccountStanding.Pending(queue)
-            summary.note(pending, of: entry.status, road.state)
-            if entry.status == .unlocked, pending.total > pending.quarantined,
-                let held = road.heldUntil, held > now
-            {
+            let held = road.heldUntil.flatMap { $0 > now ? $0 : nil }
+            let isWayOpen = road.state != .offline && held == nil
+            summary.note(pending, of: entry.status, isWayOpen: isWayOpen)
+            if entry.status == .unlocked, pending.total > pending.quarantined, let held {
                 summary.longestBackoff = max(summary.longestBackoff, held - now)
                 summary.nextRetry = min(summary.nextRetry ?? held, held)
             }

@@ -63,6 +63,8 @@ final class ServerLink: Service {
         guard let text = try? office.store.reader.setting(setting), let holds = Holds(text)
         else { return }
         upstream.holds = holds
+        // Until then it is as troubled as it was.
+        if upstream.holds.api != nil { try? monitor.address.tryTell(.heard(.troubled)) }
     }
 
     func keepHolds() async {

@@ -24,12 +24,12 @@ public struct HouseholdSummary: Hashable, Sendable {
     mutating func note(
         _ pending: AccountStanding.Pending,
         of status: AccountStanding.Status,
-        _ network: NetworkState
+        isWayOpen: Bool
     ) {
         guard let since = pending.oldest else { return }
         oldest = min(oldest ?? since, since)
         let live = pending.ready + pending.inFlight + pending.backingOff
-        guard status == .unlocked, network != .offline, live > 0 else { return }
+        guard status == .unlocked, isWayOpen, live > 0 else { return }
         deliverable += live
         oldestDeliverable = min(oldestDeliverable ?? since, since)
     }

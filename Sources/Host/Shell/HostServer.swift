@@ -131,7 +131,7 @@ extension HostServer {
         Addresses(
             api: api.listeners.compactMap(\.tcp).first,
             ops: ops.listeners.compactMap(\.tcp).first,
-            socket: api.listeners.compactMap(\.path).first.map(Files.absolute)
+            socket: api.listeners.compactMap(\.path).first { !$0.isEmpty }.map(Files.absolute)
         )
     }
 
@@ -159,7 +159,7 @@ extension HostServer {
         if let readyFile {
             do {
                 let bytes = Array(addresses.json.bytes) + [UInt8(ascii: "\n")]
-                try Files.replace(readyFile, with: bytes)
+                try Files.deliver(bytes, to: readyFile)
             } catch {
                 throw .readyFile(path: readyFile, reason: error.description)
             }
@@ -276,6 +276,11 @@ extension Limits {
 }
 
 extension HostSettings {
+    /// To be called before the host opens anything, for a number may be a socket of its own by then.
+    func requireListeners(_ activation: Activation) throws(ShellError) {
+        for place in apiPlaces(activation) + opsPlaces(activation) { try place.requireListener() }
+    }
+
     fileprivate func apiPlaces(_ activation: Activation) -> [ListenPlace] {
         let given = activation.api.map { ListenPlace.inherited(descriptor: $0.descriptor) }
         guard !given.isEmpty, !isListenChosen else { return listen + given }
@@ -296,7 +301,9 @@ extension OpenListener {
         if case .unix(let path) = address { path } else { nil }
     }
 
-    fileprivate var text: String { tcp?.description ?? path ?? "" }
+    fileprivate var text: String {
+        tcp?.description ?? path.flatMap { $0.isEmpty ? nil : $0 } ?? "a socket without a name"
+    }
 }
 
 extension Response {

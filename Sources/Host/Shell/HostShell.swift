@@ -36,11 +36,12 @@ public struct HostShell: Sendable {
         wire: (StateDirectory, HostServer.Premises) async throws -> Interior,
         opened: (HostServer.Addresses) async -> Void = { _ in }
     ) async throws {
+        try settings.requireListeners(premises.activation)
         let directory = try StateDirectory(settings.state)
+        // Whoever waits for the file is not to find that of an earlier run.
+        if let file = settings.readyFile { Files.withdraw(file) }
         let tokens = try TokenCabinet(state: settings.state, timekeeper: premises.timekeeper)
         let interior = try await wire(directory, premises)
-        // Whoever waits for the file is not to find that of an earlier run.
-        if let file = settings.readyFile { unlink(file) }
         do {
             let server = try await HostServer.open(
                 settings,

@@ -53,6 +53,20 @@ extension ListenPlace {
         }
     }
 
+    /// What was handed down has to listen already: nobody would ever come in, and nobody would be told.
+    func requireListener() throws(ShellError) {
+        guard case .inherited(let descriptor) = self else { return }
+        let isStream = Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
+        guard isStream, Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else {
+            throw .listener("\(self) is no socket that listens.")
+        }
+    }
+
+    private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {
+        var (value, size): (Int32, socklen_t) = (0, 4)
+        return getsockopt(descriptor, SOL_SOCKET, name, &value, &size) == 0 ? value : nil
+    }
+
     /// All addresses; of both kinds, if the machine has both. A port that is picked is picked once.
     private static func everywhere(_ port: Int) -> [Spot] {
         let old: Spot = (.tcp(SocketAddress(host: "0.0.0.0", port: port)), "*")

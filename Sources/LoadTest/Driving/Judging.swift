@@ -64,6 +64,7 @@ extension Course {
         checkBudget(page, &verdict)
         journal.write { report in
             report.verdict.add(verdict)
+            report.isHostSeen = true
             report.resolutions = page.sums("holdfast_resolutions_total", by: "outcome")
             report.conflicts = page.sums("holdfast_conflicts_total", by: "kind")
             report.backups = page.sums("holdfast_backups_total", by: "outcome")

@@ -53,6 +53,9 @@ public struct LoadProfile: Hashable, Sendable {
     /// Whether so few are at it that they may be looked at all the time.
     var isBrief: Bool { users < 20 }
 
+    /// All of them are kept until the end, to be checked.
+    private static let mostWritings = 20_000_000
+
     /// What is wrong with it, in words for whoever chose it.
     public var flaw: String? {
         for (name, value) in [
@@ -60,6 +63,10 @@ public struct LoadProfile: Hashable, Sendable {
             ("rounds", rounds),
         ] where value < 1 {
             return "--\(name) must be at least 1."
+        }
+        let most = [users, items, edits, rounds, concurrency].max() ?? 0
+        if most > 1_000_000 || users * (items + edits * rounds) > Self.mostWritings {
+            return "So many writings do not fit into memory: \(Self.mostWritings) at most."
         }
         if !(0...1).contains(conflicts) { return "--conflicts must be from 0 to 1." }
         if !(0...86_400).contains(offlineSeconds) {

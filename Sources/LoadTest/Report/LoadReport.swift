@@ -62,6 +62,8 @@ public struct LoadReport: Sendable {
     public var drain = Drain()
     public var memory = Memory()
     public var ceilings: Ceilings?
+    /// Whether the host's own figures were seen; else nothing is known of these.
+    public var isHostSeen = false
     public var resolutions: [String: Int] = [:]
     public var conflicts: [String: Int] = [:]
     public var backups: [String: Int] = [:]

@@ -46,7 +46,10 @@ extension LoadReport: JSON.Writable {
             edits.add("unknown", unknown)
             edits.add("seconds", JSON.Finite(editSeconds))
             edits.add("perSecond", JSON.Finite(acceptedPerSecond))
-            edits.add("processorMicroseconds", JSON.Finite(processorPerEdit))
+            edits.add(
+                "processorMicroseconds",
+                editProcessorSeconds > 0 ? JSON.Finite(processorPerEdit) : nil
+            )
             edits.add("latency", Percentiles(latencies))
         }
         report.object("operations") { operations in
@@ -73,20 +76,21 @@ extension LoadReport: JSON.Writable {
             $0.add("secondsUntilLast", JSON.Finite(drain.secondsUntilLast))
             $0.add("perSecond", JSON.Finite(drain.perSecond))
         }
+        let isSeen = memory.atStart > 0
         report.object("memory") {
-            $0.add("atStart", memory.atStart)
-            $0.add("signedIn", memory.signedIn)
-            $0.add("largest", memory.largest)
-            $0.add("perUser", memoryPerUser)
+            $0.add("atStart", isSeen ? memory.atStart : nil)
+            $0.add("signedIn", isSeen ? memory.signedIn : nil)
+            $0.add("largest", isSeen ? memory.largest : nil)
+            $0.add("perUser", isSeen ? memoryPerUser : nil)
         }
         report.add("ceilings", ceilings)
     }
 
     private func writeOutcome(to report: inout JSON.ObjectWriter) {
-        report.add("conflicts", Counts(conflicts))
-        report.add("backups", Counts(backups))
-        report.add("resolutions", Counts(resolutions))
-        report.add("retries", Counts(retries))
+        for (name, counts) in [
+            ("conflicts", conflicts), ("backups", backups), ("resolutions", resolutions),
+            ("retries", retries),
+        ] { report.add(name, isHostSeen ? Counts(counts) : nil) }
         report.add("upstreamCalls", Counts(upstreamCalls))
         report.add("refusedCalls", refusedCalls)
         report.add("busiestSecond", busiestSecond)

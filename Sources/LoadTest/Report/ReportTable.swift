@@ -46,12 +46,16 @@ public struct ReportTable: Sendable {
                 "\(report.profile.users.grouped) users in \(report.signInSeconds.brief) s",
             ],
             ["drain", drain],
-            ["conflicts", list(report.conflicts)],
-            ["backup copies", list(report.backups)],
-            ["resolutions", list(report.resolutions)],
-            ["retries", list(report.retries)],
-            ["memory", memory],
         ]
+        if report.isHostSeen {
+            rows += [
+                ["conflicts", list(report.conflicts)],
+                ["backup copies", list(report.backups)],
+                ["resolutions", list(report.resolutions)],
+                ["retries", list(report.retries)],
+            ]
+        }
+        if report.memory.atStart > 0 { rows.append(["memory", memory]) }
         if report.editProcessorSeconds > 0 {
             let cost = report.processorPerEdit.brief
             rows.append(["cost of an edit", "\(cost) µs of a processor in the host"])

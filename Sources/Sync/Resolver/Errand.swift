@@ -205,7 +205,7 @@ struct Errand {
             $0.outcome == .unknown && change.intent.isUndone(by: $0.kind)
                 && ($0.kind != .partial || $0.moment < change.updated)
         }
-        guard let late, !mutated(.earlyState) else { return }
+        guard let late else { return }
         let earliest = late.moment.advanced(bySeconds: Self.patience)
         guard !earliest.hasCome(at: kit.now) else { return }
         throw .wait(until: earliest)

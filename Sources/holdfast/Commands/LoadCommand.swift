@@ -65,6 +65,9 @@ private struct Load {
         if invocation.isOn("kill"), case .running = host {
             throw misuse("--kill is for an embedded host.")
         }
+        if let file = invocation.value("report"), file == invocation.value("html") {
+            throw misuse("--report and --html cannot be the same file.")
+        }
     }
 
     func run() async throws(Failure) -> LoadReport {
@@ -98,7 +101,7 @@ private struct Load {
         for flag in ["report", "html"] {
             guard let file = invocation.value(flag) else { continue }
             do throws(SystemError) {
-                try Files.tryReplacing(file)
+                try Files.tryDelivering(to: file)
             } catch {
                 throw Failure(unwritable: file, error)
             }
@@ -132,7 +135,7 @@ private struct Load {
 
     private func write(_ bytes: [UInt8], to file: String) throws(Failure) {
         do throws(SystemError) {
-            try Files.replace(file, with: bytes, mode: 0o644)
+            try Files.deliver(bytes, to: file, mode: 0o644)
         } catch {
             throw Failure(unwritable: file, error)
         }

@@ -36,11 +36,12 @@ extension Command {
         ],
         run: { invocation, console throws(Failure) in
             let campaign = try Campaign(invocation)
+            try invocation.refuseMixtures()
             if let name = invocation.value("mutant") {
                 return try await hunt(name, campaign, console)
             }
             if let length = try invocation.number("deaths", 1...4) {
-                return try await die(length, from: Int(campaign.start), invocation, console)
+                return try await die(length, campaign, invocation, console)
             }
             if let path = invocation.value("corpus") { return try await recall(path, console) }
             if let replay = invocation.value("replay") {
@@ -73,7 +74,7 @@ extension Command {
         guard let first = outcome.failed.first else { return }
         console.answer("\nSeed \(first.script.seed) fails. Its history is shortened…\n")
         let short = Shrinking.shorten(first)
-        console.answer(short.report(steps: campaign.steps))
+        console.answer(short.report(campaign.command(for: short)))
         throw Failure(status: .failure, message: "Seed \(first.script.seed) breaks an invariant.")
     }
 
@@ -98,12 +99,14 @@ extension Command {
     /// Scripts are numbered, so that a run can go on where an earlier one was told to stop.
     private static func die(
         _ length: Int,
-        from start: Int,
+        _ campaign: Campaign,
         _ invocation: Invocation,
         _ console: Console
     ) async throws(Failure) {
-        let exhaustion = Exhaustion(length: length)
+        var exhaustion = Exhaustion(length: length)
+        exhaustion.profiles = campaign.profiles
         let all = exhaustion.scripts
+        let start = try invocation.number("start", 1...all.count) ?? 1
         let count = try invocation.number("seeds", 1...1_000_000_000) ?? all.count
         let scripts = Array(all.dropFirst(start - 1).prefix(count))
         let outcome = await exhaustion.run(scripts) { outcome in
@@ -113,7 +116,10 @@ extension Command {
             )
         }
         guard let failed = outcome.failed.first else { return }
-        console.answer(failed.report(steps: failed.script.stepCount))
+        let profile = invocation.value("profile").map { " --profile \($0)" } ?? ""
+        let command =
+            "holdfast simulate --deaths \(length)\(profile) --start \(start + failed.number) --seeds 1"
+        console.answer(failed.performance.report(command))
         throw Failure(status: .failure, message: "A death breaks an invariant.")
     }
 
@@ -157,7 +163,7 @@ extension Command {
         _ console: Console
     ) throws(Failure) {
         let performance = replay.play(campaign)
-        console.answer(performance.report(steps: campaign.steps))
+        console.answer(performance.report(campaign.command(for: performance)))
         guard performance.breach == nil else {
             throw Failure(status: .failure, message: "The seed breaks an invariant.")
         }
@@ -192,6 +198,15 @@ extension Campaign {
 }
 
 extension Invocation {
+    /// Each of these says what is played.
+    fileprivate func refuseMixtures() throws(Failure) {
+        let given = ["mutant", "replay", "deaths", "corpus"].filter { value($0) != nil }
+        guard given.count < 2 else {
+            let names = given.map { "--\($0)" }.joined(separator: " and ")
+            throw Failure(status: .usage, message: "\(names) do not go together.")
+        }
+    }
+
     fileprivate func number(
         _ flag: String,
         _ range: ClosedRange<Int>
@@ -200,8 +215,8 @@ extension Invocation {
         guard let number = Int(text), range.contains(number) else {
             throw Failure(
                 status: .usage,
-                message:
-                    "--\(flag) wants a whole number from \(range.lowerBound) on, not '\(text)'."
+                message: "--\(flag) wants a whole number from \(range.lowerBound) to "
+                    + "\(range.upperBound), not '\(text)'."
             )
         }
         return number

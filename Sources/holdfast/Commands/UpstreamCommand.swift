@@ -44,7 +44,7 @@ extension Command {
     ) throws(Failure) {
         let text = JSON.Raw.object { $0.add("upstream", upstream.address?.description) }
         do {
-            try Files.replace(file, with: Array(text.bytes) + [UInt8(ascii: "\n")])
+            try Files.deliver(Array(text.bytes) + [UInt8(ascii: "\n")], to: file)
         } catch {
             throw Failure(status: .failure, message: "Cannot write \(file): \(error)")
         }

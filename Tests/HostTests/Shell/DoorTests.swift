@@ -31,6 +31,19 @@ struct DoorTests {
         #expect(access(socket, F_OK) != 0)
     }
 
+    @Test func `what was handed down and does not listen is refused`() throws {
+        let stream = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let datagrams = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
+        defer { for descriptor in [stream, datagrams] { close(descriptor) } }
+        for descriptor in [stream, datagrams, 0, 1_000_000] {
+            #expect(throws: ShellError.self, "\(descriptor)") {
+                try ListenPlace.inherited(descriptor: descriptor).requireListener()
+            }
+        }
+        #expect(listen(stream, 1) == 0)
+        try ListenPlace.inherited(descriptor: stream).requireListener()
+    }
+
     @Test func `the socket's path is told whole, also where the state's is not`() async throws {
         let scratch = try Scratch()
         let here = FileManager.default.currentDirectoryPath

@@ -13,7 +13,11 @@ extension Household {
             for desk in desks {
                 guard let standing = try? await desk.standing else { continue }
                 summary.accounts[standing.status, default: 0] += 1
-                summary.note(standing.pending, of: standing.status, standing.network)
+                summary.note(
+                    standing.pending,
+                    of: standing.status,
+                    isWayOpen: standing.network != .offline
+                )
                 summary.longestBackoff = max(summary.longestBackoff, standing.backoff ?? .zero)
                 let retries = [summary.nextRetry, standing.nextRetry].compactMap(\.self)
                 summary.nextRetry = retries.min()

@@ -120,6 +120,7 @@ struct RollTests {
         }
         #expect(all([.ready: 1]).nextRetry == moment(1_008))
         #expect(all([.ready: 1]).longestBackoff == .seconds(8))
+        #expect(all([.ready: 1]).deliverable == 0, "It is known why it is not sent.")
         #expect(all([.quarantined: 1]).nextRetry == nil)
         #expect(all([:]).longestBackoff == .zero)
     }

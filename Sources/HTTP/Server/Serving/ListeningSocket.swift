@@ -73,7 +73,7 @@ struct ListeningSocket {
 extension OpenListener {
     /// - Parameter bound: Where the socket says that it is, as one does that somebody else has opened.
     fileprivate static func unix(_ listener: Listener, at bound: String?) -> OpenListener {
-        let path = if case .unix(let path) = listener.place { path } else { bound ?? listener.name }
+        let path = if case .unix(let path) = listener.place { path } else { bound ?? "" }
         return OpenListener(
             door: Door(name: listener.name, kind: .unix),
             address: .unix(path: path)
