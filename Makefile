@@ -100,7 +100,7 @@ determinism: setup ## The same hundred histories from a debug and from a release
 .PHONY: mutants
 mutants: setup ## Breaks the program in one place after the other; each has to be noticed.
 	HOLDFAST_MUTANTS=1 swift build $(RELEASE) --product holdfast --scratch-path .build/mutants
-	.build/mutants/release/holdfast simulate --mutant all --seeds 2000
+	.build/mutants/release/holdfast simulate --mutant all --seeds 4000
 
 .PHONY: crowd
 crowd: setup ## Server and host among their clients: 10,000 that rest, 2,000 that leave at random.

@@ -189,17 +189,17 @@ private struct Guide {
               TOKEN=$(cat \(settings.state)/admin.token)
 
               # what is in the vault
-              curl -s \(auth) \(api)/list/object/items?pretty
+              curl -s \(auth) '\(api)/list/object/items?pretty'
 
               # take the network away, and edit all the same
               curl -s -X PUT \(auth) \(json) -d '{"mode":"offline"}' \(api)/network
               curl -si \(auth) \(json) -d '{"type":2,"name":"Made offline","notes":"kept","secureNote":{"type":0}}' \\
                    \(api)/object/item
-              curl -s \(auth) \(api)/pending?pretty
+              curl -s \(auth) '\(api)/pending?pretty'
 
               # bring it back: what waited goes to the server
               curl -s -X PUT \(auth) \(json) -d '{"mode":"auto"}' \(api)/network
-              curl -s \(auth) \(api)/accounts/\(account)?pretty
+              curl -s \(auth) '\(api)/accounts/\(account)?pretty'
 
             Ctrl-C ends it.
             """

@@ -101,7 +101,9 @@ final class ServerLink: Service {
     /// by what requests found out while it was away.
     func heardFromHub() {
         if monitor.standing.state == .offline { upstream.networkChanged() }
-        try? monitor.address.tryTell(.heard(.answered))
+        // Its line does not say whether it takes anything again.
+        let evidence: Evidence = upstream.holds.api == nil ? .answered : .troubled
+        try? monitor.address.tryTell(.heard(evidence))
     }
 
     func run() async {
