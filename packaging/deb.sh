@@ -32,9 +32,12 @@ put 644 "$work/zsh" usr/share/zsh/vendor-completions/_holdfast
 put 644 "$work/fish" usr/share/fish/vendor_completions.d/holdfast.fish
 
 documents=usr/share/doc/holdfast
-for file in README.md Docs/ARCHITECTURE.md Docs/CONFLICTS.md Docs/METRICS.md Docs/RUNBOOK.md; do
-	put 644 "$root/$file" "$documents/$(basename "$file")"
+for file in ARCHITECTURE.md CONFLICTS.md METRICS.md PERFORMANCE.md RUNBOOK.md UPSTREAM.md outage.svg; do
+	put 644 "$root/Docs/$file" "$documents/$file"
 done
+# All of them lie side by side there.
+sed 's#](Docs/#](#g; s#Dashboards/Ready#examples#g' "$root/README.md" > "$work/README.md"
+put 644 "$work/README.md" "$documents/README.md"
 put 644 "$root/packaging/copyright" "$documents/copyright"
 mkdir -p "$tree/$documents/examples"
 cp -r "$root/Dashboards/Ready/." "$tree/$documents/examples/"

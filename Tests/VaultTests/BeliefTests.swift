@@ -75,12 +75,15 @@ struct BeliefTests {
 
     @Test func `T-46 an empty list does not replace a vault until it is said twice`() throws {
         let empty = picture([:])
-        guard case .doubted(let doubt) = look(empty, footing(vault(3))) else {
+        guard case .doubted(let few) = look(empty, footing(vault(3))),
+            case .doubted(let doubt) = look(empty, footing(vault(10)))
+        else {
             Issue.record("An empty answer was not doubted.")
             return
         }
-        #expect(doubt.kind == .shrink)
-        let again = footing(vault(3), doubt: doubt)
+        #expect(few.kind == .shrink && doubt.kind == .shrink)
+        #expect(look(empty, footing(vault(3), doubt: few)) == .confirmed(.shrink))
+        let again = footing(vault(10), doubt: doubt)
         #expect(look(empty, again, later: 59) == .doubted(doubt), "Too soon to be another answer.")
         #expect(look(empty, again, later: 60) == .confirmed(.shrink))
     }

@@ -47,7 +47,7 @@ public struct HouseholdMetrics: Sendable {
         deliverable = registry.register(
             .gauge(
                 "holdfast_pending_deliverable_changes",
-                "Pending changes of open vaults whose upstream can be reached, but for quarantine."
+                "Pending changes of open vaults whose upstream takes something, but for quarantine."
             )
         )
         oldestDeliverable = registry.register(

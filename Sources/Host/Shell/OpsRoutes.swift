@@ -15,7 +15,7 @@ struct OpsRoutes: Sendable {
         router.on(.get, "/metrics") { request in
             let format = ExpositionFormat(accept: request.headers["Accept"])
             return Response(
-                headers: ["Content-Type": format.contentType],
+                headers: ["Content-Type": format.contentType, "Vary": "Accept"],
                 body: .bytes(await registry.page(format))
             )
             .packed(for: request)

@@ -207,7 +207,7 @@ extension Upstream {
             mayBorrow: manner.isWaitedFor,
             patienceInLine: manner.patienceInLine
         )
-        let passed: (value: Outcome<Success>, notBefore: Moment?)
+        let passed: (value: Outcome<Success>, closed: Turnstile.Closed?)
         do throws(RequestBudget.Refusal) {
             passed = try await turnstile.pass(ask) {
                 var passage = await exchange()
@@ -226,9 +226,9 @@ extension Upstream {
         case .success(let answer): return answer
         case .setback(let setback): throw setback
         case .throttled(let mayHaveLanded):
-            let until = passed.notBefore ?? world.now + RequestBudget.firstWait
+            let until = passed.closed?.until ?? world.now + RequestBudget.firstWait
             throw Setback(
-                .throttled(until: until),
+                .throttled(until: until, isAsked: passed.closed?.isAsked ?? false),
                 operation: call.operation.words,
                 mayHaveLanded: mayHaveLanded
             )
@@ -240,7 +240,8 @@ extension Upstream {
             world.now + (time - world.timekeeper.elapsed)
         }
         return switch refusal {
-        case .throttled(let until): .throttled(until: moment(until))
+        case .throttled(let until, let isAsked):
+            .throttled(until: moment(until), isAsked: isAsked)
         case .held(let until): .unreachable(.held(until: moment(until)))
         case .withdrawn: .cancelled
         }

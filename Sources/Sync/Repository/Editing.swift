@@ -339,7 +339,7 @@ extension Repository {
             try await withdraw(recorded, version)
             throw .hindered(note)
         case .unanswered(let setback, let version):
-            if case .throttled(let until) = setback.reason {
+            if case .throttled(let until, _) = setback.reason {
                 let wait = max(until - surroundings.now, .zero)
                 surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
             }

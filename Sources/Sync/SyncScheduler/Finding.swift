@@ -40,7 +40,9 @@ extension Setback {
 extension SyncScheduler {
     func ending(after setback: Setback) -> Agenda.Ending {
         switch setback.reason {
-        case .throttled(let until): .failed(.throttled(until: elapsed(of: until)))
+        case .throttled(let until, isAsked: true):
+            .failed(.throttled(until: elapsed(of: until)))
+        case .throttled(let until, isAsked: false): .failed(.held(until: elapsed(of: until)))
         case .unreachable(.held(let until)): .failed(.held(until: elapsed(of: until)))
         case .signedOut: .signedOut
         case .cancelled: .untouched

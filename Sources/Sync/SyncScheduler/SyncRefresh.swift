@@ -152,7 +152,8 @@ extension SyncScheduler {
     private func take(
         _ fetched: Fetched,
         since start: Start,
-        _ urgency: Urgency
+        _ urgency: Urgency,
+        isSecondLook: Bool = false
     ) async throws(Obstacle) {
         var isFallback = false
         switch Belief(in: fetched.picture, on: start.footing, at: surroundings.now) {
@@ -164,7 +165,15 @@ extension SyncScheduler {
             isFallback = kind == .regression
         case .doubted(let doubt):
             state.withLock { $0.memory.doubt = doubt }
-            throw .finding(Finding(doubting: doubt.kind))
+            guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
+                throw .finding(Finding(doubting: doubt.kind))
+            }
+            let start = Start(
+                moment: start.moment,
+                mark: start.mark,
+                footing: start.footing.doubting(doubt)
+            )
+            return try await take(fetch(urgency), since: start, urgency, isSecondLook: true)
         case .refused(let flaw): throw .finding(Finding(refusing: flaw))
         }
         let taken = try await replaceBase(

@@ -58,6 +58,19 @@ public struct SyncFooting: Sendable {
         self.accountRevision = accountRevision
         self.doubt = doubt
     }
+
+    /// Whether so few are held that the last may go with no other ado than to be asked for twice.
+    public var isOfFew: Bool { ciphers.count < Belief.shrinkFloor }
+
+    public func doubting(_ doubt: SyncDoubt) -> SyncFooting {
+        SyncFooting(
+            userID: userID,
+            ciphers: ciphers,
+            deleted: deleted,
+            accountRevision: accountRevision,
+            doubt: doubt
+        )
+    }
 }
 
 /// A sync answer that is whole and right, and hard to believe.
@@ -156,7 +169,8 @@ public enum Belief: Hashable, Sendable {
     }
 
     /// For how long a doubt must stand before the same picture confirms it: a cache or a server
-    /// that lags behind says the same thing twice in a moment.
+    /// that lags behind says the same thing twice in a moment. Not so of a few ciphers that are gone:
+    /// their witnesses are enough.
     public static let secondThought: Int64 = 60
 
     /// Of at least this many ciphers, nine tenths may not go at once without a second look. Of
@@ -186,14 +200,19 @@ public enum Belief: Hashable, Sendable {
             accountRevision: picture.accountRevision,
             since: now
         )
-        self = Self.settle(doubt, earlier: footing.doubt)
+        let isOfFew = kind == .shrink && footing.isOfFew
+        self = Self.settle(doubt, earlier: footing.doubt, standing: isOfFew ? 0 : Self.secondThought)
     }
 
-    private static func settle(_ doubt: SyncDoubt, earlier: SyncDoubt?) -> Belief {
+    private static func settle(
+        _ doubt: SyncDoubt,
+        earlier: SyncDoubt?,
+        standing: Int64
+    ) -> Belief {
         guard let earlier, earlier.isSamePicture(as: doubt), doubt.since >= earlier.since else {
             return .doubted(doubt)
         }
-        return doubt.since >= earlier.since.advanced(bySeconds: secondThought)
+        return doubt.since >= earlier.since.advanced(bySeconds: standing)
             ? .confirmed(doubt.kind) : .doubted(earlier)
     }
 

@@ -30,8 +30,9 @@ public struct Setback: Error, Hashable, Sendable {
         /// Upstream refused to renew the session: the user has to sign in again. What is kept here
         /// stays.
         case signedOut
-        /// Not before then.
-        case throttled(until: Moment)
+        /// Not before then: upstream has asked for that, or it is a guess, which nobody who insists is held
+        /// up by.
+        case throttled(until: Moment, isAsked: Bool = true)
         /// Upstream, or what stands before it, is there and cannot work.
         case unavailable(status: Int)
         /// There is no answer.

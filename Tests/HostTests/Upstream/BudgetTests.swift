@@ -83,7 +83,7 @@ struct BudgetTests {
         #expect(budget.ring(at: .seconds(2)).isEmpty)
         let turns = budget.ring(at: .seconds(3))
         #expect(turns.map(\.ticket) == [waiting.ticket])
-        #expect(turns.first?.refusal == .throttled(until: .seconds(3)))
+        #expect(turns.first?.refusal == .throttled(until: .seconds(3), isAsked: false))
         #expect(budget.alarm(at: .seconds(3)) == nil)
     }
 
@@ -114,6 +114,23 @@ struct BudgetTests {
         #expect(ask("b", .change, at: .seconds(55)).answer == .wait, "Who has patience waits.")
         #expect(budget.ring(at: .seconds(59)).isEmpty)
         #expect(budget.ring(at: .seconds(60)).count == 1)
+    }
+
+    @Test(arguments: [nil, RetryAfter(seconds: 60)])
+    mutating func `who insists is held up by what upstream asked for, and not by a guess`(
+        _ retryAfter: RetryAfter?
+    ) {
+        _ = end(ask().ticket, .throttled(retryAfter), chance: 0)
+        var insistent = RequestBudget.Ask(account: "a", pace: .read, patience: .zero)
+        let patient = budget.ask(insistent, ticket: 90, at: .seconds(1)).answer
+        (insistent.isForced, insistent.mayBorrow) = (true, true)
+        let answer = budget.ask(insistent, ticket: 91, at: .seconds(1)).answer
+        guard case .refused(.throttled(_, let isAsked)) = patient else {
+            Issue.record("Who does not insist is not held up.")
+            return
+        }
+        #expect(isAsked == (retryAfter != nil))
+        #expect((answer == .go) == (retryAfter == nil))
     }
 
     @Test mutating func `a limit of those who have no token holds up nobody who has`() {

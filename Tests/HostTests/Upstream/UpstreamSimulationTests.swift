@@ -175,7 +175,7 @@ import Vault
             let setback = await setback { () async throws(Setback) in
                 _ = try await Self.account("a", second).asking { $0.patience = .zero }.revision()
             }
-            guard case .throttled(let told) = setback?.reason else {
+            guard case .throttled(let told, _) = setback?.reason else {
                 throw Unexpected("it was asked again: \(setback as Any)")
             }
             #expect(abs(told.ticks - until.ticks) < Moment.ticksPerMillisecond)

@@ -384,7 +384,7 @@ import Vault
             await world.server.inject(Fault(.answer(canned, isCarriedOut: false)))
             let asked = world.surroundings.now
             let report = try await ada.run()
-            guard case .throttled(let until)? = report.stop?.reason else {
+            guard case .throttled(let until, _)? = report.stop?.reason else {
                 throw Unexpected("not throttled: \(report)")
             }
             #expect(until >= asked.advanced(bySeconds: 37))

@@ -66,7 +66,7 @@ import Vault
             #expect(try await stage.sync().outcome == .failed)
             let report = try await stage.sync()
             #expect(report.outcome == .failed)
-            guard case .throttled(let until) = report.setback?.reason else {
+            guard case .throttled(let until, _) = report.setback?.reason else {
                 Issue.record("\(report)")
                 return
             }

@@ -109,7 +109,8 @@ import Vault
         throws
     {
         try Stage.play { stage in
-            stage.upstream.edit { $0.ciphers = ["a": 10, "b": 10, "c": 10] }
+            let ids = ["a"] + (0..<11).map { "b\($0)" }
+            stage.upstream.edit { $0.ciphers = Dictionary(ids.map { ($0, 10) }) { $1 } }
             try await stage.sync()
             let last = stage.scheduler.outlook.lastSync
             stage.upstream.edit {
@@ -129,6 +130,23 @@ import Vault
             try await stage.pass(.seconds(70))
             #expect(try stage.baseTicks() == nil)
             #expect(stage.scheduler.lastReport?.outcome == .completed)
+        }
+    }
+
+    @Test func `T-46 the last of a few is gone when upstream says so twice, and of each alone`()
+        throws
+    {
+        try Stage.play { stage in
+            stage.upstream.edit { $0.ciphers = ["a": 10, "b": 10] }
+            try await stage.sync()
+            stage.upstream.edit {
+                $0.ciphers = [:]
+                $0.revision = 2
+            }
+            let before = stage.upstream.names.count
+            #expect(try await stage.sync().outcome == .completed)
+            #expect(stage.upstream.names.dropFirst(before).count { $0 == "fetch" } == 2)
+            #expect(try stage.baseTicks() == nil)
         }
     }
 

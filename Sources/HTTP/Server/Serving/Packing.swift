@@ -6,7 +6,8 @@ extension Response {
     public func packed(for request: Request) -> Response {
         guard case .bytes(let bytes) = body, bytes.count > 1_024 else { return self }
         var response = self
-        response.headers["Vary"] = "Accept-Encoding"
+        let others = headers["Vary"].map { $0 + ", " } ?? ""
+        response.headers["Vary"] = others + "Accept-Encoding"
         guard request.takesGzip, let packed = Self.packed(bytes) else { return response }
         response.headers["Content-Encoding"] = "gzip"
         response.body = .bytes(packed)

@@ -49,8 +49,7 @@ struct SiteMatch {
 
     /// An expression that cannot be read matches nothing.
     private func isMatched(by expression: String) -> Bool {
-        guard let regex = try? Regex(expression).ignoresCase() else { return false }
-        return url.firstMatch(of: regex) != nil
+        Expression(expression)?.matches(url) ?? false
     }
 
     private static func domain(of address: WebAddress, _ suffixes: PublicSuffixes) -> String? {

@@ -21,6 +21,9 @@ struct RequestBudget: Sendable {
         /// The same where nothing but a place is missing. That says nothing of upstream, so whoever
         /// has time had better stay in line.
         var patienceInLine: Duration? = nil
+
+        /// Somebody waits, and will not be put off by what is only guessed.
+        var isInsistent: Bool { isForced && mayBorrow }
     }
 
     enum Answer: Hashable, Sendable {
@@ -31,7 +34,7 @@ struct RequestBudget: Sendable {
     }
 
     enum Refusal: Error, Hashable {
-        case throttled(until: Duration)
+        case throttled(until: Duration, isAsked: Bool = true)
         case held(until: Duration)
         /// The asker itself has lost interest.
         case withdrawn
@@ -75,7 +78,9 @@ struct RequestBudget: Sendable {
     }
 
     private var limits: [Pace: [LearntLimit]]
-    private var notBefore: [Zone: Duration] = [:]
+    /// What upstream has asked for, and what is guessed where it gave no time.
+    private var asked: [Zone: Duration] = [:]
+    private var guessed: [Zone: Duration] = [:]
     private var throttles: [Zone: Int] = [:]
     private(set) var breaker = Breaker()
     private var line = FairLine<Waiting>()
@@ -93,9 +98,19 @@ struct RequestBudget: Sendable {
     var waitingCount: Int { line.count }
     var underWayCount: Int { underWay.count }
 
-    /// Until when nobody is let through, if that lies ahead.
+    /// Until when nobody is let through who does not insist, if that lies ahead.
     func notBefore(_ zone: Zone, at now: Duration) -> Duration? {
-        notBefore[zone].flatMap { $0 > now ? $0 : nil }
+        [asked[zone], guessed[zone]].compactMap(\.self).max().flatMap { $0 > now ? $0 : nil }
+    }
+
+    /// Until when nobody is at all, because upstream has asked for that.
+    func askedUntil(_ zone: Zone, at now: Duration) -> Duration? {
+        asked[zone].flatMap { $0 > now ? $0 : nil }
+    }
+
+    private func notBefore(_ ask: Ask, at now: Duration) -> Duration? {
+        let zone = Zone(ask.pace)
+        return ask.isInsistent ? askedUntil(zone, at: now) : notBefore(zone, at: now)
     }
 
     /// What was learnt of a kind, as requests per second.
@@ -111,8 +126,9 @@ extension RequestBudget {
     /// - Returns: Whether it may go, and whose turn it became by the way.
     mutating func ask(_ ask: Ask, ticket: Int, at now: Duration) -> (answer: Answer, turns: [Turn])
     {
-        if let until = notBefore(Zone(ask.pace), at: now), until > now + ask.patience {
-            return (.refused(.throttled(until: until)), [])
+        if let until = notBefore(ask, at: now), until > now + ask.patience {
+            let isAsked = until == askedUntil(Zone(ask.pace), at: now)
+            return (.refused(.throttled(until: until, isAsked: isAsked)), [])
         }
         if let until = heldUntil(at: now), !ask.isForced {
             return (.refused(.held(until: until)), [])
@@ -187,7 +203,7 @@ extension RequestBudget {
 
     /// Takes up what was known before a restart.
     mutating func restore(notBefore times: [Zone: Duration]) {
-        for (zone, time) in times { notBefore[zone] = time }
+        for (zone, time) in times { asked[zone] = time }
     }
 
     /// When somebody in line may go, or gives up, if nothing else happens before.
@@ -241,7 +257,9 @@ extension RequestBudget {
                 continue
             }
             line.remove(ticket)
-            turns.append(Turn(ticket: ticket, refusal: .throttled(until: now + wait)))
+            let isAsked = askedUntil(Zone(waiting.ask.pace), at: now) != nil
+            let refusal = Refusal.throttled(until: now + wait, isAsked: isAsked)
+            turns.append(Turn(ticket: ticket, refusal: refusal))
         }
         return turns
     }
@@ -249,7 +267,8 @@ extension RequestBudget {
     /// Lets one through if nothing is in the way.
     private mutating func step(_ waiting: Waiting, ticket: Int, at now: Duration) -> Bool {
         let ask = waiting.ask
-        let wait = wait(for: ask.pace, mayBorrow: ask.mayBorrow, at: now)
+        let closed = notBefore(ask, at: now).map { $0 - now } ?? .zero
+        let wait = max(closed, learntWait(for: ask.pace, mayBorrow: ask.mayBorrow, at: now))
         guard underWay.count < places, wait == .zero else { return false }
         let admission = breaker.admit(isForced: ask.isForced, at: now)
         if case .hold = admission { return false }
@@ -261,12 +280,17 @@ extension RequestBudget {
     }
 
     /// How long nobody of that kind may go.
-    private mutating func wait(
+    private mutating func wait(for pace: Pace, at now: Duration) -> Duration {
+        let closed = notBefore(Zone(pace), at: now).map { $0 - now } ?? .zero
+        return max(closed, learntWait(for: pace, mayBorrow: false, at: now))
+    }
+
+    private mutating func learntWait(
         for pace: Pace,
-        mayBorrow: Bool = false,
+        mayBorrow: Bool,
         at now: Duration
     ) -> Duration {
-        var wait = notBefore(Zone(pace), at: now).map { $0 - now } ?? .zero
+        var wait = Duration.zero
         for index in limits[pace, default: []].indices {
             wait = max(wait, limits[pace]?[index].wait(mayBorrow: mayBorrow, at: now) ?? .zero)
         }
@@ -305,14 +329,13 @@ extension RequestBudget {
         let isNew = notBefore(zone, at: now).map { sent > $0 } ?? true
         if isNew { throttles[zone, default: 0] += 1 }
         let turns = throttles[zone, default: 1]
-        let wait: Duration
         if let retryAfter {
-            wait = max(Duration.seconds(retryAfter.seconds), .seconds(1))
+            let wait = max(Duration.seconds(retryAfter.seconds), .seconds(1))
+            asked[zone] = max(asked[zone] ?? .zero, now + wait)
         } else {
             let doubled = min(Self.firstWait * (1 << min(turns - 1, 10)), Self.longestWait)
-            wait = doubled * (0.5 + chance / 2)
+            guessed[zone] = max(guessed[zone] ?? .zero, now + doubled * (0.5 + chance / 2))
         }
-        notBefore[zone] = max(notBefore[zone] ?? .zero, now + wait)
     }
 
     static let firstWait = Duration.seconds(30)

@@ -42,12 +42,12 @@ final class Turnstile: Sendable {
 
     /// Waits for a turn, does the request, and takes note of what came of it.
     ///
-    /// - Returns: What the request returned, and until when nobody is to come again if upstream asked
-    ///   for that.
+    /// - Returns: What the request returned, and until when nobody is to come again if it was refused as
+    ///   too much.
     func pass<Value: Sendable>(
         _ ask: RequestBudget.Ask,
         _ request: () async -> Passage<Value>
-    ) async throws(RequestBudget.Refusal) -> (value: Value, notBefore: Moment?) {
+    ) async throws(RequestBudget.Refusal) -> (value: Value, closed: Closed?) {
         let ticket: Int
         do {
             ticket = try await enter(ask)
@@ -58,7 +58,23 @@ final class Turnstile: Sendable {
         let passage = await request()
         leave(ticket, passage.result)
         guard case .throttled = passage.result else { return (passage.value, nil) }
-        return (passage.value, holds[Zone(ask.pace)])
+        return (passage.value, closed(to: Zone(ask.pace)))
+    }
+
+    /// Until when a zone is closed, and whether upstream has asked for that.
+    struct Closed: Hashable, Sendable {
+        let until: Moment
+        let isAsked: Bool
+    }
+
+    private func closed(to zone: Zone) -> Closed? {
+        let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
+        return state.withLock { state in
+            state.budget.notBefore(zone, at: now).map { until in
+                let isAsked = until == state.budget.askedUntil(zone, at: now)
+                return Closed(until: today + (until - now), isAsked: isAsked)
+            }
+        }
     }
 
     private func enter(_ ask: RequestBudget.Ask) async throws(RequestBudget.Refusal) -> Int {
@@ -119,7 +135,7 @@ final class Turnstile: Sendable {
         return state.withLock { state in
             Dictionary(
                 uniqueKeysWithValues: Zone.allCases.compactMap { zone in
-                    state.budget.notBefore(zone, at: now).map {
+                    state.budget.askedUntil(zone, at: now).map {
                         (zone, today + ($0 - now))
                     }
                 }
