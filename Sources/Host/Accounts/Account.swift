@@ -41,6 +41,9 @@ final class Account: Sendable {
         var isGone = false
     }
 
+    /// When upstream is to be asked for its equivalent domains again.
+    let domainsDue = Lock(Moment(ticks: .min))
+
     var record: AccountRecord { memory.withLock { $0.record } }
 
     init(_ record: AccountRecord, tokens: Tokens, link: ServerLink, office: Office) {

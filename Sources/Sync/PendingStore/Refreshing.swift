@@ -183,7 +183,8 @@ extension Store {
     ) throws(DatabaseError) {
         let younger = try BaseTable.slicesYounger(than: mark.written, of: userID, db)
         for table: StaticString in [
-            "DELETE FROM base_slice WHERE user_id = ? AND written <= ?",
+            // A list has no domains; they are asked for apart.
+            "DELETE FROM base_slice WHERE user_id = ? AND written <= ? AND kind <> 'domains'",
             "DELETE FROM slice_removed WHERE user_id = ? AND written <= ?",
         ] { try db.execute(table, .text(userID), .int(mark.written)) }
         for slice in slices where !younger.contains([slice.kind.rawValue, slice.id]) {

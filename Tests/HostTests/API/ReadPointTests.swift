@@ -138,6 +138,20 @@ struct ReadPointTests {
         }
     }
 
+    /// As upstream has them; the still desk has none.
+    @Test func `point 26: a site shows the logins of its owner's other domains, away or not`()
+        async throws
+    {
+        try await Venue.host.open { guest async throws in
+            try await guest.login("g", #""uris":[{"match":null,"uri":"https://google.com"}]"#)
+            let path = "/list/object/items?url=https://www.youtube.com"
+            #expect(try await guest.get(path).names == ["g"])
+            _ = try await guest.post("/sync?force=true")
+            #expect(try await guest.get(path).names == ["g"])
+            #expect(try await guest.get("/list/object/items?url=https://apple.com").names == [])
+        }
+    }
+
     @Test(arguments: Venue.allCases)
     func `point 27: an item is found by its id in whatever case`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in

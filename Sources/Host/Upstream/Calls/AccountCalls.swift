@@ -71,6 +71,16 @@ extension UpstreamAccount {
         return try await send(call).read(of: call)
     }
 
+    /// Which domains have one login, in upstream's own text.
+    public func domains() async throws(Setback) -> [UInt8] {
+        let call = Call(.domains, .get, "/settings/domains")
+        let answer = try await send(call)
+        guard let document = try? JSON.Document(answer.body), document.root.kind == .object else {
+            throw call.malformed("no list of domains")
+        }
+        return answer.body
+    }
+
     /// Whether the password is the account's. The hash is as good as the password.
     public func verify(masterPasswordHash: String) async throws(Setback) -> Bool {
         let call = Call(.verifyPassword, .post, "/accounts/verify-password", expecting: .nothing)

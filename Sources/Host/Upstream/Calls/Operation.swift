@@ -1,7 +1,7 @@
 /// What upstream is asked for. Errors and figures are told apart by it.
 public enum Operation: String, CaseIterable, Hashable, Sendable {
     case prelogin, token, sendTwoFactorCode
-    case config, alive, revisionDate, sync, profile, verifyPassword
+    case config, alive, revisionDate, sync, profile, domains, verifyPassword
 
     case listCiphers, getCipher, createCipher, updateCipher, movePartial
     case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher

@@ -1,0 +1,53 @@
+import JSON
+import Sync
+import System
+import Vault
+
+extension Account {
+    /// Domains that have one login, as upstream has them.
+    ///
+    /// No sync brings them: they are long and hardly ever change. So they are asked for when somebody wants
+    /// to know, once a day, and while upstream says nothing those that are known count.
+    var equivalentDomains: [[String]] {
+        get async throws(DeskRefusal) {
+            try await learnDomains()
+            return try slices(.domains).flatMap(Self.groups)
+        }
+    }
+
+    private func learnDomains() async throws(DeskRefusal) {
+        let now = office.surroundings.now
+        let isDue = domainsDue.withLock { due in
+            guard due <= now else { return false }
+            due = now.advanced(bySeconds: Self.secondsAfterFailure)
+            return true
+        }
+        guard isDue else { return }
+        let json: [UInt8]
+        do {
+            json = try await online { account throws(Setback) in try await account.domains() }
+        } catch {
+            return
+        }
+        let _: Void = try await office.ask {
+            .base(.putSlice(BaseSlice(.domains, json: json), of: id, $0))
+        }
+        domainsDue.withLock { $0 = now.advanced(bySeconds: Self.secondsOfTrust) }
+    }
+
+    private static let secondsOfTrust: Int64 = 24 * 3_600
+    private static let secondsAfterFailure: Int64 = 300
+
+    /// The account's own, and those of everybody that it has not left out.
+    private static func groups(_ domains: JSON.Value) -> [[String]] {
+        let own = list(domains[anyCase: "equivalentDomains"]).map { list($0).compactMap(\.string) }
+        let all = list(domains[anyCase: "globalEquivalentDomains"])
+            .filter { $0[anyCase: "excluded"]?.bool != true }
+            .map { list($0[anyCase: "domains"]).compactMap(\.string) }
+        return own + all
+    }
+
+    private static func list(_ value: JSON.Value?) -> [JSON.Value] {
+        value?.array.map { Array($0) } ?? []
+    }
+}
