@@ -26,6 +26,10 @@ extension Store {
             else { return false }
             try discard.carryOut(stored, db)
             try note.write(stored.summary, db)
+            // Of what upstream has never had, nothing else is left under its id.
+            if let backupID, stored.change?.isUnborn == true {
+                try AliasTable.point(stored.summary.lane, to: backupID, db)
+            }
             return true
         }
     }

@@ -92,11 +92,7 @@ extension Repository {
                     .update(
                         changeID,
                         expecting: stored.summary.version,
-                        { change in
-                            change.state = .ready
-                            change.failures = 0
-                            change.lastFailure = nil
-                        },
+                        { $0.beginAnew() },
                         $0
                     )
                 )

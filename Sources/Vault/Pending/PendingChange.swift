@@ -113,6 +113,12 @@ public struct PendingChange: Hashable, Sendable {
         attempts.append(attempt)
     }
 
+    /// A person wants it to be tried as if nothing had gone wrong. What may have landed is not forgotten.
+    public mutating func beginAnew() {
+        state = .ready
+        (failures, lastFailure, attemptCount) = (0, nil, 0)
+    }
+
     /// Writes down what became of the attempt that was noted last.
     public mutating func concludeAttempt(_ outcome: Attempt.Outcome) {
         guard let last = attempts.indices.last else { return }

@@ -201,7 +201,11 @@ public enum Belief: Hashable, Sendable {
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew
-        self = Self.settle(doubt, earlier: footing.doubt, standing: isOfFew ? 0 : Self.secondThought)
+        self = Self.settle(
+            doubt,
+            earlier: footing.doubt,
+            standing: isOfFew ? 0 : Self.secondThought
+        )
     }
 
     private static func settle(

@@ -47,6 +47,22 @@ import Vault
         }
     }
 
+    @Test func `T-04 the id of an item that was never sent leads to the copy that it became`()
+        async throws
+    {
+        try await Self.open { world, ada, home, _ in
+            try await home.loseNetwork()
+            let made = try await ada.add(mail)
+            let change = try #require(try ada.change(made)).id
+            let copyID = try #require(try await home.saveCopy(change)).value
+            #expect(try await home.view(made)?.item.id == copyID)
+            try await ada.run(.all)
+            let id = try #require(try ada.base(copyID)).lane.cipherID
+            #expect(id != copyID)
+            #expect(try await home.view(made)?.item.id == id)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `a copy is made and its change gone, though somebody locks the vault on its way`(
         isCarriedOut: Bool
