@@ -21,6 +21,45 @@ enum OwnHistory {
     ) throws(DatabaseError) {
         let start = try start(of: pushed, lane, before: before, db)
         if lane != cipher.lane { try forget(lane, but: nil, db) }
+        try note(cipher, since: start, db)
+    }
+
+    /// The same of what was written down nowhere.
+    ///
+    /// - Parameter ground: The revision that it was sent over.
+    static func extend(
+        by cipher: BaseCipher,
+        over ground: Revision,
+        before: Revision?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        var start: Moment?
+        if let before, before.isSame(as: ground) {
+            start = try find(cipher.lane, at: before, db) ?? ground.moment
+        }
+        try note(cipher, since: start, db)
+    }
+
+    /// Upstream does not say which stamp something has that it has put into the trash from here. If nothing
+    /// else about it is new in a list, that is it.
+    static func follow(
+        _ known: BaseCipher,
+        to listed: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard known.isTrashed, listed.isTrashed, known.revision.isEarlier(than: listed.revision),
+            let since = try find(known.lane, at: known.revision, db),
+            let before = try? Cipher(known.json), let now = try? Cipher(listed.json),
+            before.fingerprint == now.fingerprint
+        else { return }
+        try note(listed, since: since, db)
+    }
+
+    private static func note(
+        _ cipher: BaseCipher,
+        since start: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
         try forget(cipher.lane, but: start, db)
         guard let start else { return }
         try db.execute(
@@ -29,7 +68,7 @@ enum OwnHistory {
             SELECT ?1, ?2, ifnull(max(number), 0) + 1, ?3, ?4 FROM own_history
             WHERE user_id = ?1 AND cipher_id = ?2
             """,
-            .text(lane.userID),
+            .text(cipher.lane.userID),
             .text(cipher.lane.cipherID),
             .text(cipher.revision.text),
             .int(Int(start.ticks))

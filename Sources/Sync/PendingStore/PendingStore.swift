@@ -55,7 +55,7 @@ public final class PendingStore: Service {
             isFallback: Bool,
             Answer<Refreshed>
         )
-        case put(BaseCipher, Answer<Void>)
+        case put(BaseCipher, sentOver: Revision? = nil, Answer<Void>)
         case remove(Lane, Answer<Void>)
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
@@ -191,8 +191,10 @@ public final class PendingStore: Service {
                     isFallback: isFallback
                 )
             }
-        case .put(let cipher, let reply):
-            await reply.answer { () async throws(StoreError) in try await store.putBase(cipher) }
+        case .put(let cipher, let ground, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.putBase(cipher, sentOver: ground)
+            }
         case .remove(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }
         case .putSlice(let slice, let userID, let reply):

@@ -1,5 +1,6 @@
 internal import SQLite
 internal import System
+public import Vault
 
 /// Where base stands: what is written to it after this is younger than what was asked for then.
 public struct RefreshMark: Hashable, Sendable {
@@ -113,6 +114,7 @@ extension Store {
                 refreshed.kept += 1
                 continue
             }
+            if let known { try OwnHistory.follow(known.cipher, to: cipher, db) }
             try BaseTable.put(cipher, written: written, db)
             refreshed.changed += 1
         }
@@ -195,11 +197,20 @@ extension Store {
 
 extension Store {
     /// One cipher as upstream says it is now.
-    public func putBase(_ cipher: BaseCipher) async throws(StoreError) {
+    ///
+    /// - Parameter ground: The revision over which it was sent, where it has just been sent from here.
+    public func putBase(
+        _ cipher: BaseCipher,
+        sentOver ground: Revision? = nil
+    ) async throws(StoreError) {
         let offering = self.offering(of: cipher)
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(cipher.lane.userID, db) else { return }
             let exposed = try offering.exposed(cipher.lane, db)
+            if let ground {
+                let before = try BaseTable.footing(cipher.lane, db)?.revision
+                try OwnHistory.extend(by: cipher, over: ground, before: before, db)
+            }
             try BaseTable.put(
                 cipher,
                 written: BaseTable.advanceClock(of: cipher.lane.userID, db),

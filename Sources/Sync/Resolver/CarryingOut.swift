@@ -15,13 +15,20 @@ extension Resolver {
                 return .done(cipherID: nil)
             }
             if let base = BaseCipher(held, of: userID) {
-                try? await kit.ledger.insist { .base(.put(base, $0)) }
+                let ground = wish.isConditional ? copy?.revisionDate.flatMap { Revision($0) } : nil
+                try? await kit.ledger.insist { .base(.put(base, sentOver: ground, $0)) }
             }
             return .done(cipherID: held.id)
         } catch {
             return .refused(error)
         }
     }
+}
+
+extension Edit.Wish {
+    /// Whether upstream takes it only over what it was made on; by anything else it may answer with what
+    /// others have written.
+    fileprivate var isConditional: Bool { if case .update = self { true } else { false } }
 }
 
 extension Kit {

@@ -47,6 +47,28 @@ struct RefusedPieceTests {
         }
     }
 
+    @Test func `an organisation's item is not out of date by what was written from here`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let made = try await guest.post(
+                "/object/item",
+                #"""
+                {"type":1,"name":"shared","organizationId":"\#(organization)",
+                "collectionIds":["\#(collection)"]}
+                """#
+            )
+            let id = try #require(made.data?["id"]?.string)
+            let seen = try #require(made.data?["revisionDate"]?.string)
+            for number in 0..<3 {
+                let body = #"{"type":1,"name":"\#(number)","revisionDate":"\#(seen)"}"#
+                let put = try await guest.put("/object/item/\(id)", body)
+                #expect(put.data?["name"]?.string == "\(number)", "\(put.text)")
+            }
+        }
+    }
+
     @Test func `an account of version 2 is called that, and its password is not called wrong`()
         async throws
     {

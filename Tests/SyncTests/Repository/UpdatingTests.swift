@@ -167,6 +167,24 @@ import Vault
         }
     }
 
+    /// Of what is in the trash upstream does not say which stamp it has.
+    @Test func `nor is one refused that is older than what this host put into the trash and back`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            try await home.loseNetwork()
+            _ = try await home.edit(.trash(id))
+            try await home.regainNetwork()
+            try await home.person.run(.all)
+            try await home.person.refresh()
+            _ = try await home.edit(.restore(id))
+            #expect(!(try await home.update(id, stale)).isQueued)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "x")
+        }
+    }
+
     @Test func `T-34, G-CLOCK: a copy dated here is older than what others made of it upstream`()
         async throws
     {
