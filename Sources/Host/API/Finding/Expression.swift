@@ -15,6 +15,8 @@ struct Expression {
     }
 
     private var steps: [Step] = []
+    /// How much was added, also of what has no steps: nothing, a million times over, takes its time too.
+    private var effort = 0
 
     /// Nil if it cannot be read, or is too large.
     init?(_ text: String) {
@@ -23,30 +25,34 @@ struct Expression {
         steps.append(.done)
     }
 
-    private static let most = 2_000
+    private static let most = 4_000
 
     /// - Returns: Whether there was room for it.
     private mutating func add(_ node: ExpressionNode) -> Bool {
-        guard steps.count < Self.most else { return false }
+        effort += 1
+        guard effort < Self.most else { return false }
         switch node {
         case .unit(let units): steps.append(.take(units))
         case .edge(let edge): steps.append(.stand(edge))
         case .sequence(let nodes):
             for node in nodes { guard add(node) else { return false } }
-        case .choice(let first, let second):
-            let fork = steps.count
-            steps.append(.go(fork))
-            guard add(first) else { return false }
-            let end = steps.count
-            steps.append(.go(end))
-            steps[fork] = .either(fork + 1, steps.count)
-            guard add(second) else { return false }
-            steps[end] = .go(steps.count)
+        case .choice(let nodes): return addChoice(nodes[...])
         case .loop(let body, let least, let most):
             for _ in 0..<least { guard add(body) else { return false } }
             guard let most else { return addEndless(body) }
             for _ in least..<most { guard addOptional(body) else { return false } }
         }
+        return true
+    }
+
+    private mutating func addChoice(_ nodes: ArraySlice<ExpressionNode>) -> Bool {
+        var ends: [Int] = []
+        for node in nodes.dropLast() {
+            guard addOptional(node, thenGoing: true) else { return false }
+            ends.append(steps.count - 1)
+        }
+        if let last = nodes.last, !add(last) { return false }
+        for end in ends { steps[end] = .go(steps.count) }
         return true
     }
 
@@ -59,10 +65,14 @@ struct Expression {
         return true
     }
 
-    private mutating func addOptional(_ body: ExpressionNode) -> Bool {
+    /// - Parameter isLeft: What comes next is the other way, so whoever has gone through it goes on elsewhere.
+    private mutating func addOptional(_ body: ExpressionNode, thenGoing isLeft: Bool = false)
+        -> Bool
+    {
         let fork = steps.count
         steps.append(.go(fork))
         guard add(body) else { return false }
+        if isLeft { steps.append(.go(fork)) }
         steps[fork] = .either(fork + 1, steps.count)
         return true
     }

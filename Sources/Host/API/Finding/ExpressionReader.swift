@@ -3,7 +3,7 @@ indirect enum ExpressionNode {
     case unit(Units)
     case edge(Expression.Edge)
     case sequence([ExpressionNode])
-    case choice(ExpressionNode, ExpressionNode)
+    case choice([ExpressionNode])
     case loop(ExpressionNode, least: Int, most: Int?)
 }
 
@@ -74,9 +74,12 @@ struct ExpressionReader {
     }
 
     private mutating func readChoice() -> ExpressionNode? {
-        guard let first = readSequence() else { return nil }
-        guard skip("|") else { return first }
-        return readChoice().map { .choice(first, $0) }
+        var nodes: [ExpressionNode] = []
+        repeat {
+            guard let node = readSequence() else { return nil }
+            nodes.append(node)
+        } while skip("|")
+        return .choice(nodes)
     }
 
     private mutating func readSequence() -> ExpressionNode? {
