@@ -10,12 +10,13 @@ extension Account {
     /// to know, once a day, and while upstream says nothing those that are known count.
     var equivalentDomains: [[String]] {
         get async throws(DeskRefusal) {
-            try await learnDomains()
+            await learnDomains()
             return try slices(.domains).flatMap(Self.groups)
         }
     }
 
-    private func learnDomains() async throws(DeskRefusal) {
+    /// Nobody who only reads waits long for that, or is refused because of it.
+    private func learnDomains() async {
         let now = office.surroundings.now
         let isDue = domainsDue.withLock { due in
             guard due <= now else { return false }
@@ -23,14 +24,18 @@ extension Account {
             return true
         }
         guard isDue else { return }
-        let json: [UInt8]
         do {
-            json = try await online { account throws(Setback) in try await account.domains() }
+            let json = try await online { account throws(Setback) in
+                try await account.asking {
+                    $0.patience = .zero
+                    $0.deadline = .seconds(3)
+                }.domains()
+            }
+            let _: Void = try await office.ask {
+                .base(.putSlice(BaseSlice(.domains, json: json), of: id, $0))
+            }
         } catch {
             return
-        }
-        let _: Void = try await office.ask {
-            .base(.putSlice(BaseSlice(.domains, json: json), of: id, $0))
         }
         domainsDue.withLock { $0 = now.advanced(bySeconds: Self.secondsOfTrust) }
     }

@@ -206,7 +206,8 @@ extension Store {
         let offering = self.offering(of: cipher)
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(cipher.lane.userID, db) else { return }
-            let exposed = try offering.exposed(cipher.lane, db)
+            // What was sent over what was there is nobody else's.
+            let exposed = ground == nil ? try offering.exposed(cipher.lane, db) : nil
             if let ground {
                 let before = try BaseTable.footing(cipher.lane, db)?.revision
                 try OwnHistory.extend(by: cipher, over: ground, before: before, db)

@@ -96,7 +96,7 @@ extension SyncScheduler {
     private struct Start {
         let moment: Moment
         let mark: RefreshMark
-        let footing: SyncFooting
+        var footing: SyncFooting
     }
 
     private func isNeeded(
@@ -168,12 +168,9 @@ extension SyncScheduler {
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
                 throw .finding(Finding(doubting: doubt.kind))
             }
-            let start = Start(
-                moment: start.moment,
-                mark: start.mark,
-                footing: start.footing.doubting(doubt)
-            )
-            return try await take(fetch(urgency), since: start, urgency, isSecondLook: true)
+            var again = start
+            again.footing.doubt = doubt
+            return try await take(fetch(urgency), since: again, urgency, isSecondLook: true)
         case .refused(let flaw): throw .finding(Finding(refusing: flaw))
         }
         let taken = try await replaceBase(

@@ -43,7 +43,7 @@ public struct SyncFooting: Sendable {
     public let deleted: Set<String>
     public let accountRevision: Int64?
     /// What kept the last answer from being believed, if anything did.
-    public let doubt: SyncDoubt?
+    public var doubt: SyncDoubt?
 
     public init(
         userID: String,
@@ -61,16 +61,6 @@ public struct SyncFooting: Sendable {
 
     /// Whether so few are held that the last may go with no other ado than to be asked for twice.
     public var isOfFew: Bool { ciphers.count < Belief.shrinkFloor }
-
-    public func doubting(_ doubt: SyncDoubt) -> SyncFooting {
-        SyncFooting(
-            userID: userID,
-            ciphers: ciphers,
-            deleted: deleted,
-            accountRevision: accountRevision,
-            doubt: doubt
-        )
-    }
 }
 
 /// A sync answer that is whole and right, and hard to believe.

@@ -57,7 +57,8 @@ extension Judgement {
             case .redirected: setback(.foreign(.redirect(to: headers["Location"].flatMap(origin))))
             case .foreignPage: setback(.foreign(.page(status: status)))
             case .foreignAnswer: setback(.foreign(.answer(status: status)))
-            case .malformed: setback(.malformed("the body is \(body.isEmpty ? "" : "not ")empty"))
+            case .malformed:
+                setback(.malformed("the body is \(tongue == .nothing ? "" : "not ")empty"))
             }
     }
 }
