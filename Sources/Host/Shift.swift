@@ -7,10 +7,15 @@ final class Shift: Sendable {
     private let ending = Mailbox<Never>(name: "shift", capacity: 1)
 
     func run(_ body: () async -> Void) async {
-        hasBegun.withLock { $0 = true }
+        begin()
         await body()
-        ending.close()
+        end()
     }
+
+    /// Whoever asks from now on waits, also while nothing runs yet.
+    func begin() { hasBegun.withLock { $0 = true } }
+
+    func end() { ending.close() }
 
     /// Returns at once if it has never begun.
     func ended() async {

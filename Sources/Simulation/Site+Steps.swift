@@ -174,9 +174,10 @@ extension Site {
         }
         let waiting = layers.pending.count { $0.change?.state != .inFlight }
         if layers.pending.isEmpty { oracle.with { [number] in $0.doubts[number] = 0 } }
-        // What upstream may have taken nobody can be refused any more, but there is an end to that too.
+        // What upstream may have taken nobody can be refused any more. There is an end to that, too, but
+        // no script is long enough for it.
         let doubts = oracle.with { [number] in $0.doubts[number] ?? 0 }
-        let mayWait = min(script.limit + doubts, 2 * script.limit)
+        let mayWait = script.limit + doubts
         // Nor can what upstream has taken and forgotten, or seems to, while its clock goes back.
         let isSteady = oracle.with { !$0.hasFallenBack && !$0.hasOddStamps }
         if waiting > mayWait + state.withLock(\.underWay), isSteady {

@@ -55,7 +55,7 @@ enum StoreBenchmarks {
             let bed = try await Bed()
             let count = bench.count(changes, quick: changes / 100)
             try await bed.record(max(1, count / 250), by: 250, forOneUser: true)
-            try await ask(bench, "\(count) pending: count", bed) { _ = try $0.count(of: "user") }
+            try await ask(bench, "\(count) pending: count", bed) { _ = try $0.tally(of: "user") }
             try await ask(bench, "\(count) pending: oldest", bed) { _ = try $0.oldest(of: "user") }
             try await ask(bench, "\(count) pending: next due", bed) {
                 _ = try $0.nextDue(of: "user")

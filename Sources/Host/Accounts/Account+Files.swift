@@ -110,7 +110,9 @@ extension Account {
         do {
             return try await attachment(attachmentID, of: itemID) == content
         } catch {
-            guard case .upstream(let setback) = error, setback.isFinal else { throw error }
+            guard case .upstream(let setback) = error, setback.failureClass == .permanent else {
+                throw error
+            }
             try await deleteAttachment(attachmentID, of: itemID)
             return false
         }

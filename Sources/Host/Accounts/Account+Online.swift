@@ -150,7 +150,7 @@ extension Account {
     /// Upstream has taken its items out of it, without a word about each of them.
     private func emptyFolder(_ folderID: String) async throws(DeskRefusal) {
         let bases = try office.read { reader throws(StoreError) in
-            try reader.layers(of: id).base
+            try reader.bases(of: id)
         }
         for base in bases where !base.isDamaged {
             guard let cipher = try? Cipher(base.json), cipher.folderID == folderID else { continue }

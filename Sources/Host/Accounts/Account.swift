@@ -46,7 +46,15 @@ final class Account: Sendable {
 
     var record: AccountRecord { memory.withLock { $0.record } }
 
-    init(_ record: AccountRecord, tokens: Tokens, link: ServerLink, office: Office) {
+    /// - Parameter former: The services that the account had on another server, if they may not have
+    ///   ended.
+    init(
+        _ record: AccountRecord,
+        tokens: Tokens,
+        link: ServerLink,
+        office: Office,
+        after former: Shift?
+    ) {
         id = record.id
         self.office = office
         self.link = link
@@ -63,7 +71,7 @@ final class Account: Sendable {
         notebook.account = self
         if record.isSignedOut { session.signOut() }
         let syncing = Syncing(makeStaff(after: nil).scheduler)
-        duty.withLock { $0.syncing = syncing }
+        duty.withLock { ($0.syncing, $0.former) = (syncing, former) }
     }
 
     /// Where what is heard of the account is written down, once it is there.
@@ -118,7 +126,7 @@ extension Account {
         guard keyholder.isLocked else { return }
         let now = office.surroundings.timekeeper.elapsed
         let staff: Staff? = duty.withLock { duty in
-            guard let staff = duty.staff, now - duty.lastCall >= Self.quiet,
+            guard let staff = duty.staff, !duty.isGone, now - duty.lastCall >= Self.quiet,
                 staff.scheduler.isIdle
             else { return nil }
             duty.syncing = Syncing(staff.scheduler)
@@ -128,6 +136,9 @@ extension Account {
         }
         staff?.close()
     }
+
+    /// Whether it was taken away; another may have its place.
+    private var isGone: Bool { duty.withLock(\.isGone) }
 
     /// As an account that nobody needs yet.
     func takePlace() {
@@ -144,13 +155,17 @@ extension Account {
     static let quiet = Duration.seconds(120)
 
     /// The account is not here any more.
-    func close() {
-        let staff = duty.withLock { duty in
+    ///
+    /// - Returns: Its services, as long as they may not have ended.
+    @discardableResult
+    func close() -> Shift? {
+        let (staff, former) = duty.withLock { duty in
             duty.isGone = true
             office.roster.remove(id)
-            return duty.staff
+            return (duty.staff, duty.former)
         }
         staff?.close()
+        return staff?.shift ?? former
     }
 }
 
@@ -160,6 +175,7 @@ extension Account {
     /// Changes the record, and keeps it.
     func change(_ body: @Sendable (inout AccountRecord) -> Void) async throws(DeskRefusal) {
         try await office.records.hold(id) { () async throws(DeskRefusal) in
+            guard !isGone else { throw .notFound }
             let record = memory.withLock { memory in
                 body(&memory.record)
                 return memory.record
@@ -203,6 +219,7 @@ extension Account {
         _ body: @Sendable (inout AccountRecord, Office) -> Void
     ) async {
         await office.records.hold(id) {
+            guard !isGone else { return }
             let (old, new) = memory.withLock { memory in
                 let old = memory.record
                 body(&memory.record, office)

@@ -102,10 +102,11 @@ public final class Accounts: Service {
     @discardableResult
     func bringUp(
         _ record: AccountRecord,
-        tokens: Tokens
+        tokens: Tokens,
+        after former: Shift? = nil
     ) throws(DeskRefusal) -> Account {
         let link = try link(to: record.server)
-        let account = Account(record, tokens: tokens, link: link, office: office)
+        let account = Account(record, tokens: tokens, link: link, office: office, after: former)
         state.withLock { $0.residents.add(account, record) }
         office.roll.note(record.id)
         account.takePlace()
@@ -204,10 +205,11 @@ public final class Accounts: Service {
         }
     }
 
-    func forget(_ account: Account) {
+    @discardableResult
+    func forget(_ account: Account) -> Shift? {
         state.withLock { $0.residents.remove(account.id) }
         office.roll.note(account.id)
-        account.close()
+        return account.close()
     }
 }
 
@@ -258,28 +260,27 @@ extension Accounts: Household {
 
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
         guard let account = account(id) else { throw .notFound }
-        _ = try link(to: address)
+        let link = try link(to: address)
         try await account.change { $0.server = address }
+        // The same server in other words.
+        guard link.number != account.link.number else { return }
         let (record, tokens) = (account.record, account.session.tokens)
-        forget(account)
-        let moved = try bringUp(record, tokens: tokens)
+        let former = forget(account)
+        let moved = try bringUp(record, tokens: tokens, after: former)
         moved.takeKeys(from: account)
         _ = moved.staff
     }
 
     public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {
         guard let account = account(id) else { throw .notFound }
-        let count = try office.read { reader throws(StoreError) in try reader.count(of: id) }
-        guard count == 0 || discardingPending else {
-            throw .notAllowed(
-                "\(count) pending change\(count == 1 ? "" : "s") would be lost."
-                    + " Add ?discardPending=true to erase them too."
-            )
+        // Nothing is to be noted of it between its end in the store and its end here.
+        let left = try await office.records.hold(id) { () async throws(DeskRefusal) in
+            let left = try await erase(id, evenIfPending: discardingPending)
+            account.session.signOut()
+            account.lockKeys()
+            forget(account)
+            return left
         }
-        account.session.signOut()
-        account.lockKeys()
-        forget(account)
-        let left: [String] = try await office.ask { .account(.erase(id, $0)) }
         for path in left {
             office.surroundings.log.warning(
                 "A file that was set aside may still have rows of the account.",
@@ -292,6 +293,23 @@ extension Accounts: Household {
             try await makeDefault(last.id)
         }
         office.announce(.account(userID: id))
+    }
+
+    private func erase(
+        _ id: String,
+        evenIfPending: Bool
+    ) async throws(DeskRefusal) -> [String] {
+        let erasure: Erasure = try await office.ask {
+            .account(.erase(id, evenIfPending: evenIfPending, $0))
+        }
+        switch erasure {
+        case .erased(let left): return left
+        case .pending(let count):
+            throw .notAllowed(
+                "\(count) pending change\(count == 1 ? "" : "s") would be lost."
+                    + " Add ?discardPending=true to erase them too."
+            )
+        }
     }
 
     public var network: NetworkStanding { standing }

@@ -47,7 +47,7 @@ final class BackupFiles: Sendable {
     private func look() async {
         let now = office.surroundings.now
         let files = (try? office.store.reader.backupFiles(of: userID)) ?? []
-        for file in files where file.due <= now {
+        for file in files where file.due.hasCome(at: now) {
             guard !Task.isCancelled, await work(on: file) else { return }
         }
     }
@@ -59,13 +59,14 @@ final class BackupFiles: Sendable {
             office.surroundings.metrics.copiedFile(.copied)
         } catch {
             switch error {
-            case .locked, .noAccount, .busy: return false
-            case .upstream(let setback)
-            where file.failures < (setback.isFinal ? 1 : Self.failuresBorne):
+            case .locked, .noAccount, .busy, .noRoom, .store: return false
+            case .upstream(let setback) where file.failures < Self.borne(setback.failureClass):
                 await postpone(file)
                 return false
             case .notFound: break
-            default: giveUp(file, error)
+            case .upstream, .unfit, .notAllowed, .wrongPassword, .needsSecondFactor,
+                .needsNewDeviceCode:
+                giveUp(file, error)
             }
         }
         let _: Void? = try? await office.ask { .files(.forget(file, $0)) }
@@ -88,17 +89,11 @@ final class BackupFiles: Sendable {
         )
     }
 
-    private static let failuresBorne = 100
-}
-
-extension Setback {
-    /// Whether upstream does not want it, however often it is asked.
-    var isFinal: Bool {
-        switch reason {
-        case .rejected, .missing: true
-        case .stale, .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
-            .malformed, .cancelled:
-            false
+    /// So often it may fail and is tried again.
+    private static func borne(_ failure: FailureClass) -> Int {
+        switch failure {
+        case .permanent: 1
+        case .transient, .batch: 100
         }
     }
 }

@@ -36,6 +36,7 @@ final class Roster: Sendable {
             state.onDuty[account.id] = account
             state.due.remove(account.id)
         }
+        staff.shift.begin()
         start(staff) { staff.dismiss() }
     }
 

@@ -15,7 +15,7 @@ final class Staff: Service {
     private let link: ServerLink
     private let hub: HubListener
     private let services: ServiceGroup
-    private let former: Shift?
+    let former: Shift?
     /// For as long as they are there, what goes through their channels is shown.
     private let watches: [ChannelMetrics.Watch]
 
@@ -95,9 +95,9 @@ final class Staff: Service {
     }
 
     func run() async throws {
-        await former?.ended()
         var failure: (any Error)?
         await shift.run {
+            await former?.ended()
             do { try await serve() } catch { failure = error }
         }
         if let failure { throw failure }
@@ -125,5 +125,6 @@ final class Staff: Service {
         repository.close()
         scheduler.close()
         resolver.close()
+        shift.end()
     }
 }

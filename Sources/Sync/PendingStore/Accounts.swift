@@ -63,6 +63,15 @@ enum AccountTable {
     }
 }
 
+/// What became of the wish to erase an account.
+public enum Erasure: Hashable, Sendable {
+    /// - Parameter left: The files that were set aside and may have rows of it all the same. They are
+    ///   damaged and may be all that is left of other accounts, so a person has to decide.
+    case erased(left: [String])
+    /// So much waits in its name, and nothing was erased.
+    case pending(Int)
+}
+
 extension Store {
     public func put(_ account: StoredAccount) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
@@ -77,35 +86,42 @@ extension Store {
         }
     }
 
-    /// Erases everything of an account in one transaction, what is pending included, then makes the
-    /// copy anew, and takes it out of the files that a salvage or a migration set aside.
+    /// Erases everything of an account in one transaction, then makes the copy anew, and takes it out of
+    /// the files that a salvage or a migration set aside.
     ///
-    /// - Returns: Those of these files that may have rows of it all the same. They are damaged and may
-    ///   be all that is left of other accounts, so a person has to decide.
+    /// - Parameter evenIfPending: Also what waits in its name.
     @discardableResult
-    public func erase(_ userID: String) async throws(StoreError) -> [String] {
-        try await write { (db) throws(DatabaseError) in try AccountTable.erase(userID, db) }
-        guard let directory else { return [] }
+    public func erase(
+        _ userID: String,
+        evenIfPending: Bool = true
+    ) async throws(StoreError) -> Erasure {
+        let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
+        if pending > 0 { return .pending(pending) }
+        guard let directory else { return .erased(left: []) }
         try await eraseCopy(directory)
         var left: [String] = []
         for file in try SetAside.all(beside: directory.file(Self.fileName)) {
             if try await !file.erase(userID) { left.append(file.path) }
         }
-        return left
+        return .erased(left: left)
     }
 
     /// Takes back that an account came, unless something waits in its name.
     ///
     /// - Returns: Whether nothing of it is left.
     public func eraseNewcomer(_ userID: String) async throws(StoreError) -> Bool {
+        try await eraseRows(of: userID, evenIfPending: false) == 0
+    }
+
+    /// - Returns: How much waits in the account's name, where that keeps everything from being erased.
+    private func eraseRows(
+        of userID: String,
+        evenIfPending: Bool
+    ) async throws(StoreError) -> Int {
         try await write { (db) throws(DatabaseError) in
-            let isEdited = try db.first(
-                "SELECT 1 FROM pending_change WHERE user_id = ? LIMIT 1",
-                .text(userID)
-            ) { _ in true }
-            if isEdited == true { return false }
-            try AccountTable.erase(userID, db)
-            return true
+            let pending = evenIfPending ? 0 : try PendingTable.count(of: userID, db)
+            if pending == 0 { try AccountTable.erase(userID, db) }
+            return pending
         }
     }
 

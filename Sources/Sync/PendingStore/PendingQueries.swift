@@ -49,15 +49,6 @@ extension StoreReader {
         try read { (db) throws(DatabaseError) in try PendingTable.find(id: id, db) }
     }
 
-    public func count(of userID: String) throws(StoreError) -> Int {
-        try read { (db) throws(DatabaseError) in
-            try db.first(
-                "SELECT ifnull(sum(count), 0) FROM pending_tally WHERE user_id = ?",
-                .text(userID)
-            ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
-        }
-    }
-
     /// How many there are of each kind in each state, of one account or of all.
     ///
     /// Two statements, because one for both could use no index: then counting each of many accounts

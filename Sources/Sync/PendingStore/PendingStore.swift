@@ -71,7 +71,7 @@ public final class PendingStore: Service {
     public indirect enum AccountMessage: Sendable {
         case put(StoredAccount, Answer<Void>)
         case noteSync(String, of: String, Answer<Void>)
-        case erase(String, Answer<[String]>)
+        case erase(String, evenIfPending: Bool, Answer<Erasure>)
         case eraseNewcomer(String, Answer<Bool>)
     }
 
@@ -229,8 +229,10 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.noteSync(text, of: userID)
             }
-        case .erase(let userID, let reply):
-            await reply.answer { () async throws(StoreError) in try await store.erase(userID) }
+        case .erase(let userID, let evenIfPending, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.erase(userID, evenIfPending: evenIfPending)
+            }
         case .eraseNewcomer(let userID, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.eraseNewcomer(userID)

@@ -139,6 +139,16 @@ enum PendingTable {
         ) == 1
     }
 
+    static func count(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Int {
+        try db.first(
+            "SELECT ifnull(sum(count), 0) FROM pending_tally WHERE user_id = ?",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+    }
+
     /// Writes the tally from what is there.
     static func countAnew(_ db: borrowing Connection) throws(DatabaseError) {
         try db.execute("DELETE FROM pending_tally")

@@ -266,6 +266,11 @@ extension StoreReader {
         }
     }
 
+    /// All that upstream said of an account's items.
+    public func bases(of userID: String) throws(StoreError) -> [BaseCipher] {
+        try read { (db) throws(DatabaseError) in try BaseTable.all(of: userID, db) }
+    }
+
     public func slices(
         of userID: String,
         _ kind: BaseSlice.Kind

@@ -149,7 +149,7 @@ struct Errand {
     mutating func seek() async throws(Halt) -> Cipher? {
         guard change.mayHaveLanded(.create), !mutated(.blindCreate) else { return nil }
         try beLateEnough(for: .create)
-        let list = try await list()
+        let list = try await kit.list()
         let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
         let snapshot = try change.intent.snapshot.map { snapshot throws(Halt) in
             try Self.cipher(snapshot.json)
@@ -374,7 +374,7 @@ struct Errand {
             guard case .missing = error.reason else { throw .setback(error) }
         }
         if mutated(.trustsOneRefusal) { return nil }
-        let list = try await list()
+        let list = try await kit.list()
         try list.confirmAbsence(isSaid: true)
         if list.listed.ciphers[change.cipherID] != nil { throw .doubt(.unconfirmed) }
         return nil
@@ -389,14 +389,6 @@ struct Errand {
             revision.isEarlier(than: shown.revision)
         else { return copy }
         throw .behind
-    }
-
-    func list() async throws(Halt) -> Listing.Content {
-        do throws(Setback) {
-            return try await kit.list()
-        } catch {
-            throw .unlisted(error)
-        }
     }
 
     static func cipher(_ json: [UInt8]) throws(Halt) -> Cipher {

@@ -181,7 +181,7 @@ extension Errand {
         let sent = change.attempts.last { $0.kind == .backup && $0.outcome != .refused }
         guard let sent else { return nil }
         try beLateEnough(for: .backup)
-        let list = try await list()
+        let list = try await kit.list()
         let found = try await find(.backup, in: list) { shelf in
             shelf.find(cipher, fingerprints: [])
                 ?? shelf.find(cipher, since: sent.moment, openedWith: kit.keys)
@@ -202,7 +202,7 @@ extension Errand {
         if made.isEmpty, try !mayHaveBackup() { return nil }
         let isInDoubt = made.contains { $0.outcome == .unknown }
         if isInDoubt { try beLateEnough(for: .backup) }
-        let list = try await list()
+        let list = try await kit.list()
         let own = Set([change.cipherID, fileSource?.id].compactMap(\.self))
         let copies = [list.listed, list.missed].flatMap {
             $0.backups(of: cipher, besides: own, openedWith: kit.keys)

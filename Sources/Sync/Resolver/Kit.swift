@@ -24,13 +24,26 @@ struct Kit: Sendable {
     func lane(_ cipherID: String) -> Lane { Lane(userID: userID, cipherID: cipherID) }
 
     /// All that upstream holds, fetched at most once.
-    func list() async throws(Setback) -> Listing.Content {
-        try await listing.content { () async throws(Setback) in
+    func list() async throws(Halt) -> Listing.Content {
+        try await listing.content { () async throws(Halt) in
             // What is brought up meanwhile, the answer may not show yet.
-            let known = (try? reader.layers(of: userID).base) ?? []
+            let known = try known()
             let asked = now
-            let fetched = try await upstream.fetch(urgency)
+            let fetched = try await fetch()
             return Listing.Content(fetched, userID: userID, known: known, asked: asked, at: now)
+        }
+    }
+
+    /// Without it any list would look whole, so who cannot read it believes none.
+    private func known() throws(Halt) -> [BaseCipher] {
+        do throws(StoreError) { return try reader.bases(of: userID) } catch { throw .store(error) }
+    }
+
+    private func fetch() async throws(Halt) -> Fetched {
+        do throws(Setback) {
+            return try await upstream.fetch(urgency)
+        } catch {
+            throw .unlisted(error)
         }
     }
 

@@ -61,15 +61,15 @@ final class Listing: Sendable {
     /// What was fetched already, or is fetched now. A failure is the caller's alone; who waited for it
     /// tries for itself.
     func content(
-        from fetch: () async throws(Setback) -> Content
-    ) async throws(Setback) -> Content {
+        from fetch: () async throws(Halt) -> Content
+    ) async throws(Halt) -> Content {
         while true {
             if let content { return content }
             guard begins() else {
                 await withCheckedContinuation { wait($0) }
                 continue
             }
-            do throws(Setback) {
+            do throws(Halt) {
                 let content = try await fetch()
                 end(.there(content))
                 return content

@@ -55,7 +55,7 @@ extension Errand {
             !mutated(.blindCreate)
         else { return nil }
         let wanted = try Self.cipher(snapshot.json)
-        let list = try await list()
+        let list = try await kit.list()
         // It has the item's own key still, as what is made anew here would.
         let twin =
             wanted.key == nil
@@ -286,7 +286,7 @@ extension Errand {
         guard let id = content.folderID, let words = setback.rejection, words.says("folder") else {
             return false
         }
-        return try await !list().folderIDs.contains(id)
+        return try await !kit.list().folderIDs.contains(id)
     }
 
     // MARK: Giving way

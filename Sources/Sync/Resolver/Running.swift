@@ -14,10 +14,11 @@ extension Resolver {
         guard let kit = kit(run.urgency) else { return RunReport() }
         let due = try candidates(run.reach)
         if due.count(where: \.isCompared) > Self.readOneByOne {
-            do throws(Setback) {
+            do throws(Halt) {
                 _ = try await kit.list()
             } catch {
-                return stopped(by: error)
+                // What the store cannot read, each of them finds out for itself.
+                if case .unlisted(let setback) = error { return stopped(by: setback) }
             }
         }
         let timekeeper = surroundings.timekeeper

@@ -125,11 +125,3 @@ extension SyncScheduler {
         beginAnew(at: now)
     }
 }
-
-extension Moment {
-    /// Whether what waits until then may go. Nothing is put off for longer than the longest backoff, so
-    /// what lies twice as far ahead was written by a clock that was wrong.
-    func hasCome(at now: Moment) -> Bool {
-        self <= now || self > now.advanced(bySeconds: Int64(2 * Backoff.longest))
-    }
-}

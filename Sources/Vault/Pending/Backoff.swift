@@ -21,3 +21,11 @@ public enum Backoff {
         return .milliseconds(Int64((whole * (0.5 + 0.5 * chance)) * 1_000))
     }
 }
+
+extension Moment {
+    /// Whether what waits until then may go. Nothing is put off for longer than the longest backoff, so
+    /// what lies twice as far ahead was written by a clock that was wrong.
+    public func hasCome(at now: Moment) -> Bool {
+        self <= now || self > now.advanced(bySeconds: Int64(2 * Backoff.longest))
+    }
+}

@@ -46,6 +46,68 @@ struct AccountUpkeepTests {
             #expect(places.allSatisfy { $0 == .counted })
         }
     }
+
+    @Test func `the server that an account has already, in other words, changes nothing about it`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            let other = account.record.server + "/"
+            let reply = try await guest.put("/accounts/\(account.id)", #"{"server":"\#(other)"}"#)
+            #expect(reply.isSuccess && account.record.server == other)
+            #expect(accounts.account(account.id) === account)
+            // It goes on hearing that the network is back.
+            try await guest.editWhileAway()
+            while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
+        }
+    }
+
+    @Test func `the services on another server begin when those on the former have ended`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            let former = account.staff.shift
+            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
+            try #require(other != account.record.server)
+            try await accounts.setServer(other, of: account.id)
+            let moved = try #require(accounts.account(account.id))
+            #expect(moved !== account && moved.staff.former === former)
+            try await guest.editWhileAway()
+            while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
+        }
+    }
+
+    @Test func `whoever was announced is waited for, though nothing of them runs yet`() async {
+        let shift = Shift()
+        await shift.ended()
+        shift.begin()
+        await withTaskGroup(of: String.self) { tasks in
+            tasks.addTask {
+                await shift.ended()
+                return "waited"
+            }
+            tasks.addTask {
+                await Task.yield()
+                return "ran"
+            }
+            #expect(await tasks.next() == "ran")
+            await shift.run {}
+            #expect(await tasks.next() == "waited")
+        }
+    }
+
+    @Test func `what is heard of an account that was taken away is not kept`() async throws {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            try await accounts.remove(account.id, discardingPending: false)
+            await #expect(throws: DeskRefusal.self) { try await account.change { $0.number = 7 } }
+            #expect(try account.office.store.reader.accounts().isEmpty)
+        }
+    }
 }
 
 extension Guest {

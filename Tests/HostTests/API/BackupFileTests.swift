@@ -3,6 +3,7 @@ import HTTP
 import JSON
 import Sync
 import Testing
+import Vault
 
 @testable import Host
 
@@ -63,6 +64,50 @@ import Testing
                 let again = try #require(try await guest.get("/object/item/\(id)").data)
                 #expect(Self.files(of: again).count == 2)
             }
+        }
+    }
+
+    /// What becomes of a file that could not be copied, so many times in turn.
+    private static let fates: [(refusal: DeskRefusal, rounds: Int, isKept: Bool)] = {
+        let words = Rejection(status: 400, message: "no")
+        return [
+            (.locked, 3, true), (.noAccount, 3, true), (.busy, 3, true), (.noRoom("full"), 3, true),
+            (.store(.queueFull(limit: 1)), 3, true),
+            (.upstream(Setback(.unavailable(status: 502), operation: "upload")), 3, true),
+            (.upstream(Setback(.rejected(words), operation: "upload")), 1, true),
+            (.upstream(Setback(.rejected(words), operation: "upload")), 2, false),
+            (.notFound, 1, false), (.notAllowed("too large"), 1, false),
+        ]
+    }()
+
+    @Test(arguments: fates.indices)
+    func `G-RES7 a file is given up only for what will not pass`(_ index: Int) async throws {
+        let fate = Self.fates[index]
+        try await HostVenue().open { guest async throws in
+            let account = try #require(guest.accounts?.everybody.first)
+            let office = account.office
+            let file = BackupFile(
+                userID: account.id,
+                backupID: "copy",
+                attachmentID: "deed",
+                sourceID: "item",
+                // By a clock that was far ahead.
+                due: office.surroundings.now.advanced(bySeconds: 31_536_000)
+            )
+            let _: Void = try await office.ask { .files(.note([file], $0)) }
+            for _ in 0..<fate.rounds {
+                let files = BackupFiles(of: account.id, office) { (_) async throws(DeskRefusal) in
+                    throw fate.refusal
+                }
+                await files.work()
+                for file in try office.store.reader.backupFiles(of: account.id) {
+                    let _: Void = try await office.ask {
+                        .files(.postpone(file, until: Moment(ticks: 0), $0))
+                    }
+                }
+            }
+            let left = try office.store.reader.backupFiles(of: account.id)
+            #expect(left.isEmpty != fate.isKept, "\(fate.refusal)")
         }
     }
 

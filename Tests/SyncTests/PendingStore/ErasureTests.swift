@@ -59,6 +59,21 @@ import Vault
         #expect(try shelf.store.reader.accounts().map(\.id) == [Shelf.user])
     }
 
+    @Test func `I1 an edit that came just before its account is erased keeps the account`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        try await shelf.fillEveryTable()
+        try await shelf.edit("a")
+        let before = try shelf.rows(of: Shelf.user).map(\.rows)
+        let count = try shelf.store.reader.count(of: Shelf.user)
+        let kept = try await shelf.store.erase(Shelf.user, evenIfPending: false)
+        #expect(count > 0 && kept == .pending(count))
+        #expect(try shelf.rows(of: Shelf.user).map(\.rows) == before)
+        #expect(try await shelf.store.erase(Shelf.user) == .erased(left: []))
+        #expect(try shelf.rows(of: Shelf.user).allSatisfy { $0.rows == 0 })
+    }
+
     /// A store's file with an edit and base of each of these accounts, closed.
     private static func file(of users: [String]) async throws -> [UInt8] {
         let scratch = try Scratch()
@@ -114,7 +129,7 @@ import Vault
         for (name, bytes) in files { try Files.replace(path(name), with: bytes) }
 
         let left = try await shelf.store.erase("two")
-        #expect(left == ["damaged-1", "damaged-4"].map(path))
+        #expect(left == .erased(left: ["damaged-1", "damaged-4"].map(path)))
         for name in ["damaged-2", "version-0"] { #expect(!StoreFile.exists(path(name)), "\(name)") }
         for name in ["damaged-1", "damaged-3", "damaged-4"] {
             #expect(try Files.read(path(name)) == files[name], "\(name)")

@@ -157,3 +157,9 @@ extension Recording {
         }
     }
 }
+
+extension StoreReader {
+    func count(of userID: String) throws -> Int {
+        try tally(of: userID).reduce(0) { $0 + $1.count }
+    }
+}

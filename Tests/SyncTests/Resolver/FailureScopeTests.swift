@@ -2,9 +2,11 @@ import EmbeddedUpstream
 import JSON
 import MeshSupport
 import Metrics
-import Sync
+import SQLite
 import Testing
 import Vault
+
+@testable import Sync
 
 /// Whose trouble a failure is: the run's, the change's for now, or the change's for good.
 @Suite struct FailureScopeTests {
@@ -538,6 +540,31 @@ import Vault
             #expect(waits == waits.sorted() && waits.last == 450)
             #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
             try await world.store.putBase(there)
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    /// Without it, a list from an earlier time looks as whole as any.
+    @Test(arguments: Personality.Name.allCases)
+    func `I2 while it cannot be read what upstream has shown before, no list is believed`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, _ in
+            await world.server.remember()
+            try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            try await ada.refresh()
+            world.time.pass(.seconds(25))
+            world.wire.forget()
+            await world.server.inject(Fault(.outdated, on: .sync))
+            let database = world.store.database
+            try await database.execute("ALTER TABLE base_cipher RENAME TO unreadable")
+            _ = try? await ada.run()
+            #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
+            try await database.execute("ALTER TABLE unreadable RENAME TO base_cipher")
             try await ada.run()
             #expect(try await ada.elsewhere.items.count == 2)
             #expect(try ada.changes.isEmpty)
