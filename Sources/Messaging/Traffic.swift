@@ -40,16 +40,6 @@ public protocol Line: Sendable {
     )
 }
 
-extension Line {
-    /// Only how long messages waited.
-    public func observeWaits(
-        by time: any Timekeeper,
-        _ record: @escaping @Sendable (Duration) -> Void
-    ) {
-        observe(by: time, waited: record, deepened: { _ in })
-    }
-}
-
 /// Who is told what goes through a channel.
 struct LineObserver: Sendable {
     let time: any Timekeeper

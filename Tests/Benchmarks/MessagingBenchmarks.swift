@@ -71,7 +71,9 @@ private func callActor(_ count: Int, callers: Int = 1) async throws -> Double {
 private func tell(_ count: Int, producers: Int, isObserved: Bool = false) async throws -> Double {
     let mailbox = Mailbox<Message>(name: "bench", capacity: 1024)
     let address = mailbox.address
-    if isObserved { address.observeWaits(by: SystemTimekeeper()) { _ in } }
+    if isObserved {
+        address.observe(by: SystemTimekeeper(), waited: { _ in }, deepened: { _ in })
+    }
     let each = count / producers
     let elapsed = try await seconds {
         try await withThrowingDiscardingTaskGroup { group in

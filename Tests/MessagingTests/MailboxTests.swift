@@ -89,7 +89,7 @@ struct MailboxTests {
             let mailbox = Mailbox<Int>(name: "test", capacity: 8)
             try mailbox.address.tryTell(0)
             try await time.sleep(for: .seconds(1))
-            mailbox.address.observeWaits(by: time) { journal.note($0) }
+            mailbox.address.observe(by: time, waited: { journal.note($0) }, deepened: { _ in })
             try mailbox.address.tryTell(1)
             try mailbox.address.tryTell(2)
             try await time.sleep(for: .seconds(10))
@@ -110,7 +110,7 @@ struct MailboxTests {
                 }
                 try await time.sleep(for: .seconds(100))
                 #expect(mailbox.address.traffic.waitingSenders == 2)
-                mailbox.address.observeWaits(by: time) { journal.note($0) }
+                mailbox.address.observe(by: time, waited: { journal.note($0) }, deepened: { _ in })
                 try await time.sleep(for: .seconds(1))
                 var left = 3
                 for await _ in mailbox {
@@ -128,7 +128,7 @@ struct MailboxTests {
         let waits = try SeededExecutor.run(seed: 1) { _, time in
             let journal = Journal<Duration>()
             let mailbox = Mailbox<Int>(name: "test", capacity: 1)
-            mailbox.address.observeWaits(by: time) { journal.note($0) }
+            mailbox.address.observe(by: time, waited: { journal.note($0) }, deepened: { _ in })
             try await withThrowingDiscardingTaskGroup { group in
                 for number in 0..<3 {
                     group.addTask { try await mailbox.address.tell(number) }

@@ -46,14 +46,12 @@ import Testing
     func `an organisation's item opens under its key and under no other`(_ ownKey: Bool) throws {
         let cipher = try cipher(in: "org", ownKey: ownKey)
         let item = Item(cipher, keys: keys)
-        #expect(item.isPushable && item.login?.password == "c0rrect-horse")
+        #expect(item.flaws.isEmpty && item.login?.password == "c0rrect-horse")
         #expect(cipher.collectionIDs == ["c1"])
-        #expect(cipher.keyFingerprint(in: keys) == keys.owner(organizationID: "org")?.keyID)
-        #expect(cipher.keyFingerprint(in: keys) != keys.user.keyID)
         var edit = JSON.Edit(cipher.document)
         edit.put(.null, at: "organizationId")
         let stolen = Item(Cipher(edit), keys: keys)
-        #expect(!stolen.isPushable && stolen.login?.password == nil)
+        #expect(!stolen.flaws.isEmpty && stolen.login?.password == nil)
     }
 
     @Test(arguments: [false, true])
@@ -66,7 +64,7 @@ import Testing
             entropy: chance
         ).cipher
         let after = Item(edited, keys: keys)
-        #expect(after.isPushable && after.login?.password == "new")
+        #expect(after.flaws.isEmpty && after.login?.password == "new")
         #expect(edited.organizationID == "org" && edited.key == item.cipher.key)
         let account = try KeyRing(user: userKey(), account: WrappedKeys(privateKey: nil))
         #expect(Item(edited, keys: account).flaws.map(\.reason) == [.noOrganizationKey])
@@ -81,7 +79,7 @@ import Testing
         // Nothing but the user's own key is needed for it.
         let alone = try KeyRing(user: userKey(), account: WrappedKeys(privateKey: nil))
         let item = Item(backup, keys: alone)
-        #expect(item.isPushable && item.login?.password == "c0rrect-horse")
+        #expect(item.flaws.isEmpty && item.login?.password == "c0rrect-horse")
     }
 
     @Test func `an organisation whose key is lost spoils its own items only`() throws {
@@ -90,9 +88,8 @@ import Testing
         let lost = Item(Cipher(edit), keys: keys)
         #expect(lost.flaws == [Flaw(.noOrganizationKey, at: ["organizationId"])])
         #expect(Samples.text(lost).contains(Item.unreadableName))
-        #expect(lost.cipher.keyFingerprint(in: keys) == nil)
-        #expect(Item(try cipher(in: "org", ownKey: false), keys: keys).isPushable)
-        #expect(Item(try cipher(in: nil, ownKey: true), keys: keys).isPushable)
+        #expect(Item(try cipher(in: "org", ownKey: false), keys: keys).flaws.isEmpty)
+        #expect(Item(try cipher(in: nil, ownKey: true), keys: keys).flaws.isEmpty)
         #expect(throws: EditRefusal.self) { try cipher(in: "nobody", ownKey: true) }
     }
 
@@ -102,6 +99,6 @@ import Testing
         let theirs = try cipher(in: "org", ownKey: ownKey)
         let moved = try mine.resealed(like: theirs, keys: keys, entropy: chance)
         #expect(moved.organizationID == "org" && moved.key == theirs.key)
-        #expect(Item(moved, keys: keys).isPushable)
+        #expect(Item(moved, keys: keys).flaws.isEmpty)
     }
 }

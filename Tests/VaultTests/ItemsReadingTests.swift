@@ -107,7 +107,7 @@ import Testing
             let cipher = try samples.cipher(Full.login)
             let item = try changed(cipher, path, to: bad)
             #expect(item.flaws.map(\.path) == [path])
-            #expect(!item.isPushable)
+            #expect(!item.flaws.isEmpty)
             #expect(item.login?.username == "ada")
             #expect(throws: EditRefusal.self) { try samples.edited(item, Samples.text(item)) }
             #expect(throws: Flaw.self) {
@@ -134,7 +134,7 @@ import Testing
         ]
         for (item, reason) in cases {
             #expect(item.flaws.map(\.reason) == [reason])
-            #expect(item.id == "one" && item.name == nil && !item.isPushable)
+            #expect(item.id == "one" && item.name == nil && !item.flaws.isEmpty)
             #expect(item.cipher.folderID == cipher.folderID)
             #expect(Samples.text(item).contains(Item.unreadableName))
             #expect(throws: EditRefusal.self) { try samples.edited(item, #"{"name":"x"}"#) }
@@ -171,7 +171,7 @@ import Testing
     private func expectUnreadable(_ item: Item, _ flaw: Flaw) throws {
         let bytes = item.cipher.bytes
         #expect(item.flaws == [flaw])
-        #expect(!item.isPushable && item.id == "one")
+        #expect(!item.flaws.isEmpty && item.id == "one")
         #expect(throws: EditRefusal.self) { try samples.edited(item, Samples.text(item)) }
         #expect(throws: Flaw.self) {
             try item.cipher.backup(at: Samples.now, keys: samples.keys, entropy: samples.entropy)
@@ -199,7 +199,7 @@ import Testing
         let cipher = try samples.cipher(Full.all[chance.number(in: 0..<5)])
         let invented = inventing(in: cipher.document.root, chance)
         let item = Item(try Cipher(invented), keys: samples.keys)
-        #expect(item.isPushable, "seed \(seed)")
+        #expect(item.flaws.isEmpty, "seed \(seed)")
         let before = try Samples.leaves(item.cipher.bytes).filter { $0.key.contains("invented") }
         let edited = try samples.edited(
             item,

@@ -176,6 +176,9 @@ extension Manner {
             deadline = .seconds(15)
             isWaitedFor = true
         case .insistent:
+            // A time that upstream has set is told to whoever asks, and not waited for.
+            patience = .zero
+            patienceInLine = .seconds(10)
             isForced = true
             isWaitedFor = true
         }

@@ -288,11 +288,20 @@ extension Accounts: Household {
             )
         }
         account.emptyCache()
-        // The only one is what routes without an account mean, and shows that.
-        if everybody.count == 1, let last = everybody.first, !last.record.isDefault {
-            try await makeDefault(last.id)
-        }
+        try await preferTheOnlyOne()
         office.announce(.account(userID: id))
+    }
+
+    /// It is what routes without an account mean, and shows that.
+    private func preferTheOnlyOne() async throws(DeskRefusal) {
+        guard everybody.count == 1, let last = everybody.first, !last.record.isDefault else {
+            return
+        }
+        do throws(DeskRefusal) {
+            try await makeDefault(last.id)
+        } catch .notFound {
+            // It has been taken away as well.
+        }
     }
 
     private func erase(
@@ -340,9 +349,25 @@ extension Accounts: Household {
         state.withLock { state in
             state.drillSince = isOn ? state.drillSince ?? now : nil
         }
-        for link in links {
-            if !isOn { link.upstream.networkChanged() }
-            try? await link.monitor.address.tell(.drill(isOn))
+        if !isOn { for link in links { link.upstream.networkChanged() } }
+        await withTaskGroup(of: Void.self) { looks in
+            looks.addTask { await self.tellMonitors(ofDrill: isOn) }
+            looks.addTask {
+                try? await self.office.surroundings.timekeeper.sleep(for: Self.longestLook)
+            }
+            await looks.next()
+            looks.cancelAll()
+        }
+    }
+
+    /// So that what is tried right after a drill finds the network as it is.
+    private static let longestLook = Duration.seconds(2)
+
+    private func tellMonitors(ofDrill isOn: Bool) async {
+        await withDiscardingTaskGroup { looks in
+            for link in links {
+                looks.addTask { try? await link.monitor.address.ask { .drill(isOn, $0) } }
+            }
         }
     }
 

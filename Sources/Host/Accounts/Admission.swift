@@ -166,6 +166,8 @@ private struct Entry {
     private var manner: Manner {
         var manner = Manner()
         manner.take(.insistent)
+        // Nothing else can be done meanwhile.
+        manner.patience = .seconds(10)
         return manner
     }
 

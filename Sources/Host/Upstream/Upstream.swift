@@ -204,7 +204,7 @@ extension Upstream {
             pace: call.pace,
             patience: manner.patience,
             isForced: manner.isForced,
-            mayBorrow: manner.isWaitedFor,
+            isWaitedFor: manner.isWaitedFor,
             patienceInLine: manner.patienceInLine
         )
         let passed: (value: Outcome<Success>, closed: Turnstile.Closed?)

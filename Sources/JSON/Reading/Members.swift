@@ -105,11 +105,6 @@ extension JSON {
             name.matches(pattern, .exact)
         }
 
-        /// Whether it is this one, its first letter in either case.
-        public func isAnyCase(of pattern: StaticString) -> Bool {
-            matches(pattern, .anyCase)
-        }
-
         func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
             document.bytes.withUnsafeBufferPointer { $0.withName(at: extent, body) }
         }

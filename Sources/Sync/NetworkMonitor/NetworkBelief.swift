@@ -34,6 +34,9 @@ struct NetworkBelief: Hashable, Sendable {
 
     var state: NetworkState { isDrill && !mutated(.ignoresDrill) ? .offline : heard }
 
+    /// Whether there is nothing to be found out: after a drill there is.
+    private(set) var isKnown = true
+
     /// - Returns: What has changed, if anything.
     mutating func hear(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
         turn { belief in
@@ -44,6 +47,7 @@ struct NetworkBelief: Hashable, Sendable {
             case .troubled: belief.heard = .degraded
             case .unreachable: belief.heard = .offline
             }
+            belief.isKnown = true
             if belief.heard == .online { belief.fruitlessProbes = 0 }
             belief.plan(at: now, chance: chance)
         }
@@ -62,6 +66,7 @@ struct NetworkBelief: Hashable, Sendable {
             belief.isDrill = isOn
             // Afterwards nobody knows, and the probe is to tell.
             belief.heard = .offline
+            belief.isKnown = isOn
             belief.fruitlessProbes = 0
             belief.nextProbe = isOn ? nil : now
         }

@@ -80,7 +80,8 @@ extension NetworkMonitor {
         /// Links or routes of this machine have changed.
         case linksChanged
         /// Whether this host is to behave as if every upstream were unreachable.
-        case drill(Bool)
+        /// Answered once it is known again how the network stands, which after a drill a probe tells.
+        case drill(Bool, Reply<Void>? = nil)
         /// The scheduler of an account is to hear when the network returns.
         case join(userID: String, Address<SyncScheduler.Message>)
         case leave(userID: String)
@@ -109,6 +110,8 @@ private struct Watch {
     var belief = NetworkBelief()
     var schedulers: [String: Address<SyncScheduler.Message>] = [:]
     var waiting: Set<String> = []
+    /// Who wants to know what the probe after a drill finds.
+    var askers: [Reply<Void>] = []
     var alarms = Alarms()
 }
 
@@ -123,7 +126,10 @@ extension NetworkMonitor {
         case .heard(let evidence):
             pass(on: watch.belief.hear(evidence, at: now, chance: chance), watch, &errands)
         case .linksChanged: watch.belief.linksChanged(at: now)
-        case .drill(let isOn): pass(on: watch.belief.drill(isOn, at: now), watch, &errands)
+        case .drill(let isOn, let asker):
+            pass(on: watch.belief.drill(isOn, at: now), watch, &errands)
+            watch.askers += [asker].compactMap(\.self)
+            watch.answerAskers()
         case .join(let userID, let scheduler): watch.schedulers[userID] = scheduler
         case .leave(let userID):
             watch.schedulers[userID] = nil
@@ -145,6 +151,7 @@ extension NetworkMonitor {
         switch note {
         case .probed(let evidence):
             pass(on: watch.belief.probed(evidence, at: now, chance: chance), watch, &errands)
+            watch.answerAskers()
         case .alarm(let moment): watch.alarms.ring(moment)
         }
     }
@@ -211,6 +218,13 @@ extension NetworkMonitor {
 }
 
 extension Watch {
+    /// Unless a probe is to tell, or is on its way.
+    mutating func answerAskers() {
+        guard belief.isKnown else { return }
+        for asker in askers { asker.answer() }
+        askers = []
+    }
+
     mutating func note(_ userID: String, waits: Bool, at now: Duration, chance: Double) {
         if waits { waiting.insert(userID) } else { waiting.remove(userID) }
         belief.wait(!waiting.isEmpty, at: now, chance: chance)

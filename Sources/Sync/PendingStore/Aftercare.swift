@@ -96,7 +96,7 @@ enum Aftercare {
                 """,
                 .text(lane.userID),
                 .blob(stray.fingerprint),
-                .text(stray.keeperID ?? ""),
+                .text(stray.keeper.word),
                 .int(Int(moment.ticks))
             )
         }
@@ -232,21 +232,61 @@ enum Aftercare {
 public struct Stray: Hashable, Sendable {
     /// Of the content as it was sent.
     public let fingerprint: [UInt8]
-    /// Which of the copies is the one; nil if nobody has heard of any.
-    public let keeperID: String?
+    public let keeper: Keeper
 
-    public init(_ fingerprint: [UInt8], keeperID: String?) {
+    public init(_ fingerprint: [UInt8], keeper: Keeper) {
         self.fingerprint = fingerprint
-        self.keeperID = keeperID
+        self.keeper = keeper
     }
+
+    /// Which of the copies is the one.
+    public enum Keeper: Hashable, Sendable {
+        case item(String)
+        /// Nobody has heard of any, so any will do.
+        case whichever
+        /// It was deleted before anybody heard of one, so none is wanted.
+        case none
+    }
+}
+
+extension Stray.Keeper {
+    /// Nil where nobody has heard of one.
+    init(_ cipherID: String?) { self = cipherID.map(Self.item) ?? .whichever }
+
+    fileprivate init(word: String) {
+        self =
+            switch word {
+            case "": .whichever
+            case Self.noneWord: .none
+            default: .item(word)
+            }
+    }
+
+    fileprivate var word: String {
+        switch self {
+        case .item(let id): id
+        case .whichever: ""
+        case .none: Self.noneWord
+        }
+    }
+
+    /// No id looks like that.
+    private static let noneWord = "-"
 }
 
 extension PendingChange {
     /// What upstream never answered for: it may have made each of these more than once, and whoever goes
     /// without this change will not ask.
-    var strayCopies: [Stray] {
-        attempts.filter { [.backup, .create].contains($0.kind) && $0.outcome == .unknown }.map {
-            Stray($0.fingerprint, keeperID: copy(madeBy: $0))
+    ///
+    /// - Parameter cipherID: The item that has its content now, if there is one.
+    func strayCopies(keeping cipherID: String?) -> [Stray] {
+        attempts.compactMap { attempt in
+            guard attempt.outcome == .unknown else { return nil }
+            return switch attempt.kind {
+            case .create: Stray(attempt.fingerprint, keeper: Stray.Keeper(cipherID))
+            case .backup: Stray(attempt.fingerprint, keeper: Stray.Keeper(copy(madeBy: attempt)))
+            case .update, .trash, .restore, .archive, .unarchive, .partial, .hardDelete: nil
+            }
         }
     }
 
@@ -265,10 +305,16 @@ extension Aftercare {
         of userID: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> [Stray] {
-        try db.all("SELECT fingerprint, keeper_id FROM stray WHERE user_id = ?", .text(userID)) {
-            (row) throws(DatabaseError) in
-            let keeperID = try row.text(1)
-            return Stray(try row.bytes(0), keeperID: keeperID.isEmpty ? nil : keeperID)
+        // What is kept may have had another id while it was not upstream yet.
+        try db.all(
+            """
+            SELECT fingerprint, ifnull(
+                (SELECT cipher_id FROM alias WHERE user_id = ?1 AND made_id = keeper_id), keeper_id)
+            FROM stray WHERE user_id = ?1
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in
+            Stray(try row.bytes(0), keeper: Stray.Keeper(word: try row.text(1)))
         }
     }
 }

@@ -17,7 +17,8 @@ extension Store {
                 backupID == nil ? .discarded : .backedUp,
                 at: moment,
                 backupCipherID: backupID
-            )
+            ),
+            keptAs: backupID
         )
         return try await write { (db) throws(DatabaseError) in
             guard
@@ -81,8 +82,12 @@ extension Store {
 /// A change that goes without having been sent.
 struct Discard: Sendable {
     let end: ReceiptEnd
+    /// The item that has its content now.
+    let backupID: String?
 
-    init(_ end: ReceiptEnd) { self.end = end }
+    init(_ end: ReceiptEnd, keptAs backupID: String? = nil) {
+        (self.end, self.backupID) = (end, backupID)
+    }
 
     init(status: Receipt.Status, at moment: Moment) {
         self.init(ReceiptEnd(status, at: moment))
@@ -94,7 +99,7 @@ struct Discard: Sendable {
     ) throws(DatabaseError) {
         let summary = stored.summary
         if let change = stored.change {
-            try Aftercare.watch(change.strayCopies, summary.lane, end.at, db)
+            try Aftercare.watch(change.strayCopies(keeping: backupID), summary.lane, end.at, db)
         }
         _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
         try ReceiptTable.end(summary.id, end, db)

@@ -43,7 +43,9 @@ struct Offering {
     func makeOfUndone(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         let strays = try Aftercare.strays(of: userID, db)
         guard !strays.isEmpty, !mutated(.leavesUndone) else { return 0 }
-        let kept = strays.compactMap { stray in stray.keeperID.map { ($0, [stray.fingerprint]) } }
+        let kept = strays.compactMap { stray in
+            if case .item(let id) = stray.keeper { (id, [stray.fingerprint]) } else { nil }
+        }
         let sent = Dictionary(kept, uniquingKeysWith: +)
         var undone: [String: BaseCipher] = [:]
         for cipher in answer {
@@ -319,7 +321,7 @@ struct Offering {
         try PendingTable.upsert(PendingRecord(change), db)
         // What is made anew because upstream denies it may be there all along, and is then there twice.
         if case .create(let snapshot, _) = intent, let content = try? Cipher(snapshot.json) {
-            try Aftercare.watch([Stray(content.fingerprint, keeperID: nil)], row.lane, now, db)
+            try Aftercare.watch([Stray(content.fingerprint, keeper: .whichever)], row.lane, now, db)
         }
         try ReceiptTable.reopen(
             row.lane,

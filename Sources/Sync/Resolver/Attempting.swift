@@ -42,7 +42,32 @@ extension Errand {
         try check()
         if case .create = change.intent { return try await goOn(after: create(as: .pushed)) }
         guard let copy = try base() else { throw .doubt(.unconfirmed) }
+        if change.intent == .hardDelete { try await requireUnmoved(from: copy) }
         return try await goOn(after: push(over: copy, isCertain: false))
+    }
+
+    /// Whoever deletes for good has to have seen what is there.
+    private mutating func requireUnmoved(from seen: Cipher) async throws(Halt) {
+        let moved: Cipher?
+        do throws(Setback) {
+            moved = try await kit.moved(change.cipherID, from: seen)
+        } catch {
+            throw unsent(.setback(error))
+        }
+        guard let moved else { return }
+        if let base = BaseCipher(moved, of: kit.userID) {
+            if let shown = try known(lane), base.revision.isEarlier(than: shown.revision) {
+                throw unsent(.behind)
+            }
+            try await putBase(base)
+        }
+        throw unsent(.setback(.movedBeforeDeletion))
+    }
+
+    /// What is written down already has not been sent.
+    private mutating func unsent(_ halt: Halt) -> Halt {
+        conclusion = .refused
+        return halt
     }
 
     /// What was edited meanwhile is sent, too.

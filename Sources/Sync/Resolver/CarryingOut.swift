@@ -25,6 +25,19 @@ extension Resolver {
     }
 }
 
+extension Setback {
+    /// Upstream itself would have deleted it.
+    static var movedBeforeDeletion: Setback {
+        let words = Rejection(
+            status: 400,
+            message:
+                "The item is out of date: it was changed elsewhere. Look at it again before you"
+                + " delete it for good."
+        )
+        return Setback(.stale(words), operation: "delete cipher")
+    }
+}
+
 extension Edit.Wish {
     /// Whether upstream takes it only over what it was made on; by anything else it may answer with what
     /// others have written.
@@ -57,6 +70,12 @@ extension Kit {
             guard case .hardDelete = wish else { return try await upstream.cipher(id, urgency) }
             try await upstream.delete(id, urgency)
             return nil
+        }
+        if case .hardDelete = wish, let moved = try await moved(id, from: copy) {
+            if let base = BaseCipher(moved, of: userID) {
+                try? await ledger.insist { .base(.put(base, $0)) }
+            }
+            throw .movedBeforeDeletion
         }
         var (state, done) = (ItemState(copy, isCertain: false), Set<Deed>())
         while let deed = intent.nextDeed(

@@ -57,6 +57,19 @@ struct Kit: Sendable {
         }
     }
 
+    /// What upstream holds of a cipher, if that is not what was seen. To be asked before it is deleted for
+    /// good: upstream deletes whatever it is asked to.
+    func moved(_ cipherID: String, from seen: Cipher) async throws(Setback) -> Cipher? {
+        let held = try await upstream.cipher(cipherID, urgency)
+        return isSame(held, as: seen) ? nil : held
+    }
+
+    /// Whether they say the same, wherever they are put.
+    func isSame(_ one: Cipher, as other: Cipher) -> Bool {
+        one.fingerprint == other.fingerprint
+            || Item(one, keys: keys).isSameContent(as: Item(other, keys: keys))
+    }
+
     /// How upstream is told what a request is based on, and whose it is.
     func sending(over copy: Cipher?) -> Sending {
         var sending = Sending()

@@ -63,7 +63,8 @@ extension Errand {
             : list.listed.find(wanted, fingerprints: [])
         guard list.isBelieved, let twin, !twin.isInTrash, twin.organizationID == nil,
             twin.folderID == wanted.folderID, twin.isFavorite == wanted.isFavorite,
-            (twin.archivedDate == nil) == (wanted.archivedDate == nil), isSame(twin, as: wanted),
+            (twin.archivedDate == nil) == (wanted.archivedDate == nil),
+            kit.isSame(twin, as: wanted),
             let base = BaseCipher(twin, of: kit.userID)
         else { return nil }
         return try isPending(base.lane) ? nil : base
@@ -108,7 +109,7 @@ extension Errand {
             }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
-                !isSame(answer, as: copy), !mutated(.decidesOnce)
+                !kit.isSame(answer, as: copy), !mutated(.decidesOnce)
             {
                 fresh = answer
                 return .again
@@ -151,12 +152,7 @@ extension Errand {
     private func isKnown(_ copy: Cipher) -> Bool {
         let known = change.intent.snapshot?.json ?? change.baseCopy
         guard let known = known.flatMap({ try? Cipher($0) }) else { return false }
-        return isSame(copy, as: known)
-    }
-
-    private func isSame(_ copy: Cipher, as other: Cipher) -> Bool {
-        copy.fingerprint == other.fingerprint
-            || Item(copy, keys: kit.keys).isSameContent(as: Item(other, keys: kit.keys))
+        return kit.isSame(copy, as: known)
     }
 
     private mutating func carryOut(

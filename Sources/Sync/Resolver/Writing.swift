@@ -164,14 +164,20 @@ extension Errand {
         let unanswered = attempts.compactMap { attempt -> Stray? in
             guard attempt.outcome == .unknown else { return nil }
             switch attempt.kind {
+            case .create where change.intent == .hardDelete:
+                return Stray(attempt.fingerprint, keeper: .none)
             case .create, .update:
-                return cipherID.map { Stray(attempt.fingerprint, keeperID: $0) }
-            case .backup: return Stray(attempt.fingerprint, keeperID: change.copy(madeBy: attempt))
+                return cipherID.map { Stray(attempt.fingerprint, keeper: .item($0)) }
+            case .backup:
+                return Stray(
+                    attempt.fingerprint,
+                    keeper: Stray.Keeper(change.copy(madeBy: attempt))
+                )
             case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
             }
         }
         guard let denied else { return unanswered }
-        return unanswered + [Stray(denied.fingerprint, keeperID: cipherID)]
+        return unanswered + [Stray(denied.fingerprint, keeper: Stray.Keeper(cipherID))]
     }
 
     private func tell(_ note: ResolutionNote, _ cipherID: String) {

@@ -259,23 +259,35 @@ extension SyncScheduler {
         let ciphers = Dictionary(fetched.ciphers.map { ($0.lane.cipherID, $0) }) { $1 }
         let copies = Self.copies(of: strays, among: fetched.ciphers)
         for stray in strays {
-            guard let same = copies[stray.fingerprint],
-                let keeperID = stray.keeperID ?? Self.keeper(of: same),
-                let keeper = ciphers[keeperID], !isEdited(keeperID)
-            else { continue }
-            for copy in same where copy.base.lane.cipherID != keeperID {
-                guard Self.isExtra(copy.cipher, beside: keeper) else { continue }
+            guard let same = copies[stray.fingerprint] else { continue }
+            for copy in extra(same, stray.keeper, ciphers) {
                 await remove(copy.cipher, copy.base, urgency)
             }
         }
     }
 
-    /// Whether nothing is lost with it: no files, and not the item itself. One that is older than what is kept was
-    /// there for everybody before upstream denied it, and is all that is left once that is in the trash.
-    private static func isExtra(_ copy: Cipher, beside keeper: BaseCipher) -> Bool {
-        guard copy.isUntouched, copy.attachmentIDs.isEmpty, copy.organizationID == nil else {
-            return false
+    /// Those of the copies that nobody wants and with which nothing is lost.
+    private func extra(
+        _ same: [Copy],
+        _ keeper: Stray.Keeper,
+        _ ciphers: [String: BaseCipher]
+    ) -> [Copy] {
+        let bare = same.filter { $0.cipher.isBare }
+        let keeperID: String?
+        switch keeper {
+        case .none: return bare.filter { !mayBeEdited($0.base.lane.cipherID) }
+        case .item(let id): keeperID = id
+        case .whichever: keeperID = Self.keeper(of: same)
         }
+        guard let keeperID, let kept = ciphers[keeperID], !mayBeEdited(keeperID) else { return [] }
+        return bare.filter {
+            $0.base.lane.cipherID != keeperID && Self.isExtra($0.cipher, beside: kept)
+        }
+    }
+
+    /// One that is older than what is kept was there for everybody before upstream denied it, and is all
+    /// that is left once that is in the trash.
+    private static func isExtra(_ copy: Cipher, beside keeper: BaseCipher) -> Bool {
         guard keeper.isTrashed, let kept = try? Cipher(keeper.json) else { return true }
         return !copy.isOlder(than: kept)
     }
@@ -304,9 +316,10 @@ extension SyncScheduler {
     }
 
     /// Whether its owner may be about to remove it.
-    private func isEdited(_ cipherID: String) -> Bool {
-        let layers = try? reader.layers(of: Lane(userID: userID, cipherID: cipherID))
-        return layers?.pending != nil
+    private func mayBeEdited(_ cipherID: String) -> Bool {
+        let lane = Lane(userID: userID, cipherID: cipherID)
+        guard let layers = try? reader.layers(of: lane) else { return true }
+        return layers.pending != nil
     }
 
     private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {
@@ -418,6 +431,11 @@ extension Cipher {
             let others = other.creationDate.flatMap({ Revision($0) })
         else { return false }
         return made.moment < others.moment
+    }
+
+    /// Whether nothing is lost with it but what it was made with.
+    fileprivate var isBare: Bool {
+        isUntouched && attachmentIDs.isEmpty && organizationID == nil
     }
 
     /// Whether it is as it was made. Servers stamp both moments one after the other.

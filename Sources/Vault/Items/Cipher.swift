@@ -33,8 +33,6 @@ public struct Cipher: Sendable {
         self["collectionIds"]?.array?.compactMap(\.string) ?? []
     }
     public var isFavorite: Bool { self["favorite"]?.bool ?? false }
-    /// Whether the master password is to be asked for before the item is shown.
-    public var asksAgain: Bool { self["reprompt"]?.int == 1 }
 
     /// The item's own key, wrapped by its owner's.
     public var key: String? { self["key"]?.string }
@@ -47,8 +45,6 @@ public struct Cipher: Sendable {
 
     public var isInTrash: Bool { deletedDate != nil }
 
-    /// Whether the user may change more than folder and favourite.
-    public var mayBeEdited: Bool { self["edit"]?.bool ?? true }
     /// Whether an organisation lets the user see the passwords.
     public var showsPasswords: Bool { self["viewPassword"]?.bool ?? true }
 

@@ -4,8 +4,8 @@ import JSON
 /// An entry as its owner sees it: decrypted, and knowing the cipher it came from.
 ///
 /// There is always one, whatever is wrong with the cipher. What did not open is empty and named in
-/// ``flaws``; what did open is shown. An item with a flaw is never pushed, because whoever sends it
-/// would write the loss upstream, and can be edited only so that nothing flawed is left.
+/// ``flaws``; what did open is shown. An item with a flaw can be edited only so that nothing flawed is
+/// left: else the edit would write the loss upstream.
 public struct Item: Sendable {
     public let cipher: Cipher
     public let flaws: [Flaw]
@@ -21,9 +21,6 @@ public struct Item: Sendable {
             flaws = [error]
         }
     }
-
-    /// Whether it may be sent upstream.
-    public var isPushable: Bool { flaws.isEmpty }
 
     /// What the user may see.
     var shown: Contents { cipher.showsPasswords ? contents : contents.withoutPasswords }
@@ -73,7 +70,6 @@ extension Item {
                 entry["uri"].text.map { URI(uri: $0, match: entry["match"].int) }
             }
         }
-        public var hasPasskeys: Bool { !contents["fido2Credentials"].list.isEmpty }
     }
 
     public struct URI: Sendable {

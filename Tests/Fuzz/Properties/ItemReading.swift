@@ -46,15 +46,15 @@ public struct ItemReading: Property {
         )
         guard let edited else { return nil }
         let after = Item(edited.cipher, keys: keys)
-        guard after.isPushable else { return "An edit left something that cannot be read." }
+        guard after.flaws.isEmpty else { return "An edit left something that cannot be read." }
         return JSON.Raw(after).bytes.elementsEqual(shown.bytes) ? nil : "An edit changed the item."
     }
 
     private func backup(of cipher: Cipher, _ item: Item) -> String? {
         let backup = try? cipher.backup(at: Moment(ticks: 0), keys: keys, entropy: entropy)
         guard let backup else {
-            return item.isPushable ? "There is no backup of a sound item." : nil
+            return item.flaws.isEmpty ? "There is no backup of a sound item." : nil
         }
-        return Item(backup, keys: keys).isPushable ? nil : "A backup cannot be read."
+        return Item(backup, keys: keys).flaws.isEmpty ? nil : "A backup cannot be read."
     }
 }

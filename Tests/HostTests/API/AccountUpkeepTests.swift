@@ -1,5 +1,7 @@
 import Crypto
+import EmbeddedUpstream
 import HTTP
+import JSON
 import Testing
 
 @testable import Host
@@ -97,6 +99,40 @@ struct AccountUpkeepTests {
             await shift.run {}
             #expect(await tasks.next() == "waited")
         }
+    }
+
+    @Test func `what is tried right after a drill finds the network as it is`() async throws {
+        try await HostVenue().open { guest async throws in
+            for number in 0..<10 {
+                #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+                let back = try await guest.put("/network", #"{"mode":"auto"}"#)
+                #expect(back.data?["state"]?.string == "online")
+                let folder = try await guest.post("/object/folder", #"{"name":"f\#(number)"}"#)
+                #expect(folder.isSuccess, "\(folder.text)")
+                let item = try await guest.post("/object/item", Sample.login)
+                #expect(item.headers["Holdfast-Disposition"] == "saved")
+            }
+        }
+    }
+
+    /// A time that is longer than anybody waits is deferred anyway; a short one was waited for.
+    @Test func `who asks for a sync is told of a time that upstream has set, and sits it out not`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let item = try await guest.login("house")
+            let throttle = Canned.tooManyRequests(retryAfter: "8")
+            await upstream.inject(Fault(.answer(throttle, isCarriedOut: false), on: .updateCipher))
+            let edit = #"{"type":1,"name":"mine","login":{"password":"q"}}"#
+            let reply = try await guest.put("/object/item/\(item)", edit)
+            #expect(reply.headers["Holdfast-Disposition"] == "queued")
+            let sync = try await guest.post("/sync")
+            #expect(sync.isSuccess && sync.data?["outcome"]?.string == "deferred")
+            #expect(sync.data?["pending"]?["total"]?.int == 1)
+        }
+        try await venue.open { _ in }
     }
 
     @Test func `what is heard of an account that was taken away is not kept`() async throws {

@@ -158,8 +158,9 @@ import Vault
                 PartialRequest(folderID: folder.id, isFavorite: true)
             )
             #expect(placed.folderID == folder.id && placed.isFavorite)
-            try await account.move([id], toFolder: nil)
-            #expect(try await account.cipher(id).folderID == nil)
+            let loose = PartialRequest(folderID: nil, isFavorite: false)
+            let moved = try await account.update(id, loose)
+            #expect(moved.folderID == nil && !moved.isFavorite)
 
             try await account.trash(id)
             #expect(try await account.cipher(id).isInTrash)
@@ -181,38 +182,13 @@ import Vault
     }
 
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
-    func `many items at once`(_ name: Personality.Name) async throws {
-        try await Site.open(name) { site in
-            let account = try await site.account()
-            var ids: [String] = []
-            for seed in 0..<3 {
-                ids.append(try #require(try await account.create(loginRequest(seed * 10)).id))
-            }
-            try await account.trash(ids)
-            try await account.restore(ids)
-            #expect(try await account.ciphers().count == 3)
-            try await account.delete(Array(ids.prefix(2)))
-            let sync = try await account.sync()
-            #expect(sync.picture.ciphers?.keys.sorted() == [ids[2]])
-            let import_ = JSON.Raw.object { object in
-                object.array("ciphers") { $0.add(try! JSON.Raw(loginRequest(90))) }
-                object.array("folders") { _ in }
-                object.array("folderRelationships") { _ in }
-            }
-            try await account.importCiphers(Array(import_.bytes))
-            #expect(try await account.ciphers().count == 2)
-        }
-    }
-
-    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `folders`(_ name: Personality.Name) async throws {
         try await Site.open(name) { site in
             let account = try await site.account()
             let folder = try await account.createFolder(FolderRequest(name: sealed(1)))
-            #expect(try await account.folder(folder.id) == folder)
             let renamed = try await account.updateFolder(folder.id, FolderRequest(name: sealed(2)))
             #expect(renamed.name == sealed(2))
-            #expect(try await account.folders() == [renamed])
+            #expect(try await account.sync().answer.folders.count == 1)
             try await account.deleteFolder(folder.id)
             let again = await setback { () async throws(Setback) in
                 try await account.deleteFolder(folder.id)

@@ -140,6 +140,24 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func `whoever ends a drill hears of it when it is known how the network stands`(
+        _ isDown: Bool
+    ) throws {
+        try Stage.play { stage in
+            try await stage.monitor.address.ask { .drill(true, $0) }
+            #expect(stage.monitor.standing.state == .offline)
+            stage.upstream.isDown(isDown)
+            async let known: Void = stage.monitor.address.ask { .drill(false, $0) }
+            try await stage.pass(.milliseconds(1))
+            try await known
+            #expect(probes(stage).count == 1)
+            #expect(stage.monitor.standing.state == (isDown ? .offline : .online))
+            // Where there is no drill, nothing has to be found out.
+            try await stage.monitor.address.ask { .drill(false, $0) }
+        }
+    }
+
     @Test func `a probe that hangs has found nobody, and the next one is sent`() throws {
         try SeededExecutor.run(seed: 1) { executor, time in
             let registry = Registry(timekeeper: time)

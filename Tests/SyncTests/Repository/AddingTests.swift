@@ -32,7 +32,7 @@ import Vault
             #expect(change.cipherID == id)
             let snapshot = try #require(change.intent.snapshot)
             #expect(try Cipher(snapshot.json).id == id)
-            #expect(try await home.view(id)?.item.isPushable == true)
+            #expect(try await home.view(id)?.item.flaws.isEmpty == true)
         }
     }
 

@@ -114,6 +114,44 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `I15 what others wrote and this host has never heard of is not deleted for good`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+            let told = try await refusal { try await home.edit(.delete(id)) }
+            guard case .upstream(let setback) = told, case .stale = setback.reason else {
+                throw Unexpected("it was deleted")
+            }
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+            #expect(try ada.changes.isEmpty)
+            // Now it is shown, and whoever still wants to delete it does.
+            #expect(try await home.view(id)?.item.notes == "theirs")
+            #expect(try await !home.edit(.delete(id)).isQueued)
+            #expect(try await ada.elsewhere.items.isEmpty)
+        }
+    }
+
+    @Test func `I15 a deletion before which nobody answers waits, and nothing counts as sent`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let ada = home.person
+            await world.server.inject(
+                Fault(.answer(.badGateway, isCarriedOut: false), on: .readCipher)
+            )
+            #expect(try await home.edit(.delete(id)).isQueued)
+            let change = try #require(try ada.change(id))
+            #expect(change.attempts.map(\.outcome) == [.refused])
+            world.time.pass(.seconds(60))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.isEmpty)
+        }
+    }
+
     @Test func `row 38 and G-S7: removing what is not here does nothing`() async throws {
         try await atHome { (world, home, _) async throws in
             world.wire.isCut = true
@@ -174,19 +212,17 @@ import Vault
     }
 
     @Test(arguments: Way.allCases, Personality.Name.allCases)
-    func `rows 68 and 69: a removal online is one request and leaves nothing`(
+    func `rows 68 and 69: a removal online is one write and leaves nothing`(
         _ way: Way,
         _ personality: Personality.Name
     ) async throws {
         try await atHome(personality) { world, home, id in
             #expect(!(try await home.edit(way.wish(id))).isQueued)
-            #expect(
-                world.wire.requests
-                    == [
-                        way == .trash
-                            ? "PUT /api/ciphers/\(id)/delete" : "DELETE /api/ciphers/\(id)"
-                    ]
-            )
+            let wanted =
+                way == .trash
+                ? ["PUT /api/ciphers/\(id)/delete"]
+                : ["GET /api/ciphers/\(id)/details", "DELETE /api/ciphers/\(id)"]
+            #expect(world.wire.requests == wanted)
             #expect(try home.person.changes.isEmpty)
             let seen = try await home.view(id)
             #expect(way == .trash ? seen?.item.cipher.isInTrash == true : seen == nil)

@@ -46,7 +46,7 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
-    func `every other wish is one call`(_ personality: Personality.Name) async throws {
+    func `every other wish is one writing call`(_ personality: Personality.Name) async throws {
         try await Rows.open(personality) { world, ada, id in
             let calls: [(Edit.Wish, String)] = [
                 (.archive, "PUT /api/ciphers/\(id)/archive"),
@@ -61,7 +61,7 @@ import Vault
                 guard case .saved = try await ada.attempt(recorded) else {
                     throw Unexpected("not saved: \(wish)")
                 }
-                #expect(world.wire.requests == [call])
+                #expect(world.wire.requests.filter { !$0.hasPrefix("GET") } == [call])
                 world.wire.forget()
                 #expect(try ada.changes.isEmpty)
             }

@@ -543,7 +543,7 @@ import Vault
             try await ada.run()
             for item in try await ada.elsewhere.items {
                 #expect(item.flaws.isEmpty)
-                #expect(item.login?.hasPasskeys == true)
+                #expect(item.cipher.document.root["login"]?["fido2Credentials"]?.array?.count == 1)
             }
             #expect(try await ada.elsewhere.items.count == 2)
         }

@@ -59,6 +59,52 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `T-05 what was deleted for good before upstream made it goes when it turns up`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
+            try await ada.run()
+            try await ada.wish(.hardDelete, made)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            try await Self.wait(for: 1, world, ada)
+            try await Self.sync(world, ada)
+            let late = try #require(try await ada.elsewhere.items.first)
+            #expect(late.cipher.isInTrash)
+            #expect(try ada.base(try #require(late.id))?.isTrashed == true)
+        }
+    }
+
+    @Test func `I4 what was kept as a copy before upstream made it is there once`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
+            try await ada.run()
+            let change = try #require(try ada.change(made))
+            let copy = try await ada.add(Rows.mail)
+            let isGone = try await world.store.discard(
+                change.id,
+                expecting: change.version,
+                at: world.surroundings.now,
+                keptAs: copy
+            )
+            #expect(isGone)
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            let kept = try #require(try ada.base(copy)).lane.cipherID
+            try await Self.wait(for: 2, world, ada)
+            try await Self.sync(world, ada)
+            let left = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
+            #expect(left.map(\.id) == [kept])
+        }
+    }
+
     @Test func `G-RES1 a late copy that somebody has edited since stays`() async throws {
         try await World.open { world in
             try await Self.late(world) { ada, _, extra in
@@ -180,12 +226,12 @@ import Vault
         try await Rows.open { world, ada, id in
             let lane = Lane(userID: ada.userID, cipherID: id)
             let now = world.surroundings.now
-            for keeperID in ["one", nil] {
+            for keeper in [Stray.Keeper.item("one"), .whichever] {
                 try await world.store.write { (db) throws(DatabaseError) in
-                    try Aftercare.watch([Stray([7], keeperID: keeperID)], lane, now, db)
+                    try Aftercare.watch([Stray([7], keeper: keeper)], lane, now, db)
                 }
                 let strays = try world.store.reader.strays(of: ada.userID)
-                #expect(strays == [Stray([7], keeperID: "one")])
+                #expect(strays == [Stray([7], keeper: .item("one"))])
             }
         }
     }

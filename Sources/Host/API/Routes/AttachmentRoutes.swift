@@ -109,11 +109,12 @@ extension Item {
         guard !attachments.isEmpty else {
             throw DeskRefusal.notAllowed("No attachments available for this item.")
         }
-        let text = text.lowercased()
+        let folded = text.lowercased()
         let ways: [(Attachment) -> Bool] = [
-            { $0.id?.lowercased() == text },
-            { $0.fileName?.lowercased() == text },
-            { $0.fileName?.lowercased().contains(text) ?? false },
+            { $0.id?.lowercased() == folded },
+            { $0.fileName == text },
+            { $0.fileName?.lowercased() == folded },
+            { $0.fileName?.lowercased().contains(folded) ?? false },
         ]
         let found = ways.lazy.map { self.attachments.filter($0) }.first { !$0.isEmpty } ?? []
         guard let first = found.first else { throw DeskRefusal.noAttachment(text) }

@@ -20,20 +20,17 @@ struct LearntLimit: Hashable, Sendable {
     }
 
     /// How long until one more may go; zero if it may now.
-    ///
-    /// - Parameter mayBorrow: Somebody waits for it, and what they take now others make up for. What was
-    ///   learnt of a minute may have been taken from whatever happened to be answered in it.
-    mutating func wait(mayBorrow: Bool = false, at now: Duration) -> Duration {
+    mutating func wait(at now: Duration) -> Duration {
         refill(at: now)
-        guard let count else { return .zero }
-        let left = tokens + (mayBorrow && !isShort ? count : 0)
-        if left >= 1 { return .zero }
-        return period * ((1 - left) / (count * Self.share)) + .nanoseconds(1)
+        guard let count, tokens < 1 else { return .zero }
+        return period * ((1 - tokens) / (count * Self.share)) + .nanoseconds(1)
     }
 
+    /// Whoever goes although nothing is left leaves no debt to those who wait: what was learnt may have been
+    /// taken from whatever happened to be answered just then.
     mutating func take(at now: Duration) {
         refill(at: now)
-        if count != nil { tokens -= 1 }
+        tokens = max(0, tokens - 1)
     }
 
     /// Upstream answered one, and did not mind.

@@ -17,13 +17,13 @@ struct RequestBudget: Sendable {
         /// asked to be left alone, that holds all the same.
         var isForced = false
         /// Somebody waits for it, so it goes before those who have time, and beyond what was learnt.
-        var mayBorrow = false
+        var isWaitedFor = false
         /// The same where nothing but a place is missing. That says nothing of upstream, so whoever
         /// has time had better stay in line.
         var patienceInLine: Duration? = nil
 
         /// Somebody waits, and will not be put off by what is only guessed.
-        var isInsistent: Bool { isForced && mayBorrow }
+        var isInsistent: Bool { isForced && isWaitedFor }
     }
 
     enum Answer: Hashable, Sendable {
@@ -134,7 +134,8 @@ extension RequestBudget {
             return (.refused(.held(until: until)), [])
         }
         let waiting = Waiting(ask: ask, since: now)
-        if line.count == 0 || ask.isForced || ask.mayBorrow, step(waiting, ticket: ticket, at: now)
+        if line.count == 0 || ask.isForced || ask.isWaitedFor,
+            step(waiting, ticket: ticket, at: now)
         {
             return (.go, [])
         }
@@ -217,7 +218,7 @@ extension RequestBudget {
 
     /// The same for one alone, who has just come.
     mutating func alarm(for ask: Ask, at now: Duration) -> Duration {
-        let wait = wait(for: ask.pace, at: now)
+        let wait = wait(for: ask, at: now)
         return now + (wait > .zero ? min(wait, ask.patience) : ask.patience)
     }
 }
@@ -251,7 +252,7 @@ extension RequestBudget {
     private mutating func impatient(at now: Duration) -> [Turn] {
         var turns: [Turn] = []
         while let (ticket, waiting) = line.overdue(at: now) {
-            let wait = wait(for: waiting.ask.pace, at: now)
+            let wait = wait(for: waiting.ask, at: now)
             if wait == .zero, waiting.leave > now {
                 line.postpone(ticket, until: waiting.leave)
                 continue
@@ -267,9 +268,7 @@ extension RequestBudget {
     /// Lets one through if nothing is in the way.
     private mutating func step(_ waiting: Waiting, ticket: Int, at now: Duration) -> Bool {
         let ask = waiting.ask
-        let closed = notBefore(ask, at: now).map { $0 - now } ?? .zero
-        let wait = max(closed, learntWait(for: ask.pace, mayBorrow: ask.mayBorrow, at: now))
-        guard underWay.count < places, wait == .zero else { return false }
+        guard underWay.count < places, wait(for: ask, at: now) == .zero else { return false }
         let admission = breaker.admit(isForced: ask.isForced, at: now)
         if case .hold = admission { return false }
         for index in limits[ask.pace, default: []].indices {
@@ -279,20 +278,22 @@ extension RequestBudget {
         return true
     }
 
+    /// How long this one may not go, places apart.
+    private mutating func wait(for ask: Ask, at now: Duration) -> Duration {
+        let closed = notBefore(ask, at: now).map { $0 - now } ?? .zero
+        return ask.isWaitedFor ? closed : max(closed, learntWait(for: ask.pace, at: now))
+    }
+
     /// How long nobody of that kind may go.
     private mutating func wait(for pace: Pace, at now: Duration) -> Duration {
         let closed = notBefore(Zone(pace), at: now).map { $0 - now } ?? .zero
-        return max(closed, learntWait(for: pace, mayBorrow: false, at: now))
+        return max(closed, learntWait(for: pace, at: now))
     }
 
-    private mutating func learntWait(
-        for pace: Pace,
-        mayBorrow: Bool,
-        at now: Duration
-    ) -> Duration {
+    private mutating func learntWait(for pace: Pace, at now: Duration) -> Duration {
         var wait = Duration.zero
         for index in limits[pace, default: []].indices {
-            wait = max(wait, limits[pace]?[index].wait(mayBorrow: mayBorrow, at: now) ?? .zero)
+            wait = max(wait, limits[pace]?[index].wait(at: now) ?? .zero)
         }
         return wait
     }

@@ -132,52 +132,7 @@ extension SharedCipherRequest {
     }
 }
 
-// MARK: - Many at once
-
 extension UpstreamAccount {
-    /// One that is not there does not stop the others on one of the servers; on the other it does, and
-    /// what came before it stays done. After a refusal, a sync tells.
-    public func trash(_ ids: [String]) async throws(Setback) {
-        try await bulk(.trashCipher, .put, "/ciphers/delete", IDsRequest(ids: ids))
-    }
-
-    public func delete(_ ids: [String]) async throws(Setback) {
-        try await bulk(.deleteCipher, .delete, "/ciphers", IDsRequest(ids: ids))
-    }
-
-    public func restore(_ ids: [String]) async throws(Setback) {
-        try await bulk(.restoreCipher, .put, "/ciphers/restore", IDsRequest(ids: ids))
-    }
-
-    public func archive(_ ids: [String]) async throws(Setback) {
-        try await bulk(.archiveCipher, .put, "/ciphers/archive", IDsRequest(ids: ids))
-    }
-
-    public func unarchive(_ ids: [String]) async throws(Setback) {
-        try await bulk(.unarchiveCipher, .put, "/ciphers/unarchive", IDsRequest(ids: ids))
-    }
-
-    public func move(_ ids: [String], toFolder folderID: String?) async throws(Setback) {
-        let request = MoveRequest(ids: ids, folderID: folderID)
-        try await bulk(.moveCiphers, .put, "/ciphers/move", request)
-    }
-
-    /// Ids are not returned, so what was made has to be looked for.
-    public func importCiphers(_ request: [UInt8]) async throws(Setback) {
-        let call = Call(.importCiphers, .post, "/ciphers/import", expecting: .nothing)
-        _ = try await send(call.sending(request).large)
-    }
-
-    private func bulk(
-        _ operation: Operation,
-        _ method: Method,
-        _ path: String,
-        _ body: some JSON.Writable
-    ) async throws(Setback) {
-        let call = Call(operation, method, path, expecting: .nothing)
-        _ = try await send(call.sending(body).large)
-    }
-
     private func list(of call: Call) async throws(Setback) -> [Cipher] {
         let list: ListAnswer<JSON.Raw> = try await send(call).read(of: call)
         var ciphers: [Cipher] = []

@@ -6,16 +6,6 @@ public import Vault
 // against a second device: the last one wins.
 
 extension UpstreamAccount {
-    public func folders() async throws(Setback) -> [FolderAnswer] {
-        let call = Call(.listFolders, .get, "/folders")
-        return try await send(call).read(ListAnswer<FolderAnswer>.self, of: call).elements
-    }
-
-    public func folder(_ id: String) async throws(Setback) -> FolderAnswer {
-        let call = Call(.getFolder, .get, "/folders/\(segment: id)", about: .folder)
-        return try await send(call).read(of: call)
-    }
-
     public func createFolder(_ request: FolderRequest) async throws(Setback) -> FolderAnswer {
         let call = Call(.createFolder, .post, "/folders").sending(request)
         return try await send(call).read(of: call)

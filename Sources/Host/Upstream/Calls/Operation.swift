@@ -5,9 +5,9 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
 
     case listCiphers, getCipher, createCipher, updateCipher, movePartial
     case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher
-    case moveCiphers, shareCipher, changeCollections, importCiphers
+    case shareCipher, changeCollections
 
-    case listFolders, getFolder, createFolder, updateFolder, deleteFolder
+    case createFolder, updateFolder, deleteFolder
 
     case createAttachment, uploadAttachment, renewUpload
     case findAttachment, downloadAttachment, deleteAttachment

@@ -106,15 +106,6 @@ extension Contents {
 }
 
 extension Item {
-    /// 1 if the login's password is another than the old item's, and 0 if not or if there is no old
-    /// item. Where it cannot be told, it counts as changed: a backup too many is a nuisance, and a
-    /// save must not fail for the sake of a count.
-    public func passwordChanges(since old: Item?) -> Int {
-        guard let old, type == .login || old.type == .login else { return 0 }
-        guard old.hasReadablePassword, hasReadablePassword else { return 1 }
-        return PasswordHistory.isSame(old.contents.password, contents.password) ? 0 : 1
-    }
-
     /// Whether the password, or that there is none, is known for certain.
     var hasReadablePassword: Bool {
         !flaws.contains {

@@ -48,10 +48,4 @@ extension Cipher {
         }
         return wrapped
     }
-
-    /// By what the owner's key is known, to be kept beside frozen ciphertext: once the account's key
-    /// is another, the ciphertext must not be sent any more. Nil without a key for the organisation.
-    public func keyFingerprint(in keys: KeyRing) -> KeyID? {
-        keys.owner(organizationID: organizationID)?.keyID
-    }
 }
