@@ -139,6 +139,37 @@ struct BeliefTests {
         #expect(look(deleted, here) == .believed, "Whoever deleted it has moved the account on.")
     }
 
+    @Test func `N3 who writes after upstream went back hides nothing of what it has forgotten`() {
+        let made = noon.advanced(bySeconds: 1)
+        let whole = vault(3).merging(["c3": made]) { old, _ in old }
+        let here = Self.latest + 1_000
+        guard
+            case .doubted(let doubt) = look(
+                picture(vault(3), accountRevision: Self.latest),
+                footing(whole, accountRevision: here)
+            )
+        else {
+            Issue.record("It was believed.")
+            return
+        }
+        let written = vault(3).merging(["c0": noon.advanced(bySeconds: 50)]) { $1 }
+        let moved = picture(written, accountRevision: Self.latest + 50_000)
+        let doubtful = footing(whole, accountRevision: here, doubt: doubt)
+        guard case .doubted(let later) = look(moved, doubtful, later: 50) else {
+            Issue.record("It was believed once somebody had written.")
+            return
+        }
+        #expect(later.kind == .regression && later.floor == Self.latest)
+        let again = footing(whole, accountRevision: here, doubt: later)
+        #expect(look(moved, again, later: 111) == .confirmed(.regression))
+        // Nobody who has not seen it go back can tell that from a deletion.
+        #expect(look(moved, footing(whole, accountRevision: here), later: 50) == .believed)
+        // What is there after all was never forgotten.
+        let back = written.merging(["c3": made]) { old, _ in old }
+        let mended = picture(back, accountRevision: Self.latest + 50_000)
+        #expect(look(mended, doubtful, later: 50) == .believed)
+    }
+
     @Test func `I13 an account revision that goes back is a regression`() {
         let back = picture(vault(3), accountRevision: Self.latest + 4)
         guard case .doubted(let doubt) = look(back, footing(vault(3))) else {

@@ -123,9 +123,12 @@ struct Offering {
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
             there.organizationID == nil, there.dropsPassword(of: exposed.content)
         else { return false }
-        return try !Aftercare.strays(of: userID, db).contains {
-            $0.fingerprint == there.fingerprint
-        }
+        return try !isStray(there, db)
+    }
+
+    /// Whether it is something of our own that upstream has carried out late.
+    private func isStray(_ there: Cipher, _ db: borrowing Connection) throws(DatabaseError) -> Bool {
+        try Aftercare.strays(of: userID, db).contains { $0.fingerprint == there.fingerprint }
     }
 
     /// To be called once base has followed, and nothing is left to do about what was pending.
@@ -136,6 +139,19 @@ struct Offering {
     ) throws(DatabaseError) {
         guard try isLost(exposed, to: now, db) else { return }
         _ = try keep(exposed, over: now, db)
+    }
+
+    /// Who has written since upstream went back may have seen nothing of what came from here before.
+    private func keepUnseen(
+        _ row: Row,
+        over now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let exposed = try Exposed(row, db), let there = try? Cipher(now.json),
+            exposed.content.organizationID == nil, there.organizationID == nil,
+            exposed.content.fingerprint != there.fingerprint, try !isStray(there, db)
+        else { return false }
+        return try keep(exposed, over: now, db)
     }
 
     private func keep(
@@ -269,9 +285,13 @@ struct Offering {
             guard let now, now.revision.moment <= row.known ?? row.settled else { return false }
             return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
         }
-        guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
-            let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint)
-        else { return false }
+        guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged else { return false }
+        if let now, now.revision.moment > lost.revision.moment {
+            return try keepUnseen(row, over: now, db)
+        }
+        guard let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint) else {
+            return false
+        }
         let ground = try now.map { (now) throws(DatabaseError) in
             try isOurs(now, before: lost, db) ? now.footing : lost.footing
         }
@@ -364,9 +384,7 @@ extension Intent {
             self = lost.isTrashed ? .softDelete(snapshot, .none) : .create(snapshot, .none)
             return
         }
-        guard lost.revision.moment >= now.revision.moment, let copy = try? Cipher(now.json) else {
-            return nil
-        }
+        guard let copy = try? Cipher(now.json) else { return nil }
         let isSame =
             content.fingerprint == copy.fingerprint && lost.isArchived == now.isArchived
         var adjustments = Adjustments()

@@ -55,6 +55,7 @@ extension SyncMemory {
                 kind: kind,
                 fingerprint: print,
                 accountRevision: number("doubtRevision"),
+                floor: number("doubtFloor"),
                 since: since
             )
         }
@@ -77,6 +78,7 @@ extension SyncMemory {
             ("doubt", doubt?.kind.rawValue),
             ("doubtPrint", doubt?.fingerprint.description),
             ("doubtRevision", doubt?.accountRevision?.description),
+            ("doubtFloor", doubt?.floor?.description),
             ("doubtSince", doubt?.since.ticks.description),
             ("hold", hold?.ticks.description),
             ("retry", retry?.ticks.description),

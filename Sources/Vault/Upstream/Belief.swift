@@ -59,6 +59,11 @@ public struct SyncFooting: Sendable {
         self.doubt = doubt
     }
 
+    /// The earliest point in time that upstream has been at lately.
+    func floor(_ accountRevision: Int64?) -> Int64? {
+        [accountRevision, doubt?.floor].compactMap(\.self).min()
+    }
+
     /// Whether so few are held that the last may go with no other ado than to be asked for twice.
     public var isOfFew: Bool { ciphers.count < Belief.shrinkFloor }
 }
@@ -78,13 +83,23 @@ public struct SyncDoubt: Hashable, Sendable {
     public let kind: Kind
     public let fingerprint: UInt64
     public let accountRevision: Int64?
+    /// The earliest point in time that upstream was at, by the account's revision, since it went back. That
+    /// somebody writes there moves the revision on, and brings back nothing of what was forgotten.
+    public let floor: Int64?
     /// When it first came up.
     public let since: Moment
 
-    public init(kind: Kind, fingerprint: UInt64, accountRevision: Int64?, since: Moment) {
+    public init(
+        kind: Kind,
+        fingerprint: UInt64,
+        accountRevision: Int64?,
+        floor: Int64?,
+        since: Moment
+    ) {
         self.kind = kind
         self.fingerprint = fingerprint
         self.accountRevision = accountRevision
+        self.floor = floor
         self.since = since
     }
 
@@ -188,6 +203,7 @@ public enum Belief: Hashable, Sendable {
             kind: kind,
             fingerprint: picture.fingerprint,
             accountRevision: picture.accountRevision,
+            floor: kind == .regression ? footing.floor(picture.accountRevision) : nil,
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew
@@ -218,9 +234,10 @@ public enum Belief: Hashable, Sendable {
         let isBack = accountRevision.map { $0 < footing.accountRevision ?? $0 } ?? false
         if isBack, !mutated(.believesOlder) { return .regression }
         // Whoever had deleted what was written since would have moved the account on.
+        let floor = footing.floor(accountRevision)
         let isForgotten = footing.ciphers.contains { id, stamp in
-            guard let stamp, let accountRevision, ciphers[id] == nil else { return false }
-            return stamp.ticks / Moment.ticksPerMillisecond > accountRevision
+            guard let stamp, let floor, ciphers[id] == nil else { return false }
+            return stamp.ticks / Moment.ticksPerMillisecond > floor
         }
         if isForgotten { return .regression }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }

@@ -558,6 +558,57 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 who writes once it has been seen that upstream forgot hides nothing of that`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            await world.server.remember()
+            try await ada.add(Self.fresh)
+            try await ada.run()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            await world.server.rollBack()
+            let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(first.outcome == .failed, "\(first)")
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            for _ in 1...4 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "theirs"])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3, I1 what upstream forgot and somebody has written over since is kept as a copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            await world.server.remember()
+            try await ada.add(Self.fresh)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            await world.server.rollBack()
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            for _ in 1...4 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
+        }
+    }
+
     @Test func `A6-N3, T-57 what was forgotten under a newer key is offered again under that`()
         async throws
     {
@@ -662,7 +713,10 @@ import Vault
         }
     }
 
-    @Test func `A6-N3 what others write after the fall stands`() async throws {
+    @Test
+    func `A6-N3 what others write after the fall stands, and what it is written over is kept`()
+        async throws
+    {
         try await Rows.open { world, ada, id in
             let other = try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
@@ -675,7 +729,8 @@ import Vault
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
-            #expect(passwords.sorted() == ["second", "theirs"])
+            #expect(passwords.sorted() == ["mine", "second", "theirs"])
+            #expect(try await ada.elsewhere.item(other).login?.password == "theirs")
         }
     }
 
