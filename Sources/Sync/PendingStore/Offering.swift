@@ -127,7 +127,8 @@ struct Offering {
     }
 
     /// Whether it is something of our own that upstream has carried out late.
-    private func isStray(_ there: Cipher, _ db: borrowing Connection) throws(DatabaseError) -> Bool {
+    private func isStray(_ there: Cipher, _ db: borrowing Connection) throws(DatabaseError) -> Bool
+    {
         try Aftercare.strays(of: userID, db).contains { $0.fingerprint == there.fingerprint }
     }
 

@@ -142,7 +142,7 @@ extension Errand {
     }
 
     private mutating func writeConclusion() async throws(StoreError) {
-        guard conclusion != nil else { return }
+        guard conclusion != nil || silence != nil else { return }
         do throws(Halt) {
             try await update { _ in }
         } catch {

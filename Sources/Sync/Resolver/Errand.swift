@@ -18,6 +18,8 @@ struct Errand {
     var conclusion: Attempt.Outcome? {
         didSet { if conclusion != nil { isUnderWay = false } }
     }
+    /// Up to when nobody had answered the last attempt, to be written down likewise.
+    var silence: Moment?
     /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
     /// concluded by nobody who only asked.
     var isUnderWay = false
@@ -130,7 +132,7 @@ struct Errand {
     mutating func goOn(with edited: PendingChange) {
         noteEdits(of: edited)
         change = edited
-        (conclusion, announced, isUnderWay, done) = (nil, nil, false, [])
+        (conclusion, silence, announced, isUnderWay, done) = (nil, nil, nil, false, [])
     }
 
     /// Who only has it tried has edited nothing.

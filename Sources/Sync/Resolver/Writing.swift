@@ -43,7 +43,8 @@ extension Errand {
     /// Remembers what became of the attempt that is under way, as far as the failure tells. What fails
     /// before one, or between two, says nothing of any.
     mutating func conclude(_ setback: Setback) {
-        if isUnderWay, !setback.mayHaveLanded { conclusion = .refused }
+        guard isUnderWay else { return }
+        if setback.mayHaveLanded { silence = kit.now } else { conclusion = .refused }
         isUnderWay = false
     }
 
@@ -51,7 +52,8 @@ extension Errand {
     mutating func update(
         _ body: @escaping @Sendable (inout PendingChange) -> Void
     ) async throws(Halt) {
-        let (id, version, conclusion) = (change.id, change.version, conclusion)
+        let (id, version) = (change.id, change.version)
+        let (conclusion, silence) = (conclusion, silence)
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
                 .change(
@@ -60,6 +62,7 @@ extension Errand {
                         expecting: version,
                         { change in
                             if let conclusion { change.concludeAttempt(conclusion) }
+                            if let silence { change.noteSilence(until: silence) }
                             body(&change)
                         },
                         $0
@@ -69,7 +72,7 @@ extension Errand {
         }
         guard case .done(let fresh) = swap else { throw .overtaken }
         change = fresh
-        self.conclusion = nil
+        (self.conclusion, self.silence) = (nil, nil)
     }
 
     func write<Value: Sendable>(

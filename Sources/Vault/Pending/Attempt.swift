@@ -12,7 +12,8 @@ public struct Attempt: Hashable, Sendable {
     }
 
     public let kind: Kind
-    public let moment: Moment
+    /// When it was about to be sent, or up to when nobody had answered.
+    public internal(set) var moment: Moment
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
     public var outcome: Outcome

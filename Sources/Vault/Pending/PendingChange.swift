@@ -125,6 +125,13 @@ public struct PendingChange: Hashable, Sendable {
         attempts[last].outcome = outcome
     }
 
+    /// The last attempt may have gone out as late as that: a new session has to be had first, or a place.
+    /// Of one that sets a folder or a favourite it matters more whether it was before the last edit.
+    public mutating func noteSilence(until moment: Moment) {
+        guard let last = attempts.indices.last, attempts[last].kind != .partial else { return }
+        attempts[last].moment = max(attempts[last].moment, moment)
+    }
+
     private static let refusalsKept = 16
 
     /// Writes down why nothing came of a try that nobody could have done better. It counts for nothing,

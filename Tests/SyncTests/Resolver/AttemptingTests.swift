@@ -46,6 +46,29 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `G-RES1 how long nothing is made again counts from when nobody had answered`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let recorded = try await ada.addAtOnce(Rows.mail)
+            // For so long a new session had to be waited for.
+            world.time.pass(.seconds(40))
+            await world.server.inject(Fault(.drop, on: .createCipher))
+            guard case .unanswered = try await ada.attempt(recorded) else {
+                throw Unexpected("it was answered")
+            }
+            world.wire.forget()
+            try await ada.run()
+            #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `every other wish is one writing call`(_ personality: Personality.Name) async throws {
         try await Rows.open(personality) { world, ada, id in
             let calls: [(Edit.Wish, String)] = [
