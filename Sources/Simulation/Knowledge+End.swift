@@ -55,8 +55,9 @@ extension Knowledge {
             // Neither seals nor content tell what became of a create that nobody answered.
             if origin.isRewritten, hasRotated { continue }
             if origin.isRewritten || hasRotated, isUnrecognisable(name) { continue }
-            // Each of two hosts may bring back what others have deleted, and so may an older upstream.
-            var limit = origin.wasDeleted ? hosts : 1
+            // Each of two hosts may bring back what others have deleted, as often as they delete it, and so
+            // may an older upstream.
+            var limit = origin.wasDeleted ? hosts * max(1, origin.deletionsElsewhere) : 1
             if origin.isRevived { limit += 1 }
             if origin.isLateTouched { limit += 1 }
             // Both were edited, and one of them was deleted elsewhere.

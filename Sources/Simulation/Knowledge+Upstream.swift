@@ -42,7 +42,7 @@ extension Knowledge {
             guard let origin = item.origin, !item.isBackup else { continue }
             touch(id, of: origin, by: author)
             if author == .other || author == .rollBack {
-                origins[origin]?.isDeletedElsewhere = true
+                origins[origin]?.deletionsElsewhere += 1
                 if author == .other { excuseUndone { $0.origin == origin && $0.hasLanded } }
             } else {
                 origins[origin]?.isGone = true

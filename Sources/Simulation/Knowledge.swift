@@ -63,7 +63,8 @@ struct Knowledge: Sendable {
         var fate = Word.Fate.begun
         /// At these hosts a person has deleted it for good, or may have.
         var deleted: Set<Int> = []
-        var isDeletedElsewhere = false
+        var deletionsElsewhere = 0
+        var isDeletedElsewhere: Bool { deletionsElsewhere > 0 }
         /// At these hosts a person has wanted it in the trash.
         var trashed: Set<Int> = []
         /// Since when each host knows that it is in the trash.

@@ -97,6 +97,24 @@ extension StoreReader {
     }
 }
 
+extension StoreReader {
+    /// Whether what was made under that id has given way to what upstream had already.
+    func hasYielded(_ made: Lane) throws(StoreError) -> Bool {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT 1 FROM resolution
+                WHERE user_id = ? AND cipher_id = ? AND outcome = 'backedUpLocal'
+                    AND backup_cipher_id IS NOT NULL
+                LIMIT 1
+                """,
+                .text(made.userID),
+                .text(made.cipherID)
+            ) { (row) throws(DatabaseError) in try row.int(0) == 1 } ?? false
+        }
+    }
+}
+
 extension ResolutionEntry {
     fileprivate init(_ row: borrowing Row) throws(DatabaseError) {
         sequence = try row.int(0)

@@ -253,12 +253,19 @@ extension Repository {
         let seen = Moment(ticks: copy.moment.ticks + Moment.ticksPerMillisecond)
         let isOlder = seen < base.revision.moment
         // What was shown before it had an id was dated by this clock, which is not upstream's.
-        let isForeign = draft.lane != layers.lane && copy.moment > base.revision.moment
+        let isMade = draft.lane != layers.lane
+        let isForeign = isMade && copy.moment > base.revision.moment
         guard isOlder || isForeign else { return }
+        if isMade, try hasYielded(draft.lane) { throw .outOfDate }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
         guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
             throw .outOfDate
         }
+    }
+
+    /// Whether what was shown under that id is a copy by now, and what is there instead was never shown.
+    private func hasYielded(_ made: Lane) throws(Refusal) -> Bool {
+        try read { () throws(StoreError) in try neighbours.reader.hasYielded(made) }
     }
 
     private func mend<Value>(_ body: () throws(EditRefusal) -> Value) throws(Refusal) -> Value {

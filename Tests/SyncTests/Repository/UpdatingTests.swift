@@ -206,6 +206,38 @@ import Vault
         }
     }
 
+    /// It was shown under the id that was made here, and was edited under both.
+    @Test(arguments: Personality.Name.allCases)
+    func `T-34, I1: who has what gave way open does not write over what stands`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, _ in
+            let ada = home.person
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            let made = try await home.add(note).value
+            try await ada.refresh()
+            let id = try #require(try await ada.elsewhere.items.first { $0.name == "note" }?.id)
+            try await home.loseNetwork()
+            let first = #"{"name":"note","notes":"first"}"#
+            #expect(try await home.update(made, first).isQueued)
+            let seen = try #require(try await home.view(made)?.item.cipher.revisionDate)
+            try await home.regainNetwork()
+            world.time.pass(.seconds(25))
+            #expect(try await !home.update(id, #"{"name":"note","notes":"second"}"#).isQueued)
+            _ = try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            let third = #"{"name":"third","revisionDate":"\#(seen)","notes":"first"}"#
+            guard case .outOfDate? = try await refusal({ try await home.update(made, third) })
+            else { throw Unexpected("the copy was taken") }
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["first", "second"])
+            // Who looks again sees what stands, and may edit it.
+            #expect(try await home.view(made)?.item.notes == "second")
+            let fourth = #"{"name":"note","notes":"fourth"}"#
+            #expect(try await !home.update(made, fourth).isQueued)
+        }
+    }
+
     @Test func `G-U1: while the network is known to be gone nothing is tried`() async throws {
         try await atHome { world, home, id in
             try await home.loseNetwork()
