@@ -48,6 +48,19 @@ public enum Side: String, CaseIterable, Hashable, Sendable {
     case local
     case upstream
 
+    /// As clients, metrics and the history call it.
+    public var word: String {
+        switch self {
+        case .local: "local"
+        case .upstream: "server"
+        }
+    }
+
+    public init?(word: String) {
+        guard let side = Self.allCases.first(where: { $0.word == word }) else { return nil }
+        self = side
+    }
+
     /// Who came later. At the same tick upstream does, so that every host decides alike.
     public static func later(local: Moment, upstream: Moment) -> Side {
         local > upstream ? .local : .upstream

@@ -191,7 +191,7 @@ import Testing
         let item = knowledge.scene()
         let name = try #require(item.origin)
         // Others deleted it, each of two hosts brought it back, and one of these was given away.
-        knowledge.origins[name]?.isDeletedElsewhere = true
+        knowledge.origins[name]?.deletionsElsewhere = 1
         var given = PlainItem(id: "2", revision: "a")
         (given.values, given.origin, given.isShared) = (item.values, item.origin, true)
         knowledge.observe([item.id: item, given.id: given], by: .other)

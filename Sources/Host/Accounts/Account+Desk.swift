@@ -307,12 +307,7 @@ extension Account {
 }
 
 extension Written {
-    fileprivate var done: Written<Void> {
-        switch disposition {
-        case .saved: Written<Void>((), .saved)
-        case .queued(let receiptID): Written<Void>((), .queued(receiptID: receiptID))
-        }
-    }
+    fileprivate var done: Written<Void> { Written<Void>((), disposition) }
 }
 
 // MARK: - The queue

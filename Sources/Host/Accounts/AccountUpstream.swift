@@ -75,7 +75,9 @@ package struct AccountUpstream: VaultUpstream {
             switch error.reason {
             case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
             case .throttled: await keepHolds()
-            default: break
+            case .rejected, .stale, .missing, .unauthorised, .unavailable, .unreachable,
+                .foreign, .malformed, .cancelled:
+                break
             }
             throw error
         }

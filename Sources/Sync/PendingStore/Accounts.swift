@@ -18,11 +18,30 @@ extension StoreReader {
     }
 
     public func setting(_ name: String) throws(StoreError) -> String? {
-        try read { (db) throws(DatabaseError) in
-            try db.first("SELECT value FROM setting WHERE name = ?", .text(name)) {
-                (row) throws(DatabaseError) in try row.text(0)
-            }
+        try read { (db) throws(DatabaseError) in try SettingTable.find(name, db) }
+    }
+}
+
+enum SettingTable {
+    static func find(_ name: String, _ db: borrowing Connection) throws(DatabaseError) -> String? {
+        try db.first("SELECT value FROM setting WHERE name = ?", .text(name)) {
+            (row) throws(DatabaseError) in try row.text(0)
         }
+    }
+
+    static func put(
+        _ name: String,
+        _ value: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            INSERT INTO setting VALUES (?, ?)
+            ON CONFLICT (name) DO UPDATE SET value = excluded.value
+            """,
+            .text(name),
+            .text(value)
+        )
     }
 }
 
@@ -44,23 +63,37 @@ enum AccountTable {
 
     /// Removes every row of the account, whatever the table.
     static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
-        let user = Value.text(userID)
-        try db.execute("DELETE FROM pending_change WHERE user_id = ?", user)
-        try db.execute("DELETE FROM pending_tally WHERE user_id = ?", user)
-        try db.execute("DELETE FROM base_cipher WHERE user_id = ?", user)
-        try db.execute("DELETE FROM base_removed WHERE user_id = ?", user)
-        try db.execute("DELETE FROM base_slice WHERE user_id = ?", user)
-        try BaseTable.forgetRemovedSlices(of: userID, db)
         try BaseTable.keepClock(of: userID, db)
-        try db.execute("DELETE FROM base_clock WHERE user_id = ?", user)
-        try OwnHistory.erase(userID, db)
-        try Aftercare.erase(userID, db)
-        try db.execute("DELETE FROM alias WHERE user_id = ?", user)
-        try db.execute("DELETE FROM receipt WHERE user_id = ?", user)
-        try db.execute("DELETE FROM resolution WHERE user_id = ?", user)
+        // Files that were set aside by an earlier version do not have all of them.
+        let tables = Set(
+            try db.all("SELECT name FROM sqlite_schema WHERE type = 'table'") {
+                (row) throws(DatabaseError) in try row.text(0)
+            }
+        )
+        for (table, erase) in ofAnAccount where tables.contains(table) {
+            try db.execute(erase, .text(userID))
+        }
         try SyncNotes.erase(userID, db)
-        try db.execute("DELETE FROM account WHERE id = ?", user)
+        try db.execute("DELETE FROM account WHERE id = ?", .text(userID))
     }
+
+    /// The tables that tell whose their rows are.
+    static let ofAnAccount: [(table: String, erase: StaticString)] = [
+        ("pending_change", "DELETE FROM pending_change WHERE user_id = ?"),
+        ("pending_tally", "DELETE FROM pending_tally WHERE user_id = ?"),
+        ("base_cipher", "DELETE FROM base_cipher WHERE user_id = ?"),
+        ("base_removed", "DELETE FROM base_removed WHERE user_id = ?"),
+        ("base_slice", "DELETE FROM base_slice WHERE user_id = ?"),
+        ("slice_removed", "DELETE FROM slice_removed WHERE user_id = ?"),
+        ("base_clock", "DELETE FROM base_clock WHERE user_id = ?"),
+        ("own_history", "DELETE FROM own_history WHERE user_id = ?"),
+        ("brought_up", "DELETE FROM brought_up WHERE user_id = ?"),
+        ("stray", "DELETE FROM stray WHERE user_id = ?"),
+        ("backup_file", "DELETE FROM backup_file WHERE user_id = ?"),
+        ("alias", "DELETE FROM alias WHERE user_id = ?"),
+        ("receipt", "DELETE FROM receipt WHERE user_id = ?"),
+        ("resolution", "DELETE FROM resolution WHERE user_id = ?"),
+    ]
 }
 
 /// What became of the wish to erase an account.
@@ -144,15 +177,6 @@ extension Store {
     }
 
     public func set(_ name: String, to value: String) async throws(StoreError) {
-        try await write { (db) throws(DatabaseError) in
-            try db.execute(
-                """
-                INSERT INTO setting VALUES (?, ?)
-                ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                """,
-                .text(name),
-                .text(value)
-            )
-        }
+        try await write { (db) throws(DatabaseError) in try SettingTable.put(name, value, db) }
     }
 }

@@ -172,13 +172,7 @@ enum Aftercare {
             try oldest(db)?.advanced(bySeconds: -Chore.secondsOfReceipts),
         ].compactMap(\.self).max()
         let moment = min(moment, next ?? moment)
-        try db.execute(
-            """
-            INSERT INTO setting VALUES ('forgotten', ?)
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """,
-            .text(moment.ticks.description)
-        )
+        try SettingTable.put("forgotten", moment.ticks.description, db)
         for table: StaticString in [
             "DELETE FROM brought_up WHERE settled_ticks < ?",
             "DELETE FROM stray WHERE settled_ticks < ?",
@@ -201,10 +195,7 @@ enum Aftercare {
 
     /// Up to when everything was forgotten.
     private static func reached(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
-        let ticks = try db.first("SELECT value FROM setting WHERE name = 'forgotten'") {
-            (row) throws(DatabaseError) in Int64(try row.text(0))
-        }
-        return (ticks ?? nil).map { Moment(ticks: $0) }
+        try SettingTable.find("forgotten", db).flatMap { Int64($0) }.map(Moment.init(ticks:))
     }
 
     /// A clock that was set back would have what is new be forgotten at once.
@@ -213,18 +204,6 @@ enum Aftercare {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Moment {
         max(moment, try reached(db)?.advanced(bySeconds: Chore.secondsOfReceipts) ?? moment)
-    }
-
-    /// Files that were set aside by an earlier version have no such tables.
-    static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
-        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'brought_up'") {
-            (row) throws(DatabaseError) in try row.int(0) == 1
-        }
-        guard isThere == true else { return }
-        for table: StaticString in [
-            "DELETE FROM brought_up WHERE user_id = ?", "DELETE FROM stray WHERE user_id = ?",
-            "DELETE FROM backup_file WHERE user_id = ?",
-        ] { try db.execute(table, .text(userID)) }
     }
 }
 

@@ -124,18 +124,6 @@ enum BaseTable {
         )
     }
 
-    /// Files that were set aside by an earlier version have no such table.
-    static func forgetRemovedSlices(
-        of userID: String,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) {
-        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'slice_removed'") {
-            (row) throws(DatabaseError) in try row.int(0) == 1
-        }
-        guard isThere == true else { return }
-        try db.execute("DELETE FROM slice_removed WHERE user_id = ?", .text(userID))
-    }
-
     static func slices(
         of userID: String,
         _ kind: BaseSlice.Kind,

@@ -119,15 +119,6 @@ enum OwnHistory {
         )
     }
 
-    /// Files that were set aside by an earlier version have no such table.
-    static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
-        let isThere = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'own_history'") {
-            (row) throws(DatabaseError) in try row.int(0) == 1
-        }
-        guard isThere == true else { return }
-        try db.execute("DELETE FROM own_history WHERE user_id = ?", .text(userID))
-    }
-
     static func find(
         _ lane: Lane,
         at revision: Revision,

@@ -7,6 +7,14 @@ public struct Receipt: Hashable, Sendable {
         case queued, sent, observed, merged, backedUp, superseded, restored, discarded
         /// The change is set aside, or damage has left the change or the receipt itself unreadable.
         case quarantined
+
+        /// Whether upstream was asked for something, whatever came of it.
+        var meansSent: Bool {
+            switch self {
+            case .sent, .observed, .merged, .backedUp, .restored, .queued: true
+            case .superseded, .discarded, .quarantined: false
+            }
+        }
     }
 
     public let id: String
@@ -106,7 +114,6 @@ enum ReceiptTable {
         _ end: ReceiptEnd,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let wasSent = ![.superseded, .discarded, .quarantined].contains(end.status)
         try db.execute(
             """
             UPDATE receipt SET status = ?, result_cipher_id = ?, backup_cipher_id = ?,
@@ -116,7 +123,7 @@ enum ReceiptTable {
             .text(end.status.rawValue),
             Value(end.resultCipherID),
             Value(end.backupCipherID),
-            .int(wasSent ? 1 : 0),
+            .int(end.status.meansSent ? 1 : 0),
             .int(Int(end.at.ticks)),
             .int(Int(end.at.ticks)),
             .text(pendingID)

@@ -49,7 +49,7 @@ extension ResolutionNote {
             .text(summary.lane.cipherID),
             .text(summary.typeText),
             .text(outcome.rawValue),
-            Value(winner.map { $0 == .local ? "local" : "server" }),
+            Value(winner?.word),
             Value(backupCipherID),
             .int(Int(summary.created.ticks)),
             .int(Int(moment.ticks))
@@ -122,12 +122,11 @@ extension ResolutionEntry {
         cipherID = try row.text(3)
         type = ChangeType.shown(for: try row.text(4))
         recorded = Moment(ticks: Int64(try row.int(8)))
-        let winner = try row.text(orNil: 6)
         note = ResolutionNote(
             // The table's CHECK lets no other word in.
             ResolutionNote.Outcome(rawValue: try row.text(5)) ?? .cleanedUp,
             at: Moment(ticks: Int64(try row.int(9))),
-            winner: winner.map { $0 == "local" ? .local : .upstream },
+            winner: try row.text(orNil: 6).flatMap { Side(word: $0) },
             backupCipherID: try row.text(orNil: 7)
         )
     }

@@ -105,13 +105,7 @@ extension Store {
     public func probe() async throws(StoreError) {
         if !isPrepared.withLock(\.self) { try await prepare() }
         try await write { (db) throws(DatabaseError) in
-            try db.execute(
-                """
-                INSERT INTO setting VALUES ('probe', ?)
-                ON CONFLICT DO UPDATE SET value = excluded.value
-                """,
-                .text(String(repeating: "0", count: 4_096))
-            )
+            try SettingTable.put("probe", String(repeating: "0", count: 4_096), db)
         }
         acceptance.withLock { $0.resume() }
     }

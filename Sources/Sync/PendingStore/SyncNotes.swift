@@ -86,14 +86,7 @@ extension Store {
     public func noteSync(_ text: String, of userID: String) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(userID, db) else { return }
-            try db.execute(
-                """
-                INSERT INTO setting VALUES (?, ?)
-                ON CONFLICT (name) DO UPDATE SET value = excluded.value
-                """,
-                .text(SyncNotes.name(of: userID)),
-                .text(text)
-            )
+            try SettingTable.put(SyncNotes.name(of: userID), text, db)
         }
     }
 

@@ -13,14 +13,15 @@ public struct ViewedItem: Sendable {
     }
 }
 
+/// Where an edit is now.
+public enum Disposition: Hashable, Sendable {
+    /// Upstream has it, or there was nothing to send.
+    case saved
+    case queued(receiptID: String)
+}
+
 /// What an edit came to.
 public struct Written<Value: Sendable>: Sendable {
-    public enum Disposition: Hashable, Sendable {
-        /// Upstream has it, or there was nothing to send.
-        case saved
-        case queued(receiptID: String)
-    }
-
     public let value: Value
     public let disposition: Disposition
 
@@ -30,11 +31,7 @@ public struct Written<Value: Sendable>: Sendable {
     }
 
     public func map<Other: Sendable>(_ transform: (Value) -> Other) -> Written<Other> {
-        switch disposition {
-        case .saved: Written<Other>(transform(value), .saved)
-        case .queued(let receiptID):
-            Written<Other>(transform(value), .queued(receiptID: receiptID))
-        }
+        Written<Other>(transform(value), disposition)
     }
 }
 

@@ -408,7 +408,9 @@ extension Setback {
         switch reason {
         case .stale, .missing: true
         case .rejected(let words): words.says("organization mismatch")
-        default: false
+        case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+            .malformed, .cancelled:
+            false
         }
     }
 }

@@ -196,7 +196,9 @@ extension Resolver {
                 for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
             case .rejected(let words) where words.mayMeanEverybody:
                 state.suspectRefusal(suspicion, setback)
-            default: break
+            case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled,
+                .unreachable, .foreign, .malformed, .cancelled:
+                break
             }
         case (.ofTheChange, _), (.none, _): break
         }

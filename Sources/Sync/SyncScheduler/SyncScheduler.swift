@@ -159,7 +159,7 @@ extension SyncScheduler {
     public enum Trigger: String, CaseIterable, Hashable, Sendable {
         case signedIn, unlocked, networkReturned
         /// Upstream was troubled, and is not any more. It was within reach all the time, so there is no
-        /// news for who has nothing to catch up with; a server that refuses what is too much is asked
+        /// news for whoever has nothing to catch up with; a server that refuses what is too much is asked
         /// by nobody else each time it takes something again.
         case recovered
         /// An edit has been queued.

@@ -46,7 +46,7 @@ extension Intent {
     /// stopped in between goes on from what upstream then holds.
     ///
     /// A restore goes first, because content that is written into the trash is gone with the trash;
-    /// the trash goes last, because content that comes after it would be lost to who restores it.
+    /// the trash goes last, because content that comes after it would be lost to whoever restores it.
     public func nextDeed(over state: ItemState, holdsContent: Bool, done: Set<Deed>) -> Deed? {
         if self == .hardDelete { return done.contains(.delete) ? nil : .delete }
         let deeds: [Deed?] = [

@@ -232,7 +232,7 @@ extension Agenda {
         switch ending {
         case .done, .waiting, .unfinished:
             fruitlessReturns = 0
-            // It has been to upstream and back; that this was news to somebody is none to it.
+            // It has been to upstream and back, so that the network had returned is no news any more.
             wishes[.networkReturned] = nil
         case .failed, .doubted, .signedOut:
             if current == .networkReturned { fruitlessReturns += 1 }

@@ -69,7 +69,9 @@ extension Setback {
     public var rejection: Rejection? {
         switch reason {
         case .rejected(let words), .stale(let words), .missing(let words): words
-        default: nil
+        case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+            .malformed, .cancelled:
+            nil
         }
     }
 

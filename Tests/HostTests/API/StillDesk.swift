@@ -253,7 +253,7 @@ final class StillDesk: AccountDesk {
     func delete(_ id: String) async throws(DeskRefusal) -> Written<Void> {
         guard let cipher = viewed(id)?.item.cipher, let id = cipher.id else { throw .notFound }
         let place = keep(.hardDelete, id) { $0.ciphers[id] = nil }
-        return Written((), place.disposition())
+        return Written((), place)
     }
 
     private func stamp(
@@ -263,14 +263,14 @@ final class StillDesk: AccountDesk {
     ) throws(DeskRefusal) -> Written<Void> {
         guard var cipher = viewed(id)?.item.cipher else { throw .notFound }
         for (name, date) in dates { cipher = cipher.with(name, date) }
-        return Written((), finished(type, cipher).disposition.other())
+        return Written((), finished(type, cipher).disposition)
     }
 
     private func finished(_ type: ChangeType, _ cipher: Cipher) -> Written<ViewedItem> {
         let id = cipher.id ?? ""
         let place = keep(type, id) { $0.ciphers[id] = cipher }
         guard let viewed = viewed(id) else { preconditionFailure("It was put there.") }
-        return Written(viewed, place.disposition())
+        return Written(viewed, place)
     }
 
     /// Makes the change, and what is pending because of it if upstream is away.
@@ -278,7 +278,7 @@ final class StillDesk: AccountDesk {
         _ type: ChangeType,
         _ cipherID: String,
         _ make: (inout State) -> Void
-    ) -> StillPlace {
+    ) -> Disposition {
         let (changeID, receiptID, now) = (
             entropy.identifier(), entropy.identifier(), clock.moment()
         )
@@ -297,7 +297,7 @@ final class StillDesk: AccountDesk {
         }
         guard isAway else { return .saved }
         announce(.pending(Lane(userID: id, cipherID: cipherID), changeID: changeID))
-        return .queued(receiptID)
+        return .queued(receiptID: receiptID)
     }
 
     // MARK: Online only

@@ -30,28 +30,6 @@ final class StillClock: Timekeeper {
     }
 }
 
-/// Where an edit is; the disposition itself is another type for each value.
-enum StillPlace {
-    case saved
-    case queued(String)
-
-    func disposition<Value>() -> Written<Value>.Disposition {
-        switch self {
-        case .saved: .saved
-        case .queued(let id): .queued(receiptID: id)
-        }
-    }
-}
-
-extension Written.Disposition {
-    func other<Other>() -> Written<Other>.Disposition {
-        switch self {
-        case .saved: .saved
-        case .queued(let id): .queued(receiptID: id)
-        }
-    }
-}
-
 struct StillSend: Sendable {
     let id: String
     var draft: SendDraft

@@ -39,7 +39,9 @@ extension Response {
                 switch refusal {
                 case .needsSecondFactor(let providers): $0.add("twoFactorProviders", providers)
                 case .needsNewDeviceCode: $0.add("needsNewDeviceOtp", true)
-                default: break
+                case .noAccount, .locked, .wrongPassword, .notFound, .notAllowed, .unfit,
+                    .upstream, .noRoom, .store, .busy:
+                    break
                 }
             },
             refusal.status

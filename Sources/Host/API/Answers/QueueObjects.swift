@@ -107,13 +107,3 @@ struct ResolutionObject: JSON.Writable {
         }
     }
 }
-
-extension Side {
-    /// As clients and metrics call it.
-    var word: String {
-        switch self {
-        case .local: "local"
-        case .upstream: "server"
-        }
-    }
-}

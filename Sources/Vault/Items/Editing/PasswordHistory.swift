@@ -16,8 +16,9 @@ struct PasswordHistory {
     static let limit = 5
 
     /// - Parameters:
-    ///   - old: The item before; nil for its login where the password could not be read, which
-    ///     counts as changed and leaves no entry.
+    ///   - old: The item before.
+    ///   - isPasswordReadable: Whether its password could be read; if not, it counts as changed and
+    ///     leaves no entry.
     ///   - entries: The list that the edit leaves, without what is to be added now.
     init(
         from old: Contents,
