@@ -49,9 +49,9 @@ enum Aftercare {
             .text(lane.userID),
             .text(cipherID),
             .int(isGone ? 1 : 0),
-            .int(Int(moment.ticks)),
+            .moment(moment),
             .blob(settlement.keyFingerprint),
-            known.map { .int(Int($0.ticks)) } ?? .null,
+            .moment(known),
             .int(exposure.rawValue)
         )
     }
@@ -97,7 +97,7 @@ enum Aftercare {
                 .text(lane.userID),
                 .blob(stray.fingerprint),
                 .text(stray.keeper.word),
-                .int(Int(moment.ticks))
+                .moment(moment)
             )
         }
     }
@@ -146,10 +146,10 @@ enum Aftercare {
             "SELECT cipher_id, revision_ticks FROM brought_up WHERE user_id = ? AND left_out IS NOT NULL",
             .text(userID)
         ) { (row) throws(DatabaseError) in
-            (lane: Lane(userID: userID, cipherID: try row.text(0)), known: try row.int(orNil: 1))
+            (lane: Lane(userID: userID, cipherID: try row.text(0)), known: try row.moment(orNil: 1))
         }
         for row in rows {
-            let known = row.known.map { Revision(text: "", moment: Moment(ticks: Int64($0))) }
+            let known = row.known.map { Revision(text: "", moment: $0) }
             guard let base = try BaseTable.footing(row.lane, db),
                 known.map(base.revision.isEarlier(than:)) != true
             else { continue }
@@ -176,7 +176,7 @@ enum Aftercare {
         for table: StaticString in [
             "DELETE FROM brought_up WHERE settled_ticks < ?",
             "DELETE FROM stray WHERE settled_ticks < ?",
-        ] { try db.execute(table, .int(Int(moment.ticks))) }
+        ] { try db.execute(table, .moment(moment)) }
         try OwnHistory.sweep(db)
     }
 

@@ -41,7 +41,7 @@ extension Store {
                     .text(file.attachmentID),
                     .text(file.sourceID),
                     .int(file.failures),
-                    .int(Int(file.due.ticks))
+                    .moment(file.due)
                 )
             }
         }
@@ -69,7 +69,7 @@ extension Store {
                 UPDATE backup_file SET failures = failures + 1, due_ticks = ?
                 WHERE user_id = ? AND backup_id = ? AND attachment_id = ?
                 """,
-                .int(Int(due.ticks)),
+                .moment(due),
                 .text(file.userID),
                 .text(file.backupID),
                 .text(file.attachmentID)
@@ -95,7 +95,7 @@ extension StoreReader {
                     attachmentID: try row.text(1),
                     sourceID: try row.text(2),
                     failures: try row.int(3),
-                    due: Moment(ticks: Int64(try row.int(4)))
+                    due: try row.moment(4)
                 )
             }
         }

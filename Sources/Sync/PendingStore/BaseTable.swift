@@ -85,7 +85,7 @@ enum BaseTable {
             Footing(
                 revision: Revision(
                     text: try row.text(0),
-                    moment: Moment(ticks: Int64(try row.int(1)))
+                    moment: try row.moment(1)
                 ),
                 isTrashed: try row.int(2) == 1,
                 isArchived: try row.int(3) == 1
@@ -225,7 +225,7 @@ enum BaseTable {
             .text(cipher.lane.userID),
             .text(cipher.lane.cipherID),
             .text(cipher.revision.text),
-            .int(Int(cipher.revision.moment.ticks)),
+            .moment(cipher.revision.moment),
             .int(cipher.isTrashed ? 1 : 0),
             .int(cipher.isArchived ? 1 : 0),
             Value(cipher.organizationID),
@@ -348,7 +348,7 @@ extension BaseCipher {
             lane: Lane(userID: try row.text(0), cipherID: try row.text(1)),
             revision: Revision(
                 text: try row.text(2),
-                moment: Moment(ticks: Int64(try row.int(3)))
+                moment: try row.moment(3)
             ),
             isTrashed: try row.int(4) == 1,
             isArchived: try row.int(5) == 1,

@@ -242,9 +242,9 @@ struct Offering {
         init(_ row: borrowing SQLite.Row, of userID: String) throws(DatabaseError) {
             lane = Lane(userID: userID, cipherID: try row.text(0))
             isGone = try row.int(1) == 1
-            settled = Moment(ticks: Int64(try row.int(2)))
+            settled = try row.moment(2)
             keyFingerprint = try row.bytes(3)
-            known = try row.int(orNil: 4).map { Moment(ticks: Int64($0)) }
+            known = try row.moment(orNil: 4)
             exposure = Aftercare.Exposure(rawValue: try row.int(5)) ?? .none
         }
 
@@ -444,7 +444,7 @@ extension ReceiptTable {
             .text(change.id),
             .text(lane.userID),
             .text(lane.cipherID),
-            .int(Int(moment.ticks))
+            .moment(moment)
         )
     }
 }

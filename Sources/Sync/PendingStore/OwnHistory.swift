@@ -71,7 +71,7 @@ enum OwnHistory {
             .text(cipher.lane.userID),
             .text(cipher.lane.cipherID),
             .text(cipher.revision.text),
-            .int(Int(start.ticks))
+            .moment(start)
         )
     }
 
@@ -90,7 +90,7 @@ enum OwnHistory {
             """,
             .text(lane.userID),
             .text(lane.cipherID),
-            start.map { .int(Int($0.ticks)) } ?? .null,
+            .moment(start),
             .int(depth)
         )
     }
@@ -132,7 +132,7 @@ enum OwnHistory {
             .text(lane.userID),
             .text(lane.cipherID),
             .text(revision.text)
-        ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }
+        ) { (row) throws(DatabaseError) in try row.moment(0) }
     }
 }
 

@@ -97,7 +97,7 @@ extension StoreReader {
                 WHERE oldest IS NOT NULL
                 """
             ) { (row) throws(DatabaseError) in
-                (try row.text(0), Moment(ticks: Int64(try row.int(1))))
+                (try row.text(0), try row.moment(1))
             }.forEach { queues[$0]?.oldest = $1 }
             return queues
         }
@@ -130,7 +130,7 @@ extension StoreReader {
                 WHERE user_id = ? AND state = 'backingOff' ORDER BY due_ticks LIMIT 1
                 """,
                 .text(userID)
-            ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }
+            ) { (row) throws(DatabaseError) in try row.moment(0) }
         }
     }
 
@@ -143,7 +143,7 @@ extension StoreReader {
                 WHERE user_id = ? AND state = 'backingOff' ORDER BY due_ticks DESC LIMIT 1
                 """,
                 .text(userID)
-            ) { (row) throws(DatabaseError) in Moment(ticks: Int64(try row.int(0))) }
+            ) { (row) throws(DatabaseError) in try row.moment(0) }
         }
     }
 

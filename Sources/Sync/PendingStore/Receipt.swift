@@ -93,7 +93,7 @@ enum ReceiptTable {
             .text(change.id),
             .text(change.cipherID),
             .text(status.rawValue),
-            .int(Int(moment.ticks)),
+            .moment(moment),
             Value(ended.map { Int($0.ticks) })
         )
     }
@@ -124,8 +124,8 @@ enum ReceiptTable {
             Value(end.resultCipherID),
             Value(end.backupCipherID),
             .int(end.status.meansSent ? 1 : 0),
-            .int(Int(end.at.ticks)),
-            .int(Int(end.at.ticks)),
+            .moment(end.at),
+            .moment(end.at),
             .text(pendingID)
         )
     }
@@ -142,7 +142,7 @@ extension ReceiptTable {
             UPDATE receipt SET status = 'observed', observed_ticks = ?
             WHERE id = ? AND status = 'sent'
             """,
-            .int(Int(moment.ticks)),
+            .moment(moment),
             .text(id)
         )
     }
@@ -172,7 +172,7 @@ extension Store {
                 AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
                     'discarded')
                 """,
-                .int(Int(moment.ticks))
+                .moment(moment)
             )
         }
     }

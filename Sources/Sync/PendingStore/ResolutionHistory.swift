@@ -51,8 +51,8 @@ extension ResolutionNote {
             .text(outcome.rawValue),
             Value(winner?.word),
             Value(backupCipherID),
-            .int(Int(summary.created.ticks)),
-            .int(Int(moment.ticks))
+            .moment(summary.created),
+            .moment(moment)
         )
     }
 }
@@ -71,7 +71,7 @@ extension StoreReader {
                 ORDER BY seq DESC LIMIT ?
                 """,
                 .text(userID),
-                .int(Int(moment.ticks)),
+                .moment(moment),
                 .int(max(limit, 0))
             ) { (row) throws(DatabaseError) in try ResolutionEntry(row) }
         }
@@ -121,11 +121,11 @@ extension ResolutionEntry {
         pendingID = try row.text(2)
         cipherID = try row.text(3)
         type = ChangeType.shown(for: try row.text(4))
-        recorded = Moment(ticks: Int64(try row.int(8)))
+        recorded = try row.moment(8)
         note = ResolutionNote(
             // The table's CHECK lets no other word in.
             ResolutionNote.Outcome(rawValue: try row.text(5)) ?? .cleanedUp,
-            at: Moment(ticks: Int64(try row.int(9))),
+            at: try row.moment(9),
             winner: try row.text(orNil: 6).flatMap { Side(word: $0) },
             backupCipherID: try row.text(orNil: 7)
         )

@@ -84,16 +84,11 @@ extension PendingSummary {
         typeText = try row.text(5)
         let kind = try PendingChange.State.Kind(row, 6)
         state = PendingChange.State(kind, due: try row.int(orNil: 7))
-        created = Moment(ticks: Int64(try row.int(8)))
-        updated = Moment(ticks: Int64(try row.int(9)))
+        created = try row.moment(8)
+        updated = try row.moment(9)
         passwordChanges = Int64(try row.int(12))
-        let (text, ticks) = (try row.text(orNil: 10), try row.int(orNil: 11))
-        baseline =
-            if let text, let ticks {
-                Revision(text: text, moment: Moment(ticks: Int64(ticks)))
-            } else {
-                nil
-            }
+        let (text, moment) = (try row.text(orNil: 10), try row.moment(orNil: 11))
+        baseline = if let text, let moment { Revision(text: text, moment: moment) } else { nil }
     }
 }
 
