@@ -85,7 +85,8 @@ final class Staff: Service {
         services = ServiceGroup(
             [resolver, scheduler, repository],
             companions: [{ await hub.run() }],
-            patience: .seconds(1),
+            // Whoever waits for what became of an edit hears that first.
+            patience: .seconds(16),
             time: office.surroundings.timekeeper
         )
         watches = [

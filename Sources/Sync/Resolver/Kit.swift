@@ -61,7 +61,8 @@ struct Kit: Sendable {
     /// good: upstream deletes whatever it is asked to.
     func moved(_ cipherID: String, from seen: Cipher) async throws(Setback) -> Cipher? {
         let held = try await upstream.cipher(cipherID, urgency)
-        return isSame(held, as: seen) ? nil : held
+        let hasUnseenFiles = !Set(held.attachmentIDs).isSubset(of: seen.attachmentIDs)
+        return isSame(held, as: seen) && !hasUnseenFiles ? nil : held
     }
 
     /// Whether they say the same, wherever they are put.

@@ -176,7 +176,8 @@ extension SyncScheduler {
         let taken = try await replaceBase(
             with: fetched,
             since: start.mark,
-            isFallback: isFallback
+            isFallback: isFallback,
+            forgotten: start.footing.forgotten
         )
         state.withLock {
             $0.memory.doubt = nil
@@ -229,7 +230,8 @@ extension SyncScheduler {
     private func replaceBase(
         with fetched: Fetched,
         since mark: RefreshMark,
-        isFallback: Bool
+        isFallback: Bool,
+        forgotten: Set<String>
     ) async throws(Obstacle) -> Refreshed {
         let taken = try await asking { (reply: PendingStore.Answer<Refreshed>) in
             .base(
@@ -239,6 +241,7 @@ extension SyncScheduler {
                     slices: fetched.slices,
                     since: mark,
                     isFallback: isFallback,
+                    forgotten: forgotten,
                     reply
                 )
             )

@@ -59,9 +59,25 @@ public struct SyncFooting: Sendable {
         self.doubt = doubt
     }
 
-    /// The earliest point in time that upstream has been at lately.
-    func floor(_ accountRevision: Int64?) -> Int64? {
-        [accountRevision, doubt?.floor].compactMap(\.self).min()
+    /// What of all that is known an answer lacks, or has an earlier state of.
+    fileprivate func gainsaid(by ciphers: [String: Moment?]) -> Set<String> {
+        let gainsaid = self.ciphers.lazy.filter { id, before in
+            guard let before else { return false }
+            guard let now = ciphers[id] else { return true }
+            return now.map { Belief.isOlder($0, than: before) } ?? false
+        }
+        return Set(gainsaid.map(\.key))
+    }
+
+    /// What upstream was seen to lack or to have an earlier state of when it went back, if it did.
+    public var forgotten: Set<String> {
+        guard let doubt, doubt.kind == .regression else { return [] }
+        return doubt.gainsaid
+    }
+
+    /// Whether something of that is missing still.
+    fileprivate func isStillMissing(in ciphers: [String: Moment?]) -> Bool {
+        forgotten.contains { self.ciphers[$0] != nil && ciphers[$0] == nil }
     }
 
     /// Whether so few are held that the last may go with no other ado than to be asked for twice.
@@ -83,9 +99,9 @@ public struct SyncDoubt: Hashable, Sendable {
     public let kind: Kind
     public let fingerprint: UInt64
     public let accountRevision: Int64?
-    /// The earliest point in time that upstream was at, by the account's revision, since it went back. That
-    /// somebody writes there moves the revision on, and brings back nothing of what was forgotten.
-    public let floor: Int64?
+    /// What upstream lacked or had an earlier state of since it went back. That somebody writes there, to
+    /// these or to others, brings back nothing of what was forgotten.
+    public let gainsaid: Set<String>
     /// When it first came up.
     public let since: Moment
 
@@ -93,13 +109,13 @@ public struct SyncDoubt: Hashable, Sendable {
         kind: Kind,
         fingerprint: UInt64,
         accountRevision: Int64?,
-        floor: Int64?,
+        gainsaid: Set<String>,
         since: Moment
     ) {
         self.kind = kind
         self.fingerprint = fingerprint
         self.accountRevision = accountRevision
-        self.floor = floor
+        self.gainsaid = gainsaid
         self.since = since
     }
 
@@ -203,7 +219,8 @@ public enum Belief: Hashable, Sendable {
             kind: kind,
             fingerprint: picture.fingerprint,
             accountRevision: picture.accountRevision,
-            floor: kind == .regression ? footing.floor(picture.accountRevision) : nil,
+            gainsaid: kind == .regression
+                ? footing.gainsaid(by: ciphers).union(footing.forgotten) : [],
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew
@@ -234,12 +251,11 @@ public enum Belief: Hashable, Sendable {
         let isBack = accountRevision.map { $0 < footing.accountRevision ?? $0 } ?? false
         if isBack, !mutated(.believesOlder) { return .regression }
         // Whoever had deleted what was written since would have moved the account on.
-        let floor = footing.floor(accountRevision)
         let isForgotten = footing.ciphers.contains { id, stamp in
-            guard let stamp, let floor, ciphers[id] == nil else { return false }
-            return stamp.ticks / Moment.ticksPerMillisecond > floor
+            guard let stamp, let accountRevision, ciphers[id] == nil else { return false }
+            return stamp.ticks / Moment.ticksPerMillisecond > accountRevision
         }
-        if isForgotten { return .regression }
+        if isForgotten || footing.isStillMissing(in: ciphers) { return .regression }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
         if isShrink(gone: gone, of: footing.ciphers.count), !mutated(.believesEmpty) {
             return .shrink

@@ -82,6 +82,26 @@ struct AccountUpkeepTests {
         }
     }
 
+    @Test func `an edit that is on its way is answered although its account moves meanwhile`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            await upstream.forgetTraffic()
+            await upstream.inject(Fault(.delay(.seconds(2)), on: .createCipher))
+            async let made = guest.post("/object/item", Sample.login)
+            while await upstream.traffic.calls["createCipher"] == nil { await Task.yield() }
+            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
+            try await accounts.setServer(other, of: account.id)
+            #expect(try await made.headers["Holdfast-Disposition"] == "saved")
+            #expect(try await guest.get("/list/object/items").elements.count == 1)
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `whoever was announced is waited for, though nothing of them runs yet`() async {
         let shift = Shift()
         await shift.ended()

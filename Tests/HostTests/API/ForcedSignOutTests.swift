@@ -96,6 +96,7 @@ struct ForcedSignOutTests {
             let stage = try #require(guest.stage as? HostStage)
             let path = "/accounts/\(stage.userID)"
             #expect(try await guest.delete(path).isSuccess)
+            await upstream.forgetTraffic()
             await upstream.inject(Fault(.hang, on: .sync))
             var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
             request.server = stage.server
@@ -103,6 +104,8 @@ struct ForcedSignOutTests {
             while try await guest.get(path).data?["status"]?.string != "unlocked" {
                 await Task.yield()
             }
+            // The drill is to meet nothing that comes before it.
+            while await upstream.traffic.calls["sync"] == nil { await Task.yield() }
             #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
             let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
             #expect(made.headers["Holdfast-Disposition"] == "queued")

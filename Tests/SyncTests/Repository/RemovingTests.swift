@@ -135,6 +135,22 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `I15 a file that this host has never heard of is not deleted with its item`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            try await ada.elsewhere.attach("deed", to: id)
+            let told = try await refusal { try await home.edit(.delete(id)) }
+            guard case .upstream(let setback) = told, case .stale = setback.reason else {
+                throw Unexpected("it was deleted")
+            }
+            #expect(try await ada.elsewhere.item(id).cipher.attachmentIDs.count == 1)
+            #expect(try await !home.edit(.delete(id)).isQueued)
+        }
+    }
+
     @Test func `I15 a deletion before which nobody answers waits, and nothing counts as sent`()
         async throws
     {

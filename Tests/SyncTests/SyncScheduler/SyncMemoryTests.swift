@@ -18,7 +18,7 @@ import Vault
             kind: .regression,
             fingerprint: .max,
             accountRevision: 6,
-            floor: -12,
+            gainsaid: ["one", "two"],
             since: moment(7)
         ),
         switches: Switches(offlineChanges: false, resolution: true),
