@@ -164,8 +164,14 @@ extension SyncScheduler {
             }
             isFallback = kind == .regression
         case .doubted(let doubt):
-            state.withLock { $0.memory.doubt = doubt }
+            state.withLock { $0.memory.doubt = doubt.remembering(start.footing.forgotten) }
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
+                // By an old answer out of a cache nothing is forgotten.
+                if doubt.kind == .regression,
+                    try await !isDisproved(fetched.picture, on: start.footing, urgency)
+                {
+                    state.withLock { $0.memory.doubt = doubt }
+                }
                 throw .finding(Finding(doubting: doubt.kind))
             }
             var again = start

@@ -119,6 +119,17 @@ public struct SyncDoubt: Hashable, Sendable {
         self.since = since
     }
 
+    /// The same doubt, where no more than that is known to be forgotten.
+    public func remembering(_ gainsaid: Set<String>) -> SyncDoubt {
+        SyncDoubt(
+            kind: kind,
+            fingerprint: fingerprint,
+            accountRevision: accountRevision,
+            gainsaid: gainsaid,
+            since: since
+        )
+    }
+
     func isSamePicture(as other: SyncDoubt) -> Bool {
         kind == other.kind && fingerprint == other.fingerprint
             && accountRevision == other.accountRevision

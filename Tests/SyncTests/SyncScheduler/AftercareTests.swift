@@ -653,6 +653,29 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `P7 by an old answer nothing is forgotten, so what others write after it leaves no copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            await world.server.remember()
+            world.time.pass(.seconds(10))
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            await world.server.inject(Fault(.outdated, on: .sync))
+            let old = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(old.outcome == .failed, "\(old)")
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("later"))
+            let right = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(right.outcome == .completed, "\(right)")
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["later"])
+        }
+    }
+
     @Test func `A6-N3, I1 what is written over once upstream was seen to forget it is kept`()
         async throws
     {
