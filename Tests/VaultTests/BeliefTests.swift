@@ -159,7 +159,7 @@ struct BeliefTests {
             Issue.record("It was believed once somebody had written.")
             return
         }
-        #expect(later.kind == .regression && later.gainsaid == ["c3"])
+        #expect(later.kind == .regression && later.missing == ["c3"])
         let again = footing(whole, accountRevision: here, doubt: later)
         #expect(look(moved, again, later: 111) == .confirmed(.regression))
         // Nobody who has not seen it go back can tell that from a deletion.

@@ -38,26 +38,6 @@ struct Offering {
         return count
     }
 
-    /// What others have written over since upstream was seen to have an earlier state of it, where nothing
-    /// else shows any more that it went back.
-    func makeOfRewritten(
-        _ forgotten: Set<String>,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Int {
-        let rewritten = answer.filter { forgotten.contains($0.lane.cipherID) }
-        guard !rewritten.isEmpty else { return 0 }
-        let wanted = Dictionary(rewritten.map { ($0.lane.cipherID, $0) }) { _, last in last }
-        var count = 0
-        for row in try rows(db) {
-            guard !row.isGone, let now = wanted[row.lane.cipherID], try !isYounger(row, db),
-                let lost = try BaseTable.find(row.lane, db), !lost.isDamaged,
-                now.revision.moment > lost.revision.moment, try keepUnseen(row, over: now, db)
-            else { continue }
-            count += 1
-        }
-        return count
-    }
-
     /// The same, of what a slow upstream has undone: it carried out an earlier edit after a later one,
     /// as servers do that do not tell two of the same second apart.
     func makeOfUndone(_ db: borrowing Connection) throws(DatabaseError) -> Int {

@@ -53,7 +53,6 @@ public final class PendingStore: Service {
             slices: [BaseSlice],
             since: RefreshMark,
             isFallback: Bool,
-            forgotten: Set<String>,
             Answer<Refreshed>
         )
         case put(BaseCipher, sentOver: Revision? = nil, Answer<Void>)
@@ -182,23 +181,14 @@ public final class PendingStore: Service {
 
     private func carryOut(_ message: BaseMessage) async {
         switch message {
-        case .refresh(
-            let userID,
-            let ciphers,
-            let slices,
-            let mark,
-            let isFallback,
-            let forgotten,
-            let reply
-        ):
+        case .refresh(let userID, let ciphers, let slices, let mark, let isFallback, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.refresh(
                     userID,
                     ciphers: ciphers,
                     slices: slices,
                     since: mark,
-                    isFallback: isFallback,
-                    forgotten: forgotten
+                    isFallback: isFallback
                 )
             }
         case .put(let cipher, let ground, let reply):

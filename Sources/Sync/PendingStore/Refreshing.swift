@@ -46,17 +46,14 @@ extension Store {
     /// pending is neither read nor touched, and neither is what was written since the mark. An account
     /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
-    /// - Parameters:
-    ///   - isFallback: Upstream went back in time. What it took from here since then is to be offered to
-    ///     it again.
-    ///   - forgotten: What it had an earlier state of, or lacked, before that was known for certain.
+    /// - Parameter isFallback: Upstream went back in time. What it took from here since then is to be
+    ///   offered to it again.
     public func refresh(
         _ userID: String,
         ciphers: [BaseCipher],
         slices: [BaseSlice],
         since mark: RefreshMark,
-        isFallback: Bool = false,
-        forgotten: Set<String> = []
+        isFallback: Bool = false
     ) async throws(StoreError) -> Refreshed {
         let offering = Offering(
             userID: userID,
@@ -69,9 +66,7 @@ extension Store {
             var refreshed = Refreshed()
             guard try AccountTable.contains(userID, db) else { return refreshed }
             // Whether it has gone back or not, it may have carried out late what it never answered.
-            refreshed.offered =
-                isFallback
-                ? try offering.make(db) : try offering.makeOfRewritten(forgotten, db)
+            if isFallback { refreshed.offered = try offering.make(db) }
             refreshed.offered += try offering.makeOfUndone(db)
             refreshed.offered += try offering.makeOfOverwritten(db)
             let written = try BaseTable.advanceClock(of: userID, db)

@@ -55,7 +55,7 @@ extension SyncMemory {
                 kind: kind,
                 fingerprint: print,
                 accountRevision: number("doubtRevision"),
-                gainsaid: Set(facts["doubtGainsaid"]?.split(separator: ",").map(String.init) ?? []),
+                missing: Set(facts["doubtMissing"]?.split(separator: ",").map(String.init) ?? []),
                 since: since
             )
         }
@@ -78,7 +78,7 @@ extension SyncMemory {
             ("doubt", doubt?.kind.rawValue),
             ("doubtPrint", doubt?.fingerprint.description),
             ("doubtRevision", doubt?.accountRevision?.description),
-            ("doubtGainsaid", doubt.map { $0.gainsaid.sorted().joined(separator: ",") }),
+            ("doubtMissing", doubt.map { $0.missing.sorted().joined(separator: ",") }),
             ("doubtSince", doubt?.since.ticks.description),
             ("hold", hold?.ticks.description),
             ("retry", retry?.ticks.description),

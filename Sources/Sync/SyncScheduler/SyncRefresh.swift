@@ -164,14 +164,8 @@ extension SyncScheduler {
             }
             isFallback = kind == .regression
         case .doubted(let doubt):
-            state.withLock { $0.memory.doubt = doubt.remembering(start.footing.forgotten) }
+            state.withLock { $0.memory.doubt = doubt }
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
-                // By an old answer out of a cache nothing is forgotten.
-                if doubt.kind == .regression,
-                    try await !isDisproved(fetched.picture, on: start.footing, urgency)
-                {
-                    state.withLock { $0.memory.doubt = doubt }
-                }
                 throw .finding(Finding(doubting: doubt.kind))
             }
             var again = start
@@ -182,8 +176,7 @@ extension SyncScheduler {
         let taken = try await replaceBase(
             with: fetched,
             since: start.mark,
-            isFallback: isFallback,
-            forgotten: start.footing.forgotten
+            isFallback: isFallback
         )
         state.withLock {
             $0.memory.doubt = nil
@@ -236,8 +229,7 @@ extension SyncScheduler {
     private func replaceBase(
         with fetched: Fetched,
         since mark: RefreshMark,
-        isFallback: Bool,
-        forgotten: Set<String>
+        isFallback: Bool
     ) async throws(Obstacle) -> Refreshed {
         let taken = try await asking { (reply: PendingStore.Answer<Refreshed>) in
             .base(
@@ -247,7 +239,6 @@ extension SyncScheduler {
                     slices: fetched.slices,
                     since: mark,
                     isFallback: isFallback,
-                    forgotten: forgotten,
                     reply
                 )
             )

@@ -59,25 +59,15 @@ public struct SyncFooting: Sendable {
         self.doubt = doubt
     }
 
-    /// What of all that is known an answer lacks, or has an earlier state of.
-    fileprivate func gainsaid(by ciphers: [String: Moment?]) -> Set<String> {
-        let gainsaid = self.ciphers.lazy.filter { id, before in
-            guard let before else { return false }
-            guard let now = ciphers[id] else { return true }
-            return now.map { Belief.isOlder($0, than: before) } ?? false
-        }
-        return Set(gainsaid.map(\.key))
+    /// What is known, and is not in an answer.
+    fileprivate func missing(in ciphers: [String: Moment?]) -> Set<String> {
+        Set(self.ciphers.keys.lazy.filter { ciphers[$0] == nil })
     }
 
-    /// What upstream was seen to lack or to have an earlier state of when it went back, if it did.
-    public var forgotten: Set<String> {
-        guard let doubt, doubt.kind == .regression else { return [] }
-        return doubt.gainsaid
-    }
-
-    /// Whether something of that is missing still.
+    /// Whether something is missing still that was when upstream was seen to be at an earlier point in time.
     fileprivate func isStillMissing(in ciphers: [String: Moment?]) -> Bool {
-        forgotten.contains { self.ciphers[$0] != nil && ciphers[$0] == nil }
+        guard let doubt, doubt.kind == .regression else { return false }
+        return doubt.missing.contains { self.ciphers[$0] != nil && ciphers[$0] == nil }
     }
 
     /// Whether so few are held that the last may go with no other ado than to be asked for twice.
@@ -99,9 +89,9 @@ public struct SyncDoubt: Hashable, Sendable {
     public let kind: Kind
     public let fingerprint: UInt64
     public let accountRevision: Int64?
-    /// What upstream lacked or had an earlier state of since it went back. That somebody writes there, to
-    /// these or to others, brings back nothing of what was forgotten.
-    public let gainsaid: Set<String>
+    /// What upstream lacked then. That somebody writes there moves it on, and brings back nothing of what
+    /// was forgotten.
+    public let missing: Set<String>
     /// When it first came up.
     public let since: Moment
 
@@ -109,25 +99,14 @@ public struct SyncDoubt: Hashable, Sendable {
         kind: Kind,
         fingerprint: UInt64,
         accountRevision: Int64?,
-        gainsaid: Set<String>,
+        missing: Set<String>,
         since: Moment
     ) {
         self.kind = kind
         self.fingerprint = fingerprint
         self.accountRevision = accountRevision
-        self.gainsaid = gainsaid
+        self.missing = missing
         self.since = since
-    }
-
-    /// The same doubt, where no more than that is known to be forgotten.
-    public func remembering(_ gainsaid: Set<String>) -> SyncDoubt {
-        SyncDoubt(
-            kind: kind,
-            fingerprint: fingerprint,
-            accountRevision: accountRevision,
-            gainsaid: gainsaid,
-            since: since
-        )
     }
 
     func isSamePicture(as other: SyncDoubt) -> Bool {
@@ -230,8 +209,7 @@ public enum Belief: Hashable, Sendable {
             kind: kind,
             fingerprint: picture.fingerprint,
             accountRevision: picture.accountRevision,
-            gainsaid: kind == .regression
-                ? footing.gainsaid(by: ciphers).union(footing.forgotten) : [],
+            missing: kind == .regression ? footing.missing(in: ciphers) : [],
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew

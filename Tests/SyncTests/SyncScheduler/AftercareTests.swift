@@ -676,31 +676,6 @@ import Vault
         }
     }
 
-    @Test func `A6-N3, I1 what is written over once upstream was seen to forget it is kept`()
-        async throws
-    {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
-            await world.server.remember()
-            world.time.pass(.seconds(10))
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            await world.server.rollBack()
-            world.time.pass(.seconds(60))
-            try await ada.elsewhere.edit(other, Rows.password("theirs"))
-            let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            #expect(first.outcome == .failed, "\(first)")
-            try await ada.elsewhere.edit(id, Rows.password("later"))
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
-            #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
-            #expect(passwords.sorted() == ["later", "mine", "theirs"])
-        }
-    }
-
     @Test func `A6-N3, T-57 what was forgotten under a newer key is offered again under that`()
         async throws
     {

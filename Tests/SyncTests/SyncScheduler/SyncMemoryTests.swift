@@ -18,7 +18,7 @@ import Vault
             kind: .regression,
             fingerprint: .max,
             accountRevision: 6,
-            gainsaid: ["one", "two"],
+            missing: ["one", "two"],
             since: moment(7)
         ),
         switches: Switches(offlineChanges: false, resolution: true),
