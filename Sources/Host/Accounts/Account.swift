@@ -156,15 +156,16 @@ extension Account {
 
     /// The account is not here any more.
     ///
+    /// - Parameter letsEditsEnd: Whether those that are under way are waited for.
     /// - Returns: Its services, as long as they may not have ended.
     @discardableResult
-    func close() -> Shift? {
+    func close(letsEditsEnd: Bool = false) -> Shift? {
         let (staff, former) = duty.withLock { duty in
             duty.isGone = true
             office.roster.remove(id)
             return (duty.staff, duty.former)
         }
-        staff?.close()
+        if letsEditsEnd { staff?.closeAfterEdits() } else { staff?.close() }
         return staff?.shift ?? former
     }
 }

@@ -206,10 +206,10 @@ public final class Accounts: Service {
     }
 
     @discardableResult
-    func forget(_ account: Account) -> Shift? {
+    func forget(_ account: Account, letsEditsEnd: Bool = false) -> Shift? {
         state.withLock { $0.residents.remove(account.id) }
         office.roll.note(account.id)
-        return account.close()
+        return account.close(letsEditsEnd: letsEditsEnd)
     }
 }
 
@@ -265,7 +265,7 @@ extension Accounts: Household {
         // The same server in other words.
         guard link.number != account.link.number else { return }
         let (record, tokens) = (account.record, account.session.tokens)
-        let former = forget(account)
+        let former = forget(account, letsEditsEnd: true)
         let moved = try bringUp(record, tokens: tokens, after: former)
         moved.takeKeys(from: account)
         _ = moved.staff

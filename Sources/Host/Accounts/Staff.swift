@@ -85,8 +85,7 @@ final class Staff: Service {
         services = ServiceGroup(
             [resolver, scheduler, repository],
             companions: [{ await hub.run() }],
-            // Whoever waits for what became of an edit hears that first.
-            patience: .seconds(16),
+            patience: .seconds(1),
             time: office.surroundings.timekeeper
         )
         watches = [
@@ -120,6 +119,9 @@ final class Staff: Service {
     }
 
     func close() { services.close() }
+
+    /// Ends as soon as everybody who waits for what becomes of an edit has heard it.
+    func closeAfterEdits() { repository.close() }
 
     /// They are not to begin at all: whoever asks them hears so.
     func dismiss() {
