@@ -558,24 +558,40 @@ import Vault
         }
     }
 
+    /// The same, and somebody writes there before that has shown for long enough.
+    private static func fallBack(
+        _ world: World,
+        _ ada: Person,
+        edits: () async throws -> Void,
+        unseen: () async throws -> Void = {},
+        onceSeen: () async throws -> Void
+    ) async throws {
+        await world.server.remember()
+        try await edits()
+        try await ada.run()
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        await world.server.rollBack()
+        try await unseen()
+        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(first.outcome == .failed, "\(first)")
+        world.time.pass(.seconds(5))
+        try await onceSeen()
+        for _ in 1...4 {
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            world.time.pass(.seconds(70))
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `A6-N3 who writes once it has been seen that upstream forgot hides nothing of that`(
         _ personality: Personality.Name
     ) async throws {
         try await Rows.open(personality) { world, ada, id in
-            await world.server.remember()
-            try await ada.add(Self.fresh)
-            try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            await world.server.rollBack()
-            let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            #expect(first.outcome == .failed, "\(first)")
-            world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            for _ in 1...4 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-                world.time.pass(.seconds(70))
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
@@ -588,19 +604,11 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Rows.open(personality) { world, ada, id in
-            await world.server.remember()
-            try await ada.add(Self.fresh)
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            await world.server.rollBack()
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            for _ in 1...4 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-                world.time.pass(.seconds(70))
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
@@ -621,28 +629,20 @@ import Vault
         try await Rows.open { world, ada, id in
             let other = try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
-            await world.server.remember()
-            world.time.pass(.seconds(10))
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.add(Self.fresh)
-            try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            await world.server.rollBack()
-            world.time.pass(.seconds(60))
-            try await ada.elsewhere.edit(other, Rows.password("theirs"))
-            let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            #expect(first.outcome == .failed, "\(first)")
-            world.time.pass(.seconds(5))
-            switch writer {
-            case .elsewhere: try await ada.elsewhere.edit(id, Rows.password("later"))
-            case .here:
-                let recorded = try await ada.wish(.trash, id, atOnce: true).made
-                _ = try await ada.attempt(recorded)
-            }
-            for _ in 1...4 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-                world.time.pass(.seconds(70))
+            try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(10))
+                try await ada.edit(id, Rows.password("mine"))
+                try await ada.add(Self.fresh)
+            } unseen: {
+                world.time.pass(.seconds(60))
+                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+            } onceSeen: {
+                switch writer {
+                case .elsewhere: try await ada.elsewhere.edit(id, Rows.password("later"))
+                case .here:
+                    let recorded = try await ada.wish(.trash, id, atOnce: true).made
+                    _ = try await ada.attempt(recorded)
+                }
             }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
