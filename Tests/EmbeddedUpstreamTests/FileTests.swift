@@ -45,6 +45,27 @@ struct FileTests {
         _ = try await lax.attach("content", to: try await lax.make(), announced: 6)
     }
 
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `keys of files are wrapped anew when their item goes to an organisation`(
+        _ personality: Personality
+    ) async throws {
+        let guest = try await Guest(personality)
+        let id = try await guest.make()
+        let file = try await guest.attach("content", to: id)
+        let firm = #"{"name":"Firm","key":"4.AAAA","collectionName":"2.n"}"#
+        let made = try await guest.ask(.post, "/api/organizations", firm).json["id"]?.string ?? ""
+        let list = try await guest.ask(.get, "/api/collections").json["data"]
+        let collection = list?[0]?["id"]?.string ?? ""
+        let more =
+            #","organizationId":"\#(made)","attachments2":{"\#(file)":{"fileName":"#
+            + #""\#(Guest.sealed)","key":"\#(Guest.sealed)"}}"#
+        let body = #"{"cipher":\#(Guest.login(more: more)),"collectionIds":["\#(collection)"]}"#
+        #expect(try await guest.ask(.put, "/api/ciphers/\(id)/share", body).status == .ok)
+        let shared = try await guest.cipher(id)["attachments"]?[0]
+        #expect(shared?["key"]?.string == Guest.sealed)
+        #expect(shared?["fileName"]?.string == Guest.sealed)
+    }
+
     @Test func `keys are wrapped anew where that is said, and forgotten where only names are`()
         async throws
     {

@@ -5,17 +5,22 @@ import Testing
 @testable import EmbeddedUpstream
 
 struct KeyRotationTests {
-    private static func rotation(_ ciphers: [String], hash: String = "hash") -> String {
+    private static func rotation(
+        _ ciphers: [String],
+        hash: String = "hash",
+        more: String = "",
+        sends: String = ""
+    ) -> String {
         let items = ciphers.map { id in
             #"{"id":"\#(id)","#
-                + Guest.login(more: #","key":"\#(Guest.sealed)""#).dropFirst()
+                + Guest.login(more: #","key":"\#(Guest.sealed)"\#(more)"#).dropFirst()
         }
         return """
             {"oldMasterKeyAuthenticationHash":"\(hash)","accountUnlockData":{
               "masterPasswordUnlockData":{"masterKeyAuthenticationHash":"new hash",
               "masterKeyEncryptedUserKey":"2.n|e|w","containedKeyId":"key-2"}},
             "accountKeys":{"userKeyEncryptedAccountPrivateKey":"2.p|p|p","accountPublicKey":"pub"},
-            "accountData":{"ciphers":[\(items.joined(separator: ","))],"folders":[],"sends":[]}}
+            "accountData":{"ciphers":[\(items.joined(separator: ","))],"folders":[],"sends":[\(sends)]}}
             """
     }
 
@@ -40,6 +45,34 @@ struct KeyRotationTests {
         let profile = try await again.ask(.get, "/api/accounts/profile").json
         #expect(profile["key"]?.string == "2.n|e|w")
         #expect(profile["privateKey"]?.string == "2.p|p|p")
+    }
+
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `files and sends are under the new key, too, and no send is left out`(
+        _ personality: Personality
+    ) async throws {
+        let guest = try await Guest(personality)
+        let id = try await guest.make()
+        let file = try await guest.attach("content", to: id)
+        let body =
+            #"{"type":0,"key":"2.o|l|d","name":"2.n|n|n","text":{"text":"2.t|t|t"},"#
+            + #""deletionDate":"2200-01-01T00:00:00.000Z"}"#
+        let made = try await guest.ask(.post, "/api/sends", body).json
+        let send = try #require(made["id"]?.string)
+        let files = #","attachments2":{"\#(file)":{"fileName":"2.f|f|f","key":"\#(Guest.sealed)"}}"#
+        let without = Self.rotation([id], more: files)
+        #expect(try await guest.ask(.post, path, without).status != .ok)
+        let sends = #"{"id":"\#(send)","key":"2.n|e|w"}"#
+        let whole = Self.rotation([id], more: files, sends: sends)
+        #expect(try await guest.ask(.post, path, whole).status == .ok)
+        var again = guest
+        try await again.logIn(hash: "new+hash")
+        let attachment = try await again.cipher(id)["attachments"]?[0]
+        #expect(attachment?["key"]?.string == Guest.sealed)
+        #expect(attachment?["fileName"]?.string == "2.f|f|f")
+        let shown = try await again.ask(.get, "/api/sends/\(send)").json
+        #expect(shown["key"]?.string == "2.n|e|w")
+        #expect(shown["name"]?.string == "2.n|n|n")
     }
 
     @Test func `what leaves out an item is refused whole, and so is a wrong password`() async throws

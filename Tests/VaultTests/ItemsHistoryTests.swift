@@ -166,6 +166,19 @@ import Testing
         #expect(after.passwordHistory.map { $0.password ?? "" } == ["a", "p1", "p2", "p4", "p5"])
     }
 
+    @Test func `R-086 a list that is longer than usual stays so if it is sent back as it was read`()
+        throws
+    {
+        let history = (1...7).map { ("p\($0)", "2025-01-0\($0)T00:00:00.000Z" as String?) }
+        let item = try samples.item(login("p", history: history))
+        #expect(item.passwordHistory.count == 7)
+        let stamp = try #require(item.cipher.revisionDate)
+        let body = login("p", history: history).dropLast() + #","revisionDate":"\#(stamp)"}"#
+        let (after, changes) = try change(item, String(body))
+        #expect(changes == 0)
+        #expect(after.cipher == item.cipher)
+    }
+
     @Test func `R-086 entries stay as they are while no password changes`() throws {
         let history = (1...9).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         let item = try samples.item(login("a", history: history))

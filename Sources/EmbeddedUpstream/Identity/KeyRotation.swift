@@ -14,6 +14,17 @@ struct KeyRotation: JSON.Readable {
     let wrappedPrivateKey: String
     let ciphers: [JSON.Raw]
     let folders: [RenamedFolder]
+    let sends: [RewrappedSend]
+
+    struct RewrappedSend: JSON.Readable {
+        let id: String
+        let key: String
+
+        init(json: JSON.Value) throws(JSON.Mismatch) {
+            id = try json.read(anyCase: "id")
+            key = try json.read(anyCase: "key")
+        }
+    }
 
     struct RenamedFolder: JSON.Readable {
         let id: String
@@ -38,6 +49,7 @@ struct KeyRotation: JSON.Readable {
         wrappedPrivateKey = try keys.read(anyCase: "userKeyEncryptedAccountPrivateKey")
         ciphers = try data.read(anyCase: "ciphers", as: [JSON.Raw].self).map(\.copy)
         folders = try data.read(anyCase: "folders")
+        sends = try data.read(anyCase: "sends", as: [RewrappedSend]?.self) ?? []
     }
 }
 
@@ -56,22 +68,29 @@ extension World {
     fileprivate mutating func rotate(_ wish: KeyRotation, _ call: Call) throws(Refusal) {
         guard let account = accounts[call.userID] else { throw .unauthorized }
         guard account.passwordHash == wish.oldHash else { throw .wrongPassword }
-        var rewrapped: [String: Content] = [:]
+        var rewrapped: [String: StoredCipher] = [:]
         for raw in wish.ciphers {
             guard let json = (try? JSON.Document(raw))?.root,
-                let id = json[anyCase: "id"]?.string, let cipher = account.ciphers[id]
+                let id = json[anyCase: "id"]?.string, var cipher = account.ciphers[id]
             else { throw .badShape("an item is not the account's own") }
-            rewrapped[id] = try Content(json, type: cipher.type, personality)
+            cipher.content = try Content(json, type: cipher.type, personality)
+            rewrapFiles(json, &cipher)
+            rewrapped[id] = cipher
         }
-        let folderIDs = Set(wish.folders.map(\.id))
         guard Set(rewrapped.keys) == Set(account.ciphers.keys),
-            folderIDs == Set(account.folders.keys)
-        else { throw .badShape("an item or a folder is missing") }
-        for (id, content) in rewrapped.sorted(by: { $0.key < $1.key }) {
-            let now = stamp(call)
-            accounts[call.userID]?.ciphers[id]?.content = content
-            accounts[call.userID]?.ciphers[id]?.revised = now
+            Set(wish.folders.map(\.id)) == Set(account.folders.keys),
+            Set(wish.sends.map(\.id)) == Set(account.sends.keys)
+        else { throw .badShape("an item, a folder or a send is missing") }
+        for (id, cipher) in rewrapped.sorted(by: { $0.key < $1.key }) {
+            var cipher = cipher
+            cipher.revised = stamp(call)
+            accounts[call.userID]?.ciphers[id] = cipher
             changes.insert(.cipher(owner: call.userID, id))
+        }
+        for send in wish.sends {
+            let now = stamp(call)
+            accounts[call.userID]?.sends[send.id]?.wear(send.key)
+            accounts[call.userID]?.sends[send.id]?.revised = now
         }
         for folder in wish.folders {
             accounts[call.userID]?.folders[folder.id]?.name = folder.name
@@ -88,5 +107,18 @@ extension World {
             wrappedPrivateKey: wish.wrappedPrivateKey
         )
         renewStamp(call)
+    }
+}
+
+extension StoredSend {
+    /// The same under a new key of its account.
+    fileprivate mutating func wear(_ wrapped: String) {
+        guard let document = try? JSON.Document(body) else { return }
+        let spelling = document.root["key"] == nil ? "Key" : "key"
+        var edit = JSON.Edit(document)
+        guard (try? edit.set([.member(spelling)], to: JSON.Raw(wrapped))) != nil,
+            let worn = try? JSON.Raw(edit.bytes)
+        else { return }
+        body = worn
     }
 }

@@ -94,7 +94,7 @@ extension World {
     fileprivate func file(_ call: Call) throws(Refusal) -> (StoredCipher, StoredFile) {
         let cipher = try find(try call.id(), for: call.userID).cipher
         guard let file = cipher.files.first(where: { $0.id == call.parameters[1] }) else {
-            throw .missingOther
+            throw .missingFile
         }
         return (cipher, file)
     }

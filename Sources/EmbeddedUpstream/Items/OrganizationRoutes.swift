@@ -174,6 +174,7 @@ extension World {
         accounts[call.userID]?.ciphers[id] = nil
         changes.insert(.cipher(owner: call.userID, id))
         cipher.content = content
+        rewrapFiles(json, &cipher)
         cipher.organizationID = organizationID
         cipher.collectionIDs = wish.collectionIDs
         cipher.revised = stamp(call)

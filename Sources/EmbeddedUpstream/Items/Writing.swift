@@ -126,7 +126,7 @@ extension World {
 
     /// Takes over names and keys of files that were wrapped anew; ids that mean nothing are passed
     /// over.
-    private func rewrapFiles(_ json: JSON.Value, _ cipher: inout StoredCipher) {
+    func rewrapFiles(_ json: JSON.Value, _ cipher: inout StoredCipher) {
         let rewrapped = json[anyCase: "attachments2"]
         if rewrapped?.object == nil, !personality.keepsUnknownMembers {
             forgetKeys(json, &cipher)

@@ -15,6 +15,7 @@ enum Refusal: Error, Hashable {
     case missingCipherToPlace
     case missingFolder
     case missingSend
+    case missingFile
     case missingOther
     case foreignCipher
     case unknownFolder

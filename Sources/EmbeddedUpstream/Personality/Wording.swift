@@ -9,8 +9,8 @@ struct Wording: Sendable {
 
     static let bitwarden = Wording { refusal in
         switch refusal {
-        case .missingCipher, .missingCipherToPlace, .missingFolder, .missingSend, .missingOther,
-            .foreignCipher, .badUUID:
+        case .missingCipher, .missingCipherToPlace, .missingFolder, .missingSend, .missingFile,
+            .missingOther, .foreignCipher, .badUUID:
             .bitwarden("Resource not found.", .notFound)
         case .noRoute: Reply(.notFound)
         case .noWebSocket: .plain(.badRequest, "Connection ID required")
@@ -133,6 +133,7 @@ private func vaultwardenWords(_ refusal: Refusal) -> String {
     case .foreignCipher: "Cipher is not owned by user"
     case .missingFolder, .unknownFolder: "Invalid folder"
     case .missingSend: "Send not found"
+    case .missingFile: "Attachment doesn't exist"
     case .missingOther: "Not found"
     case .stale: "The client copy of this cipher is out of date. Resync the client and try again."
     case .organizationMismatch:

@@ -235,7 +235,17 @@ extension Account {
     }
 
     func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
-        try await write(.update(id, body), of: .isLive)
+        // Only who pays for it keeps an archive.
+        let body = record.isPremium ? body : body.outOfArchive()
+        let written = try await write(.update(id, body), of: .isLive)
+        let shown = written.value.item.cipher
+        let missing = body.collectionIDs.filter { !shown.collectionIDs.contains($0) }
+        guard !missing.isEmpty, shown.organizationID != nil, let itemID = shown.id else {
+            return written
+        }
+        // Upstream takes no collections along with the rest of an item.
+        let item = try await setCollections(of: itemID, to: shown.collectionIDs + missing)
+        return written.map { _ in item }
     }
 
     func trash(_ id: String) async throws(DeskRefusal) -> Written<Void> {

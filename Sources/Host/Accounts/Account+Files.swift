@@ -3,6 +3,7 @@ import Crypto
 import Glibc
 import JSON
 import Logging
+import Messaging
 import Sync
 import System
 import Vault
@@ -17,8 +18,36 @@ extension Account {
         to itemID: String
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID, isUpstream: true)
-        let sealer = try sealer(of: item.cipher, keys)
+        let cipherID = try await owned(itemID, isUpstream: true).id
+        // Others may edit the item while its file is on the way.
+        let (upload, sealed) = try await holding(cipherID) { held async throws(DeskRefusal) in
+            try await announce(file, named: name, to: held, keys)
+        }
+        do throws(DeskRefusal) {
+            try await online { account throws(Setback) in
+                try await account.upload(FileSource(sealed), as: upload)
+            }
+        } catch {
+            // Nobody could open what is announced and not there.
+            try? await takeAway(upload.attachmentID, from: cipherID, keys)
+            throw error
+        }
+        return try await holding(cipherID) { held async throws(DeskRefusal) in
+            let files = try? Cipher(upload.cipher)
+            return try await look(at: held, keys) { files.map($0.withFiles(of:)) ?? $0 }
+        }
+    }
+
+    /// Upstream's copy is another one from here on, by this host's own doing. The file is shown when it is
+    /// there.
+    private func announce(
+        _ file: [UInt8],
+        named name: String,
+        to held: Held,
+        _ keys: KeyRing
+    ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8]) {
+        guard let cipherID = held.cipher.id else { throw .notFound }
+        let sealer = try sealer(of: held.cipher, keys)
         let (request, sealed) = try crypto { () throws(CryptoError) in
             let key = SymmetricKey(from: office.surroundings.entropy)
             let wrapped = try sealer.wrap(key)
@@ -27,22 +56,45 @@ extension Account {
                 key: wrapped,
                 fileName: try sealer.seal(name),
                 size: sealed.count,
-                lastKnownRevisionDate: item.cipher.revisionDate
+                lastKnownRevisionDate: held.cipher.revisionDate
             )
             return (request, sealed)
         }
-        let changed = try await online { account throws(Setback) in
-            let upload = try await account.announceAttachment(request, to: cipherID)
-            do throws(Setback) {
-                try await account.upload(FileSource(sealed), as: upload)
-            } catch {
-                // Nobody could open what is announced and not there.
-                try? await account.deleteAttachment(upload.attachmentID, of: cipherID)
-                throw error
-            }
-            return try await account.cipher(cipherID)
+        let upload = try await online { account throws(Setback) in
+            try await account.announceAttachment(request, to: cipherID)
         }
-        return try await take(changed, keys)
+        if let announced = try? Cipher(upload.cipher), announced.id == cipherID,
+            held.isGround(of: announced)
+        {
+            let now = announced.inCollections(held.cipher.collectionIDs)
+            try await keep(now.withFiles(of: held.cipher), sentOver: held.revision)
+        }
+        return (upload, sealed)
+    }
+
+    /// How upstream has the item after something was done to its files.
+    ///
+    /// - Parameter change: What that did, for when upstream does not tell: done it is all the same.
+    private func look(
+        at held: Held,
+        _ keys: KeyRing,
+        otherwise change: (Cipher) -> Cipher
+    ) async throws(DeskRefusal) -> ViewedItem {
+        guard let cipherID = held.cipher.id else { throw .notFound }
+        let now: Cipher
+        do throws(DeskRefusal) {
+            now = try await online { account throws(Setback) in
+                try await account.cipher(cipherID)
+            }
+        } catch {
+            try? staff.scheduler.address.tryTell(.trigger(.upstreamChanged))
+            return try await take(change(held.cipher), sentOver: nil, keys)
+        }
+        return try await take(
+            now,
+            sentOver: held.isGround(of: now) ? held.revision : nil,
+            keys
+        )
     }
 
     func attachment(
@@ -50,7 +102,7 @@ extension Account {
         of itemID: String
     ) async throws(DeskRefusal) -> [UInt8] {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID)
+        let (cipherID, item, _) = try await owned(itemID)
         guard let attachment = item.cipher.attachment(attachmentID) else { throw .notFound }
         let sealer = try sealer(of: attachment, of: item.cipher, keys)
         // What does not open is not what upstream has.
@@ -84,8 +136,8 @@ extension Account {
 
     /// A file of an item for the backup copy that was made of it, unless the copy has it.
     func copyFile(_ file: BackupFile) async throws(DeskRefusal) {
-        let (_, source) = try await owned(file.sourceID)
-        let (backupID, backup) = try await owned(file.backupID)
+        let source = try await owned(file.sourceID).item
+        let (backupID, backup, _) = try await owned(file.backupID)
         guard let original = source.attachments.first(where: { $0.id == file.attachmentID }) else {
             throw .notFound
         }
@@ -123,14 +175,23 @@ extension Account {
         of itemID: String
     ) async throws(DeskRefusal) {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID)
+        let (cipherID, item, _) = try await owned(itemID)
         guard item.cipher.attachment(attachmentID) != nil else { throw .notFound }
-        let changed = try await online { account throws(Setback) in
-            try await account.deleteAttachment(attachmentID, of: cipherID)
-            return try await account.cipher(cipherID)
+        try await takeAway(attachmentID, from: cipherID, keys)
+    }
+
+    private func takeAway(
+        _ attachmentID: String,
+        from cipherID: String,
+        _ keys: KeyRing
+    ) async throws(DeskRefusal) {
+        try await holding(cipherID) { held async throws(DeskRefusal) in
+            try await removing { account throws(Setback) in
+                try await account.deleteAttachment(attachmentID, of: cipherID)
+            }
+            unlink(cachePath(attachmentID))
+            _ = try await look(at: held, keys) { $0.withoutFile(attachmentID) }
         }
-        unlink(cachePath(attachmentID))
-        _ = try await take(changed, keys)
     }
 
     private func sealer(of cipher: Cipher, _ keys: KeyRing) throws(DeskRefusal) -> Sealer {

@@ -25,12 +25,60 @@ extension Account {
         do throws(CryptoError) { return try body() } catch { throw .notAllowed("\(error)") }
     }
 
-    /// Base takes upstream's answer, and it is shown even if somebody has locked the vault meanwhile.
-    func take(_ cipher: Cipher, _ keys: KeyRing) async throws(DeskRefusal) -> ViewedItem {
+    /// Does something to an item while nobody here edits or pushes it: an answer that was under way meanwhile
+    /// would put an older state in the place of a younger.
+    ///
+    /// - Parameter body: Gets what upstream said of it last.
+    func holding<Value: Sendable>(
+        _ cipherID: String,
+        _ body: (Held) async throws(DeskRefusal) -> Value
+    ) async throws(DeskRefusal) -> Value {
+        try await staff.lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            let lane = Lane(userID: id, cipherID: cipherID)
+            let base = try office.read { reader throws(StoreError) in try reader.base(lane) }
+            guard let base, !base.isDamaged, let cipher = try? Cipher(base.json) else {
+                throw .notFound
+            }
+            return try await body(Held(cipher: cipher, revision: base.revision))
+        }
+    }
+
+    /// What upstream said of an item last.
+    struct Held: Sendable {
+        let cipher: Cipher
+        let revision: Revision
+
+        /// Whether it says the same now, but for files and collections: then nobody else has written it, and
+        /// what is new about it came from here.
+        func isGround(of now: Cipher) -> Bool {
+            cipher.fingerprint == now.fingerprint && cipher.isInTrash == now.isInTrash
+                && (cipher.archivedDate == nil) == (now.archivedDate == nil)
+        }
+    }
+
+    /// Base takes upstream's answer.
+    ///
+    /// - Parameter ground: What it was sent over, if nobody else has written in between.
+    /// - Returns: The item's id.
+    @discardableResult
+    func keep(
+        _ cipher: Cipher,
+        sentOver ground: Revision? = nil
+    ) async throws(DeskRefusal) -> String {
         guard let base = BaseCipher(cipher, of: id), let cipherID = cipher.id else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        let _: Void = try await office.ask { .base(.put(base, $0)) }
+        let _: Void = try await office.ask { .base(.put(base, sentOver: ground, $0)) }
+        return cipherID
+    }
+
+    /// As ``keep(_:sentOver:)``; it is shown even if somebody has locked the vault meanwhile.
+    func take(
+        _ cipher: Cipher,
+        sentOver ground: Revision?,
+        _ keys: KeyRing
+    ) async throws(DeskRefusal) -> ViewedItem {
+        let cipherID = try await keep(cipher, sentOver: ground)
         let item: ViewedItem? = try await ask { .view(cipherID, with: keys, $0) }
         guard let item else { throw .notFound }
         return item
@@ -40,14 +88,14 @@ extension Account {
     func owned(
         _ itemID: String,
         isUpstream: Bool = false
-    ) async throws(DeskRefusal) -> (id: String, item: Item) {
+    ) async throws(DeskRefusal) -> (id: String, item: Item, isClean: Bool) {
         guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
             throw .notFound
         }
         guard !isUpstream || !viewed.mark.changes.contains(.create) else {
             throw .notAllowed("This item has not reached the server yet.")
         }
-        return (cipherID, viewed.item)
+        return (cipherID, viewed.item, viewed.mark == .clean)
     }
 
     // MARK: Sharing
@@ -57,21 +105,24 @@ extension Account {
         to collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID)
+        let (cipherID, item, _) = try await owned(itemID)
         guard item.cipher.organizationID != nil else {
             throw .notAllowed(
                 "Item does not belong to an organization. Consider moving it first."
             )
         }
-        let changed = try await online { account throws(Setback) in
-            try await account.setCollections(of: cipherID, to: collectionIDs)
+        return try await holding(cipherID) { held async throws(DeskRefusal) in
+            let changed = try await online { account throws(Setback) in
+                try await account.setCollections(of: cipherID, to: collectionIDs)
+            }
+            guard let changed else {
+                let lane = Lane(userID: id, cipherID: cipherID)
+                let _: Void = try await office.ask { .base(.remove(lane, $0)) }
+                throw .notFound
+            }
+            let ground = held.isGround(of: changed) ? held.revision : nil
+            return try await take(changed.inCollections(collectionIDs), sentOver: ground, keys)
         }
-        guard let changed else {
-            let lane = Lane(userID: id, cipherID: cipherID)
-            let _: Void = try await office.ask { .base(.remove(lane, $0)) }
-            throw .notFound
-        }
-        return try await take(changed.inCollections(collectionIDs), keys)
     }
 
     func share(
@@ -80,34 +131,54 @@ extension Account {
         in collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item) = try await owned(itemID, isUpstream: true)
+        let (cipherID, item, _) = try await owned(itemID, isUpstream: true)
         guard item.cipher.organizationID == nil else {
             throw .notAllowed("This item already belongs to an organization.")
         }
         guard keys.owner(organizationID: organizationID) != nil else {
             throw .notAllowed("No encryption key for this organization.")
         }
-        let shared: Cipher
-        do throws(Flaw) {
-            shared = try item.cipher.shared(with: organizationID, keys: keys)
-        } catch {
-            throw .unfit(.unreadable(error))
+        do throws(Setback) { try link.monitor.requireReach(for: "share") } catch {
+            throw .upstream(error)
         }
-        var sending = Sending()
-        sending.lastKnownRevisionDate = item.cipher.revisionDate
-        sending.encryptedFor = id
-        sending.rewrapsFiles = true
-        let request = shared.request(sending)
-        let changed = try await online { account throws(Setback) in
-            try await account.share(cipherID, request, in: collectionIDs)
+        await settlePending(of: cipherID)
+        let taken = try await holding(cipherID) { held async throws(DeskRefusal) in
+            // Sent along, it would be settled by something that it does not want; left behind, it is lost.
+            guard try await owned(cipherID, isUpstream: true).isClean else {
+                throw .notAllowed("This item has changes that have not reached the server yet.")
+            }
+            let request = try shared(held.cipher, with: organizationID, keys)
+            let changed = try await online { account throws(Setback) in
+                try await account.share(cipherID, request, in: collectionIDs)
+            }
+            return try await take(
+                changed.inCollections(collectionIDs),
+                sentOver: held.revision,
+                keys
+            )
         }
-        let taken = try await take(changed.inCollections(collectionIDs), keys)
         guard taken.mark != .clean else { return taken }
         await settlePending(of: cipherID)
         return (try? await self.item(cipherID)) ?? taken
     }
 
-    /// What was pending went along. A run finds that out, and until then it would hide what upstream has.
+    private func shared(
+        _ cipher: Cipher,
+        with organizationID: String,
+        _ keys: KeyRing
+    ) throws(DeskRefusal) -> [UInt8] {
+        var sending = Sending()
+        sending.lastKnownRevisionDate = cipher.revisionDate
+        sending.encryptedFor = id
+        sending.rewrapsFiles = true
+        do throws(Flaw) {
+            return try cipher.shared(with: organizationID, keys: keys).request(sending)
+        } catch {
+            throw .unfit(.unreadable(error))
+        }
+    }
+
+    /// Has what is pending for the item tried now.
     private func settlePending(of cipherID: String) async {
         let lane = Lane(userID: id, cipherID: cipherID)
         guard let pending = try? office.store.reader.change(in: lane) else { return }
@@ -140,28 +211,19 @@ extension Account {
 
     func deleteFolder(_ folderID: String) async throws(DeskRefusal) {
         try await requireFolder(folderID)
-        try await online { account throws(Setback) in try await account.deleteFolder(folderID) }
-        let _: Void = try await office.ask {
-            .base(.removeSlice(.folder, id: folderID, of: id, $0))
-        }
-        try await emptyFolder(folderID)
+        try await removing { account throws(Setback) in try await account.deleteFolder(folderID) }
+        // Upstream has taken its items out of it, without a word about each of them.
+        let _: Void = try await office.ask { .base(.removeFolder(folderID, of: id, $0)) }
     }
 
-    /// Upstream has taken its items out of it, without a word about each of them.
-    private func emptyFolder(_ folderID: String) async throws(DeskRefusal) {
-        let bases = try office.read { reader throws(StoreError) in
-            try reader.bases(of: id)
-        }
-        for base in bases where !base.isDamaged {
-            guard let cipher = try? Cipher(base.json), cipher.folderID == folderID else { continue }
-            let adjusted = cipher.overlaid(
-                id: base.lane.cipherID,
-                trash: nil,
-                Adjustments(folder: Adjustments.Folder.none),
-                at: base.revision.moment
-            )
-            guard let emptied = BaseCipher(adjusted, of: id) else { continue }
-            let _: Void = try await office.ask { .base(.put(emptied, $0)) }
+    /// What is not there any more is as good as removed.
+    func removing(
+        _ body: (UpstreamAccount) async throws(Setback) -> Void
+    ) async throws(DeskRefusal) {
+        try await online { account throws(Setback) in
+            do throws(Setback) { try await body(account) } catch {
+                guard case .missing = error.reason else { throw error }
+            }
         }
     }
 

@@ -60,7 +60,7 @@ extension Account {
 
     func deleteSend(_ sendID: String) async throws(DeskRefusal) {
         _ = try await send(sendID)
-        try await online { account throws(Setback) in try await account.deleteSend(sendID) }
+        try await removing { account throws(Setback) in try await account.deleteSend(sendID) }
         let _: Void = try await office.ask { .base(.removeSlice(.send, id: sendID, of: id, $0)) }
     }
 
@@ -75,10 +75,7 @@ extension Account {
         let keys = try keys()
         let slice = BaseSlice(.send, id: answer.id, json: Array(answer.raw.bytes))
         let _: Void = try await office.ask { .base(.putSlice(slice, of: id, $0)) }
-        guard let send = ViewedSend(opening: answer, keys, at: record.webAddress) else {
-            throw .notAllowed("Upstream answered with a Send that cannot be opened.")
-        }
-        return send
+        return ViewedSend(opening: answer, keys, at: record.webAddress)
     }
 }
 
@@ -95,25 +92,37 @@ extension AccountRecord {
 }
 
 extension ViewedSend {
-    fileprivate init?(opening answer: SendAnswer, _ keys: KeyRing, at server: String) {
-        guard let json = (try? JSON.Document(answer.raw))?.root,
-            let wrapped = json[anyCase: "key"]?.string,
+    /// One whose key does not open is shown all the same: others can see it, and its owner may want it gone.
+    fileprivate init(opening answer: SendAnswer, _ keys: KeyRing, at server: String) {
+        let json = (try? JSON.Document(answer.raw))?.root
+        guard let wrapped = json?[anyCase: "key"]?.string,
             let secret = try? keys.user.openSecret(wrapped),
             let key = try? SendKey(secret),
             let sealer = try? Sealer(key.key())
-        else { return nil }
+        else {
+            self.init(
+                answer,
+                url: nil,
+                key: nil,
+                name: Item.unreadableName,
+                notes: nil,
+                text: nil,
+                fileName: nil
+            )
+            return
+        }
         func open(_ value: JSON.Value?) -> String? {
             value?.string.flatMap { try? sealer.open($0) }
         }
-        let keyText = Base64.urlText(of: key.revealedBytes())
+        let bytes = key.revealedBytes()
         self.init(
             answer,
-            url: "\(server)/#/send/\(answer.accessID ?? "")/\(keyText)",
-            key: keyText,
-            name: open(json[anyCase: "name"]) ?? Item.unreadableName,
-            notes: open(json[anyCase: "notes"]),
-            text: open(json[anyCase: "text"]?[anyCase: "text"]),
-            fileName: open(json[anyCase: "file"]?[anyCase: "fileName"])
+            url: "\(server)/#/send/\(answer.accessID ?? "")/\(Base64.urlText(of: bytes))",
+            key: Base64.text(of: bytes),
+            name: open(json?[anyCase: "name"]) ?? Item.unreadableName,
+            notes: open(json?[anyCase: "notes"]),
+            text: open(json?[anyCase: "text"]?[anyCase: "text"]),
+            fileName: open(json?[anyCase: "file"]?[anyCase: "fileName"])
         )
     }
 }

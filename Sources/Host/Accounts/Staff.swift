@@ -10,6 +10,7 @@ final class Staff: Service {
     let resolver: Resolver
     let scheduler: SyncScheduler
     let repository: Repository
+    let lanes = Lanes()
     let shift = Shift()
     private let office: Office
     private let link: ServerLink
@@ -37,7 +38,6 @@ final class Staff: Service {
         surroundings.runs = link.runs
         surroundings.announce = { office.announce($0) }
         surroundings.afterSync = { await backupFiles.work() }
-        let lanes = Lanes()
         resolver = Resolver(
             userID: id,
             store: office.store.address,

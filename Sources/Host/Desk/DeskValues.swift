@@ -169,10 +169,10 @@ public struct ViewedCollection: Hashable, Sendable {
 /// A send, opened.
 public struct ViewedSend: Sendable {
     public let answer: SendAnswer
-    /// The server's address of its page, with the key that opens it.
-    public let url: String
-    /// The key in URL-safe Base64, as clients show it.
-    public let key: String
+    /// The server's address of its page, with the key that opens it; nil where that is not known.
+    public let url: String?
+    /// In Base64; nil where it cannot be opened. Then nothing else of it can be.
+    public let key: String?
     public let name: String
     public let notes: String?
     public let text: String?
@@ -180,8 +180,8 @@ public struct ViewedSend: Sendable {
 
     public init(
         _ answer: SendAnswer,
-        url: String,
-        key: String,
+        url: String?,
+        key: String?,
         name: String,
         notes: String?,
         text: String?,

@@ -59,6 +59,7 @@ public final class PendingStore: Service {
         case remove(Lane, Answer<Void>)
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
+        case removeFolder(String, of: String, Answer<Void>)
     }
 
     /// About the files that backup copies are to have.
@@ -204,6 +205,10 @@ public final class PendingStore: Service {
         case .removeSlice(let kind, let id, let userID, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.removeSlice(kind, id: id, of: userID)
+            }
+        case .removeFolder(let id, let userID, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.removeFolder(id, of: userID)
             }
         }
     }

@@ -245,12 +245,51 @@ extension Store {
         }
     }
 
+    /// A folder is gone, and its items are in none. Upstream says nothing about each of them.
+    public func removeFolder(_ id: String, of userID: String) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            guard try AccountTable.contains(userID, db) else { return }
+            try BaseTable.remove(.folder, id: id, of: userID, db)
+            let written = try BaseTable.advanceClock(of: userID, db)
+            let mayBeInside = try db.all(
+                "SELECT * FROM base_cipher WHERE user_id = ? AND instr(json, ?) > 0",
+                .text(userID),
+                .blob(Array(id.utf8))
+            ) { (row) throws(DatabaseError) in try BaseCipher(row) }
+            for base in mayBeInside where !base.isDamaged {
+                guard let emptied = base.outside(id) else { continue }
+                try BaseTable.put(emptied, written: written, db)
+            }
+        }
+    }
+
     /// Upstream no longer has it.
     public func removeBase(_ lane: Lane) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(lane.userID, db) else { return }
             try BaseTable.remove(lane, db)
         }
+    }
+}
+
+extension BaseCipher {
+    /// The same in no folder; nil if it is not in that one.
+    fileprivate func outside(_ folderID: String) -> BaseCipher? {
+        guard let cipher = try? Cipher(json), cipher.folderID == folderID else { return nil }
+        let outside = cipher.overlaid(
+            id: lane.cipherID,
+            trash: nil,
+            Adjustments(folder: Adjustments.Folder.none),
+            at: revision.moment
+        )
+        return BaseCipher(
+            lane: lane,
+            revision: revision,
+            isTrashed: isTrashed,
+            isArchived: isArchived,
+            organizationID: organizationID,
+            json: outside.bytes
+        )
     }
 }
 

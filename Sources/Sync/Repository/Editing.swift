@@ -32,8 +32,8 @@ private enum Ground: Sendable {
     /// There is nothing to be done, and nothing is wrong with that.
     case nothing
     case personal(Edit.Wish)
-    /// What belongs to an organisation is never kept for later.
-    case shared(Edit.Wish)
+    /// What belongs to an organisation is never kept for later. One after the other.
+    case shared([Edit.Wish])
 }
 
 extension Repository {
@@ -134,7 +134,10 @@ extension Repository {
         }
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return .untouched(lane)
-        case .shared(let wish): return try await carryOut(wish, lane)
+        case .shared(let wishes):
+            var written = Written<Made>.untouched(lane)
+            for wish in wishes { written = try await carryOut(wish, lane) }
+            return written
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = isOffline && keepsEdits
@@ -237,6 +240,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
+        if let placing = edited.cipher.placing(from: cipher) { return .shared(placing) }
         let snapshot = Snapshot(edited.cipher, keys: keys)
         return Ground(.update(snapshot, changesPassword: edited.passwordChanges > 0), cipher)
     }
@@ -284,7 +288,23 @@ extension Repository.Expectation {
 
 extension Ground {
     fileprivate init(_ wish: Edit.Wish, _ cipher: Cipher) {
-        self = cipher.organizationID == nil ? .personal(wish) : .shared(wish)
+        self = cipher.organizationID == nil ? .personal(wish) : .shared([wish])
+    }
+}
+
+extension Cipher {
+    /// Where a member who may only read an item wants to find it, which is their own affair; nil if more is
+    /// wanted, or more is allowed.
+    fileprivate func placing(from cipher: Cipher) -> [Edit.Wish]? {
+        guard cipher.organizationID != nil, !cipher.isEditable, isElsewhere(than: cipher) else {
+            return nil
+        }
+        var wishes: [Edit.Wish] = []
+        if folderID != cipher.folderID {
+            wishes.append(.move(folderID.map { .id($0) } ?? Adjustments.Folder.none))
+        }
+        if isFavorite != cipher.isFavorite { wishes.append(.favour(isFavorite)) }
+        return wishes
     }
 }
 

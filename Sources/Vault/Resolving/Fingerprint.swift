@@ -20,9 +20,19 @@ extension Cipher {
         return withoutKeyAndPlace.fingerprint == other.withoutKeyAndPlace.fingerprint
     }
 
-    private var withoutKeyAndPlace: Cipher {
+    /// Whether nothing differs but the folder, or whether it is a favourite.
+    public func isElsewhere(than other: Cipher) -> Bool {
+        fingerprint != other.fingerprint
+            && without(Self.place).fingerprint == other.without(Self.place).fingerprint
+    }
+
+    private var withoutKeyAndPlace: Cipher { without(Self.place + ["key"]) }
+
+    private static let place = ["folderId", "favorite"]
+
+    private func without(_ names: [String]) -> Cipher {
         var edit = JSON.Edit(document)
-        for name in ["key", "folderId", "favorite"] { edit.put(.null, at: name) }
+        for name in names { edit.put(.null, at: name) }
         return Cipher(edit)
     }
 

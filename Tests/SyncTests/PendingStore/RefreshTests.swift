@@ -48,6 +48,37 @@ import Vault
         #expect(after.map(\.lane.cipherID) == ["deleted", "edited"])
     }
 
+    @Test func `a folder that goes takes its items out of it as they are then, and no others`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        func base(_ id: String, in folder: String, ticks: Int64, isTrashed: Bool = false)
+            -> BaseCipher
+        {
+            let json = #"{"id":"\#(id)","type":2,"folderId":"\#(folder)","note":"in gone"}"#
+            return BaseCipher(
+                lane: Shelf.lane(id),
+                revision: Revision(text: "revision \(ticks)", moment: Moment(ticks: ticks)),
+                isTrashed: isTrashed,
+                json: Array(json.utf8)
+            )
+        }
+        try await shelf.store.putSlice(BaseSlice(.folder, id: "gone", json: [1]), of: Shelf.user)
+        try await shelf.store.putBase(base("in", in: "gone", ticks: 5))
+        try await shelf.store.putBase(base("out", in: "other", ticks: 5))
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
+        try await shelf.store.putBase(base("in", in: "gone", ticks: 9, isTrashed: true))
+        try await shelf.store.removeFolder("gone", of: Shelf.user)
+        let old = [base("in", in: "gone", ticks: 5), base("out", in: "other", ticks: 5)]
+        _ = try await shelf.store.refresh(Shelf.user, ciphers: old, slices: [], since: mark)
+        let rows = try shelf.store.reader.layers(of: Shelf.user).base
+        #expect(rows.map(\.lane.cipherID) == ["in", "out"])
+        #expect(rows.map { try? Cipher($0.json).folderID } == [nil, "other"])
+        #expect(rows.first?.revision.text == "revision 9")
+        #expect(rows.first?.isTrashed == true)
+        #expect(try shelf.store.reader.slices(of: Shelf.user, .folder).isEmpty)
+    }
+
     @Test func `G-SS2, T-08 a folder that was written while the refresh was under way stays`()
         async throws
     {

@@ -78,6 +78,17 @@ extension Cipher {
         return Cipher(edit)
     }
 
+    /// The same after one of its files was deleted.
+    public func withoutFile(_ id: String) -> Cipher {
+        guard let files = self["attachments"]?.array, attachmentIDs.contains(id) else {
+            return self
+        }
+        let left = files.filter { $0[anyCase: "id"]?.string != id }.map(\.raw)
+        var edit = JSON.Edit(document)
+        edit.put(JSON.Raw(left), at: "attachments")
+        return Cipher(edit)
+    }
+
     /// The same key, which somebody else has wrapped: what is sealed with it stays as it is.
     private func wearing(_ other: Cipher) -> Cipher {
         var edit = JSON.Edit(withoutFiles.document)

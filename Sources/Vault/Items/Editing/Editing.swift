@@ -72,6 +72,7 @@ extension Item {
         for name in replaced where body.present.contains(name) {
             wanted[name] = given[name]
         }
+        if body.isOutOfArchive { wanted["archivedDate"] = .none }
         if body.present.contains("passwordHistory") {
             wanted["passwordHistory"] = .list(history(keptWith: body))
         }
@@ -97,7 +98,7 @@ extension Item {
             }
             return used.moment > seen && !isGiven
         }
-        return PasswordHistory.latest(of: unseen + given)
+        return PasswordHistory.latest(of: unseen, over: given)
     }
 
     private func union(of old: [String], and new: [String]) -> Content {

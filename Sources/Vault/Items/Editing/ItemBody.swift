@@ -9,6 +9,8 @@ public struct ItemBody: Sendable {
     let contents: Contents
     /// What is there and not null: an edit keeps the rest of these.
     let present: Set<String>
+    /// Whether the item is in no archive afterwards, whatever the body says of that.
+    private(set) var isOutOfArchive = false
 
     public init(_ bytes: [UInt8]) throws(EditRefusal) {
         let document: JSON.Document
@@ -36,6 +38,12 @@ public struct ItemBody: Sendable {
         present = Set(
             Shape.item.members.map(\.name).filter { body[$0].map { !$0.isNull } ?? false }
         )
+    }
+
+    public func outOfArchive() -> ItemBody {
+        var body = self
+        body.isOutOfArchive = true
+        return body
     }
 
     public var folderID: String? { contents["folderId"].text }

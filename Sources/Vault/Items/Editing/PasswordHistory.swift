@@ -49,9 +49,11 @@ struct PasswordHistory {
         if !added.isEmpty { add(added) }
     }
 
-    /// What stays of these where there is no room for all.
-    static func latest(of entries: [Contents]) -> [Contents] {
-        var kept = entries
+    /// Both, or what stays of them where there is no room for all. A list that gets nothing new stays as long
+    /// as it is.
+    static func latest(of unseen: [Contents], over given: [Contents]) -> [Contents] {
+        guard !unseen.isEmpty else { return given }
+        var kept = unseen + given
         while kept.count > limit, let oldest = oldest(of: kept) { kept.remove(at: oldest) }
         return kept
     }

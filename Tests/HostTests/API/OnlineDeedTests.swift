@@ -1,0 +1,292 @@
+import EmbeddedUpstream
+import HTTP
+import JSON
+import Testing
+
+@testable import Host
+
+/// What only upstream can do to an item happens beside edits of that item, and takes nothing of them away.
+@Suite(.timeLimit(.minutes(1)))
+struct OnlineDeedTests {
+    typealias Story = @Sendable (Guest, EmbeddedUpstream) async throws -> Void
+
+    private static func open(
+        _ personality: Personality.Name,
+        _ story: @escaping Story
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = personality
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            try await story(guest, upstream)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `T-07 an edit of an item that is on its way to an organisation comes after that`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.login("x", #""password":"old""#)
+            let delay = await upstream.inject(Fault(.delay(.milliseconds(500)), on: .shareCipher))
+            async let moving = guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]")
+            try await upstream.meet(delay)
+            let new = #"{"type":1,"name":"x","login":{"password":"new"}}"#
+            let edited = try await guest.put("/object/item/\(id)", new)
+            let moved = try await moving
+            #expect(moved.isSuccess && edited.isSuccess, "\(moved.text) \(edited.text)")
+            _ = try await guest.post("/sync?force=true")
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["login"]?["password"]?.string == "new")
+            #expect(item?["organizationId"]?.string == organization)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden], [true, false])
+    func `T-07 what is done to an item while its files change is not undone by the answer`(
+        _ personality: Personality.Name,
+        _ isUpload: Bool
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let first = try await guest.upload([1], "first", "/attachment?itemid=\(id)")
+            let file = first.data?["attachments"]?[0]?["id"]?.string ?? ""
+            let late = await upstream.inject(
+                Fault(.delayAnswer(.milliseconds(500)), on: .readCipher)
+            )
+            async let changing =
+                isUpload
+                ? guest.upload([1], "file", "/attachment?itemid=\(id)")
+                : guest.delete("/object/attachment/\(file)?itemid=\(id)")
+            try await upstream.meet(late)
+            #expect(try await guest.delete("/object/item/\(id)").isSuccess)
+            let changed = try await changing
+            #expect(changed.isSuccess, "\(changed.text)")
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["deletedDate"]?.string != nil)
+            #expect(item?["attachments"]?.array?.count == (isUpload ? 2 : 0))
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `a copy from before its own host brought a file or shared the item can still be edited`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let read = try #require(try await guest.get("/object/item/\(id)").data)
+            await upstream.shiftClock(seconds: 5)
+            let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(try await guest.put("/object/item/\(id)", read.text).isSuccess)
+            await upstream.shiftClock(seconds: 10)
+            let file = up.data?["attachments"]?[0]?["id"]?.string ?? ""
+            #expect(try await guest.delete("/object/attachment/\(file)?itemid=\(id)").isSuccess)
+            #expect(try await guest.put("/object/item/\(id)", read.text).isSuccess)
+            await upstream.shiftClock(seconds: 15)
+            let moved = try await guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]")
+            #expect(moved.isSuccess, "\(moved.text)")
+            let edited = try await guest.put("/object/item/\(id)", read.text)
+            #expect(edited.isSuccess, "\(edited.text)")
+        }
+    }
+
+    @Test
+    func `an edit elsewhere that came along with a file is still seen before it is edited over`()
+        async throws
+    {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let read = try #require(try await guest.get("/object/item/\(id)").data)
+            let other = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            let file = other.data?["attachments"]?[0]?["id"]?.string ?? ""
+            await upstream.inject(Fault(.loseEvents, on: .updateCipher))
+            await upstream.shiftClock(seconds: 5)
+            let body =
+                #"{"type":1,"name":"2.QUFBQUFBQUFBQUFBQUFBQQ==|QUFBQUFBQUFBQUFBQUFBQQ==|"#
+                + #"QUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUFBQUE=","secureNote":null,"login":{}}"#
+            await upstream.inject(
+                Fault(
+                    .interlude([
+                        ScriptedCall("PUT", "/api/ciphers/\(id)", body: Array(body.utf8))
+                    ]),
+                    on: .deleteFile
+                )
+            )
+            #expect(try await guest.delete("/object/attachment/\(file)?itemid=\(id)").isSuccess)
+            let edited = try await guest.put("/object/item/\(id)", read.text)
+            #expect(edited.status == .badRequest, "\(edited.text)")
+        }
+    }
+
+    @Test func `G-RES7 an item whose edit waits takes one file after the other`() async throws {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            var fault = Fault(.answer(.refusal(502, "no"), isCarriedOut: false), on: .updateCipher)
+            fault.times = nil
+            await upstream.inject(fault)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            #expect(edited.headers["Holdfast-Disposition"] == "queued")
+            for count in 1...3 {
+                await upstream.shiftClock(seconds: Int64(5 * count))
+                let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+                #expect(up.data?["attachments"]?.array?.count == count, "\(up.text)")
+            }
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `what upstream has done is done, even if it cannot be looked at`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let broken = Fault(.answer(.refusal(502, "no"), isCarriedOut: false), on: .readCipher)
+            await upstream.inject(broken)
+            let up = try await guest.upload([1, 2], "file", "/attachment?itemid=\(id)")
+            let file = try #require(up.data?["attachments"]?[0]?["id"]?.string, "\(up.text)")
+            let path = "/object/attachment/\(file)?itemid=\(id)"
+            #expect(try await guest.get(path).body == [1, 2])
+            await upstream.inject(broken)
+            #expect(try await guest.delete(path).isSuccess)
+            let left = try await guest.get("/object/item/\(id)").data?["attachments"]?.array
+            #expect(left?.count == 0)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `what is deleted and upstream has not any more is deleted`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let lost = Fault.Effect.answer(.refusal(502, "no"), isCarriedOut: true)
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            let file = up.data?["attachments"]?[0]?["id"]?.string ?? ""
+            let folder = try await guest.folder("zz")
+            let send = try await guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))
+            let deletions = [
+                (Fault(lost, on: .deleteFile), "/object/attachment/\(file)?itemid=\(id)"),
+                (Fault(lost, on: .deleteFolder), "/object/folder/\(folder)"),
+                (
+                    Fault(lost, on: .sends),
+                    "/object/send/\(send.data?["id"]?.string ?? "")"
+                ),
+            ]
+            for (fault, path) in deletions {
+                await upstream.inject(fault)
+                #expect(try await guest.delete(path).status == .badRequest, "\(path)")
+                let again = try await guest.delete(path)
+                #expect(again.isSuccess, "\(path) \(again.text)")
+            }
+            #expect(try await guest.get("/list/object/send").elements.isEmpty)
+            #expect(try await guest.get("/list/object/folders?search=zz").elements.isEmpty)
+        }
+    }
+
+    @Test func `what waits for an item is not given away with it`() async throws {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            var fault = Fault(.answer(.refusal(502, "no"), isCarriedOut: false), on: .trashCipher)
+            fault.times = nil
+            let number = await upstream.inject(fault)
+            let trashed = try await guest.delete("/object/item/\(id)")
+            #expect(trashed.headers["Holdfast-Disposition"] == "queued")
+            let path = "/move/\(id)/\(organization)"
+            let moved = try await guest.post(path, "[\"\(collection)\"]")
+            #expect(moved.status == .badRequest)
+            #expect(moved.message?.contains("have not reached the server") == true)
+            #expect(try await guest.get("/pending").elements.count == 1)
+            await upstream.withdraw(number)
+            #expect(try await guest.post(path, "[\"\(collection)\"]").isSuccess)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["deletedDate"]?.string != nil)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `R-059 who does not pay for an archive takes out of it what they edit`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            #expect(try await guest.post("/archive/item/\(id)").isSuccess)
+            let archived = try #require(try await guest.get("/object/item/\(id)").data)
+            #expect(archived["archivedDate"]?.string != nil)
+            #expect(try await guest.put("/object/item/\(id)", archived.text).isSuccess)
+            let paid = try await guest.get("/object/item/\(id)").data
+            #expect(paid?["archivedDate"]?.string != nil)
+            await upstream.reshapeSync(["profile", "premium"], to: false)
+            _ = try await guest.post("/sync?force=true")
+            #expect(try await guest.put("/object/item/\(id)", archived.text).isSuccess)
+            _ = try await guest.post("/sync?force=true")
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["archivedDate"]?.isNull == true)
+        }
+    }
+
+    @Test func `who may only read an organisation's item says where they keep it`() async throws {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let folder = try await guest.folder("f")
+            let more = #","organizationId":"\#(organization)","collectionIds":["\#(collection)"]"#
+            let id = try await guest.make(#"{"type":1,"name":"x"\#(more)}"#)
+            await upstream.reshapeSync(["ciphers", 0, "edit"], to: false)
+            _ = try await guest.post("/sync?force=true")
+            var fault = Fault(.answer(.refusal(403, "no"), isCarriedOut: false), on: .updateCipher)
+            fault.times = nil
+            await upstream.inject(fault)
+            let placed = #"{"type":1,"name":"x","favorite":true,"folderId":"\#(folder)"}"#
+            let reply = try await guest.put("/object/item/\(id)", placed)
+            #expect(reply.isSuccess, "\(reply.text)")
+            await upstream.reshapeSync(["ciphers", 0, "edit"], to: false)
+            _ = try await guest.post("/sync?force=true")
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["favorite"]?.bool == true)
+            #expect(item?["folderId"]?.string == folder)
+            let renamed = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            #expect(renamed.status == .badRequest)
+        }
+    }
+
+    @Test func `T-69 a send that cannot be opened is shown as that, and can be deleted`()
+        async throws
+    {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let made = try await guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))
+            let key = try #require(made.data?["key"]?.string)
+            let url = try #require(made.data?["accessUrl"]?.string)
+            #expect(key.count == 24 && key.hasSuffix("=="))
+            let spelled = key.replacing("+", with: "-").replacing("/", with: "_").prefix(22)
+            #expect(url.hasSuffix("/\(spelled)"))
+            let id = try #require(made.data?["id"]?.string)
+            await upstream.reshapeSync(["sends", 0, "key"], to: "2.damaged")
+            _ = try await guest.post("/sync?force=true")
+            let shown = try #require(try await guest.get("/object/send/\(id)").data)
+            #expect(shown["name"]?.string == "[error: cannot decrypt]")
+            #expect(shown["key"]?.isNull == true && shown["accessUrl"]?.isNull == true)
+            #expect(try await guest.get("/list/object/send").elements.count == 1)
+            #expect(try await guest.delete("/object/send/\(id)").isSuccess)
+            #expect(try await guest.get("/list/object/send").elements.isEmpty)
+        }
+    }
+}
+
+extension EmbeddedUpstream {
+    /// Waits until somebody has met the fault.
+    fileprivate func meet(_ fault: Int) async throws {
+        while await hits(fault) == 0 {
+            try Task.checkCancellation()
+            await Task.yield()
+        }
+    }
+
+    /// The next list shows it so.
+    fileprivate func reshapeSync(_ path: JSON.Path, to value: JSON.Raw) async {
+        await inject(Fault(.reshape([Reshaping(path, .set(value))]), on: .sync))
+    }
+}
