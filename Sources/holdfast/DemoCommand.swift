@@ -37,6 +37,8 @@ private struct Demo {
     let console: Console
     let settings: HostSettings
     let invocation: Invocation
+    /// What a demo chooses where nobody has.
+    let standards: [String: [String]]
     /// Nobody misses it afterwards.
     let isTemporary: Bool
 
@@ -44,27 +46,22 @@ private struct Demo {
     static let password = "correct horse battery staple"
 
     init(_ invocation: Invocation, _ console: Console) throws(Failure) {
-        var invocation = invocation
-        let asked = invocation.value("state") ?? Environment.current["HOLDFAST_STATE"]
-        isTemporary = asked == nil
-        if isTemporary {
-            var template = Array("/tmp/holdfast-demo-XXXXXX".utf8CString)
-            guard let path = mkdtemp(&template) else {
-                throw Failure(status: .failure, message: "No directory can be made in /tmp.")
-            }
-            invocation.values["state"] = [String(cString: path)]
+        var template = Array("/tmp/holdfast-demo-XXXXXX".utf8CString)
+        guard let path = mkdtemp(&template) else {
+            throw Failure(status: .failure, message: "No directory can be made in /tmp.")
         }
-        if invocation.values["log-level"] == nil, Environment.current["HOLDFAST_LOG_LEVEL"] == nil {
-            invocation.values["log-level"] = ["warning"]
-        }
+        let made = String(cString: path)
+        standards = ["state": [made], "log-level": ["warning"]]
         self.invocation = invocation
         self.console = console
         do {
-            settings = try HostSettings.read(invocation)
+            settings = try HostSettings.read(invocation, standards: standards)
         } catch {
-            if isTemporary, let made = invocation.value("state") { rmdir(made) }
+            rmdir(made)
             throw error
         }
+        isTemporary = settings.state == made
+        if !isTemporary { rmdir(made) }
     }
 
     func tellSettings() {
@@ -74,50 +71,79 @@ private struct Demo {
 
     func run() async throws {
         Privacy.forbidDumps()
+        defer { if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) } }
+        let outside = try Wiring.Outside.real(settings)
+        let logbook = Logbook(settings)
+        let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
+        try await withThrowingTaskGroup { services in
+            var tenants: (household: any Household, upstream: EmbeddedUpstream)?
+            let result: Result<Void, any Error>
+            do {
+                try await shell.serve(
+                    until: Signals.stream(),
+                    reread: { () throws(SettingFlaw) in
+                        try HostSettings(invocation, standards: standards)
+                    },
+                    wire: { directory, premises in
+                        let interior = try await Wiring.interior(
+                            settings,
+                            in: directory,
+                            premises,
+                            outside
+                        )
+                        // The directory is this host's own by now; nothing is written into another's.
+                        do {
+                            let upstream = try await open()
+                            services.addTask { await upstream.run() }
+                            tenants = (interior.household, upstream)
+                        } catch {
+                            await interior.close()
+                            throw error
+                        }
+                        return interior
+                    },
+                    opened: { addresses in
+                        guard let (household, upstream) = tenants else { return }
+                        await furnish(household, upstream.url, addresses)
+                    }
+                )
+                result = .success(())
+            } catch {
+                result = .failure(error)
+            }
+            await tenants?.upstream.stop(within: .seconds(2))
+            services.cancelAll()
+            try result.get()
+        }
+    }
+
+    private func open() async throws -> EmbeddedUpstream {
         let upstream = try await EmbeddedUpstream.start(
             EmbeddedUpstream.Settings(
                 Personality(.vaultwarden),
                 directory: isTemporary ? nil : settings.state + "/upstream"
             )
         )
-        defer { if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) } }
-        try await withThrowingTaskGroup { services in
-            services.addTask { await upstream.run() }
-            do {
-                try await serve(upstream)
-            } catch {
-                await upstream.stop(within: .seconds(2))
-                throw error
-            }
+        do {
+            try await register(at: upstream)
+        } catch {
             await upstream.stop(within: .seconds(2))
-            services.cancelAll()
+            throw error
         }
+        return upstream
     }
 
-    private func serve(_ upstream: EmbeddedUpstream) async throws {
-        let outside = try Wiring.Outside.real(settings)
-        let logbook = Logbook(settings)
-        let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
-        let household = Lock<(any Household)?>(nil)
-        try await register(at: upstream)
-        try await shell.serve(
-            until: Signals.stream(),
-            reread: { () throws(SettingFlaw) in try HostSettings(invocation) },
-            wire: { directory, premises in
-                let interior = try await Wiring.interior(settings, in: directory, premises, outside)
-                household.withLock { $0 = interior.household }
-                return interior
-            },
-            opened: { addresses in
-                guard let household = household.withLock({ $0 }) else { return }
-                do {
-                    let desk = try await moveIn(household, upstream.url)
-                    console.answer(Guide(addresses, settings, desk.id, upstream.url).text)
-                } catch {
-                    console.complain("holdfast: the demo account could not be made: \(error)")
-                }
-            }
-        )
+    private func furnish(
+        _ household: any Household,
+        _ server: String,
+        _ addresses: HostServer.Addresses
+    ) async {
+        do {
+            let desk = try await moveIn(household, server)
+            console.answer(Guide(addresses, settings, desk.id, server).text)
+        } catch {
+            console.complain("holdfast: the demo account could not be made: \(error)")
+        }
     }
 
     /// Makes the account, unless it is there from an earlier time.
@@ -176,17 +202,18 @@ private struct Guide {
         let api = "http://\(addresses.api?.description ?? "")"
         let auth = "-H \"Authorization: Bearer $TOKEN\""
         let json = "-H 'Content-Type: application/json'"
+        let state = Files.absolute(settings.state)
         text = """
             Holdfast is running, with a demo account and a server of its own.
 
               account   \(Demo.email), password "\(Demo.password)"
-              API       \(api)  (and \(settings.state)/holdfast.sock)
+              API       \(api)  (and \(state)/holdfast.sock)
               health    http://\(addresses.ops?.description ?? "")/status and /metrics
               server    \(upstream)
 
             Things to try, in another terminal:
 
-              TOKEN=$(cat \(settings.state)/admin.token)
+              TOKEN=$(cat \(state)/admin.token)
 
               # what is in the vault
               curl -s \(auth) '\(api)/list/object/items?pretty'

@@ -92,6 +92,62 @@ struct ClientCommandTests {
         await host.close()
     }
 
+    @Test(arguments: ["unlock", "login a@x.example", "create", "edit 7"])
+    func `without a host nobody is asked for anything`(_ words: String) async throws {
+        let scratch = try Scratch()
+        let words = words.split(separator: " ").map(String.init) + ["--state", scratch.path]
+        let (status, said) = await run(words, input: "not JSON")
+        #expect(status == .hostNotRunning)
+        #expect(said.complaint.contains("No host is running"))
+    }
+
+    @Test func `an edit tells in JSON, too, whether it waits, and its receipt`() async throws {
+        let host = try ScriptedHost { question in
+            var answer = Response.envelope(
+                question.line.hasPrefix("DELETE") ? "" : #"{"id":"7","name":"Mail"}"#
+            )
+            answer.headers["Holdfast-Disposition"] = "queued"
+            answer.headers["Holdfast-Receipt"] = "r1"
+            return answer
+        }
+        let state = ["--state", host.state, "--json"]
+        let made = await run(["create"] + state, input: "{}").said.answer
+        #expect(made == #"{"id":"7","name":"Mail","disposition":"queued","receipt":"r1"}"#)
+        let deleted = await run(["delete", "7"] + state).said.answer
+        #expect(deleted == #"{"success":true,"disposition":"queued","receipt":"r1"}"#)
+        await host.close()
+    }
+
+    @Test(arguments: [
+        ("", "Tried again; the server has it."),
+        (
+            #"{"attempts":0,"lastError":null}"#,
+            "It is tried as soon as the vault is open and the server answers."
+        ),
+        (
+            #"{"attempts":2,"lastError":{"kind":"rejected","message":"no"}}"#,
+            "Tried again; it is still pending: rejected: no"
+        ),
+    ])
+    func `what came of trying a change again is told`(
+        _ left: String,
+        _ sentence: String
+    ) async throws {
+        let host = try ScriptedHost { _ in .envelope(left) }
+        let words = ["pending", "retry", "7", "--socket", host.socket]
+        #expect(await run(words).said.answer == sentence)
+        await host.close()
+    }
+
+    @Test func `a shell offers files wherever one is wanted`() async throws {
+        let text = await run(["completions", "bash"]).said.answer
+        let line = text.split(separator: "\n").first { $0.contains("--html|") } ?? ""
+        for flag in ["--report", "--html", "--corpus", "--state", "--config", "--ready-file"] {
+            #expect(line.contains(flag), "\(flag)")
+        }
+        #expect(!line.contains("--search"))
+    }
+
     @Test func `passwords come from a file or a variable, never from the command line`()
         async throws
     {

@@ -37,7 +37,7 @@ struct ServeProgramTests {
         }
 
         /// The file's contents, once it is there; it appears whole.
-        private static func arrival(of path: String) throws -> [UInt8] {
+        static func arrival(of path: String) throws -> [UInt8] {
             let folder = path.split(separator: "/").dropLast().reduce("") { "\($0)/\($1)" }
             let watch = inotify_init1(0)
             defer { close(watch) }
@@ -83,9 +83,44 @@ struct ServeProgramTests {
         #expect(lines.contains("state = /s (flag)\n"))
     }
 
+    @Test func `a demo leaves a directory alone that another host holds`() throws {
+        let host = try Host()
+        let demo = try holdfast("demo", "--state", host.state, "--listen", "127.0.0.1:0")
+        #expect(demo.status == 1)
+        #expect(access(host.state + "/upstream", F_OK) != 0)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test func `a demo that says it is ready has its items`() throws {
+        let scratch = try Scratch()
+        let ready = scratch.file("ready")
+        let running = try Running(
+            Child.productsDirectory + "/holdfast",
+            [
+                "demo", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
+                "--ops-listen", "127.0.0.1:0", "--ready-file", ready,
+            ]
+        )
+        _ = try Host.arrival(of: ready)
+        let list = try holdfast("list", "--state", scratch.file("state"))
+        for name in ["Bank", "Mail", "Front door", "Travel card"] {
+            #expect(list.output.contains(name), "\(list.output)")
+        }
+        running.signal(SIGTERM)
+        #expect(running.wait() == 0)
+    }
+
     @Test func `a demo tells its settings too, and certificates have to be there`() throws {
         let demo = try holdfast("demo", "--print-config", "--state", "/s")
         #expect(demo.status == 0 && demo.output.contains("state = /s (flag)\n"))
+        #expect(demo.output.contains("log-level = warning (default)\n"))
+        let scratch = try Scratch()
+        let file = scratch.file("c.json")
+        try Files.replace(file, with: Array(#"{"log-level":"debug","state":"/f"}"#.utf8))
+        let filed = try holdfast("demo", "--print-config", "--config", file).output
+        #expect(filed.contains("log-level = debug (file)\n"))
+        #expect(filed.contains("state = /f (file)\n"))
         let bare = try holdfast("serve", "--state", "/s", "--extra-ca", "/nowhere.pem")
         #expect(bare.status == 64 && bare.complaint.contains("'/nowhere.pem'"))
     }

@@ -90,6 +90,12 @@ public final class Accounts: Service {
 
     private func tokens(of record: AccountRecord) -> Tokens {
         let kept = record.sealedTokens.flatMap(office.key.openTokens)
+        if kept == nil, record.sealedTokens != nil {
+            office.surroundings.log.error(
+                "This host.key has not sealed what is kept of a session. Put the right one back.",
+                ["account": record.id]
+            )
+        }
         return kept
             ?? Tokens(
                 userID: record.id,

@@ -75,10 +75,12 @@ final class ServerLink: Service {
         }
     }
 
-    /// In spite of what the budget has learnt of the network: finding that out anew is what it is for.
+    /// In spite of what the budget has learnt of the network and of limits: finding that out anew is what it is
+    /// for, and it is the smallest of questions.
     private static func probe(_ upstream: Upstream) async -> Evidence {
         var manner = Manner()
         manner.isForced = true
+        manner.isWaitedFor = true
         manner.deadline = .seconds(10)
         do {
             try await upstream.probe(manner)

@@ -41,13 +41,20 @@ public struct HostSettings: Sendable {
         public var description: String { "\(name) = \(value) (\(origin.rawValue))" }
     }
 
+    /// - Parameter standards: What holds where nothing was chosen, if that is something of its own.
     public init(
         flags: [String: [String]],
         environment: [String: String],
+        standards: [String: [String]] = [:],
         isTerminal: Bool,
         read: (String) throws(SystemError) -> [UInt8] = Files.read
     ) throws(SettingFlaw) {
-        let sources = try SettingSources(flags: flags, environment: environment, read: read)
+        let sources = try SettingSources(
+            flags: flags,
+            environment: environment,
+            standards: standards,
+            read: read
+        )
         var form = SettingForm(sources)
         form.note("config")
         state = try form.state(environment)

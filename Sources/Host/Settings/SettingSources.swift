@@ -21,20 +21,24 @@ struct Choice: Hashable {
     let place: String
 }
 
-/// Everything that was chosen, by flags, in the environment and in a file.
+/// Everything that was chosen, by flags, in the environment and in a file, and what a command has chosen for
+/// where nobody has.
 struct SettingSources {
     private let flags: [String: [String]]
     private let environment: [String: String]
+    private let standards: [String: [String]]
     private var file: [String: [String]] = [:]
     private var filePath = ""
 
     init(
         flags: [String: [String]],
         environment: [String: String],
+        standards: [String: [String]],
         read: (String) throws(SystemError) -> [UInt8]
     ) throws(SettingFlaw) {
         self.flags = flags
         self.environment = environment
+        self.standards = standards
         guard let path = self["config"]?.values.last else { return }
         filePath = path
         do {
@@ -55,9 +59,10 @@ struct SettingSources {
             let values = setting?.isRepeatable == true ? text.listed : [text]
             return Choice(values: values, origin: .env, place: variable)
         }
-        return file[name].map {
-            Choice(values: $0, origin: .file, place: "\"\(name)\" in \(filePath)")
+        if let values = file[name] {
+            return Choice(values: values, origin: .file, place: "\"\(name)\" in \(filePath)")
         }
+        return standards[name].map { Choice(values: $0, origin: .standard, place: name) }
     }
 }
 

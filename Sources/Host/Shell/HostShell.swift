@@ -29,7 +29,7 @@ public struct HostShell: Sendable {
     /// - Parameters:
     ///   - reread: The settings as they would be after a new start.
     ///   - wire: Furnishes the rooms. The state directory is this host's own by then.
-    ///   - opened: Hears when everybody can come in.
+    ///   - opened: Hears when everybody can come in, before that is announced.
     public func serve(
         until signals: AsyncStream<Signal>,
         reread: () throws(SettingFlaw) -> HostSettings,
@@ -67,24 +67,25 @@ public struct HostShell: Sendable {
         _ opened: (HostServer.Addresses) async -> Void,
         reload: () async -> Void
     ) async throws(ShellError) {
-        do {
-            try server.announce(readyFile: settings.readyFile)
-        } catch {
-            await server.close(within: .zero, hangUp: interior.hangUp)
-            throw error
-        }
+        var failure: ShellError?
         await withDiscardingTaskGroup { services in
             services.addTask { await interior.run() }
             await opened(server.addresses)
-            await server.serve(until: signals, isAlive: interior.isAlive, reload: reload)
+            do throws(ShellError) {
+                try server.announce(readyFile: settings.readyFile)
+                await server.serve(until: signals, isAlive: interior.isAlive, reload: reload)
+            } catch {
+                failure = error
+            }
             await server.close(
-                within: patience,
+                within: failure == nil ? patience : .zero,
                 hangUp: interior.hangUp,
                 giveUp: interior.giveUp,
                 flush: interior.close
             )
             services.cancelAll()
         }
+        if let failure { throw failure }
     }
 
     /// Takes over what can change while the host runs, and says what has to wait.

@@ -37,7 +37,7 @@ extension Store {
     ) async throws(StoreError) -> (store: Store, condition: Condition) {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
-        if damaged == nil, try isGone(path), StoreFile.exists(directory.file(copyName)) {
+        if damaged == nil, try holdsNothing(path), StoreFile.exists(directory.file(copyName)) {
             // With nothing in it, it is not to lie aside as a damaged one.
             unlink(path)
             _ = try await salvage(directory, options, isGone: true, time, chance)
@@ -64,14 +64,22 @@ extension Store {
         try reader.tally().reduce(0) { $0 + $1.count }
     }
 
-    private static func isGone(_ path: String) throws(StoreError) -> Bool {
+    /// Whether the file is not there or has no tables, which take a page each besides the first. As long as it
+    /// is young, all of it may lie in its log.
+    static func holdsNothing(_ path: String) throws(StoreError) -> Bool {
         guard StoreFile.exists(path) else { return true }
         do throws(SystemError) {
-            return try StoreFile.size(of: path) == 0
+            let size = try StoreFile.size(of: path)
+            if size == 0 { return true }
+            let log = path + "-wal"
+            let logged = StoreFile.exists(log) ? try StoreFile.size(of: log) : 0
+            return size <= pageSize && logged == 0
         } catch {
             throw .system(error)
         }
     }
+
+    private static let pageSize = 4_096
 
     /// Puts a fresh file, with all that could be carried over, in the place of the damaged one.
     ///

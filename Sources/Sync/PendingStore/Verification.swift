@@ -59,6 +59,12 @@ extension Store {
         guard StoreFile.exists(path) else {
             throw .system(SystemError("open \(path)", code: 2))
         }
+        // To open it would make a database of it, and the next start would not miss what was there.
+        if try holdsNothing(path) {
+            var verification = Verification()
+            verification.note(.database, Self.nothing(in: directory))
+            return verification
+        }
         var configuration = Configuration()
         configuration.isCheckedAtOpen = false
         configuration.isMigratedAtOpen = false
@@ -83,6 +89,14 @@ extension Store {
         }
         try? await database.close()
         return try result.get()
+    }
+
+    private static func nothing(in directory: StateDirectory) -> String {
+        let next =
+            StoreFile.exists(directory.file(copyName))
+            ? "The next start takes what was pending from its copy."
+            : "There is no copy of it either."
+        return "\(fileName) has nothing in it. \(next)"
     }
 
     private static func verify(

@@ -50,6 +50,19 @@ struct HostLine: Sendable {
         return configuration
     }
 
+    /// To be asked before a person is asked for anything: whether a host may be there.
+    func reach() throws(Failure) {
+        guard access(socket, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return }
+        throw notRunning
+    }
+
+    private var notRunning: Failure {
+        Failure(
+            status: .hostNotRunning,
+            message: "No host is running at \(socket). Start one with 'holdfast serve'."
+        )
+    }
+
     /// Asks about an account: the one that was named, or the default one.
     func ask(
         _ method: HTTP.Method = .get,
@@ -93,11 +106,7 @@ struct HostLine: Sendable {
                 status: .notAllowed,
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
-        case .unreachable:
-            return Failure(
-                status: .hostNotRunning,
-                message: "No host is running at \(socket). Start one with 'holdfast serve'."
-            )
+        case .unreachable: return notRunning
         default: return Failure(status: .failure, message: String(describing: error))
         }
     }

@@ -46,11 +46,12 @@ struct Completions {
             let words = command.flags.map { "--\($0.name)" } + ["--help"] + command.choices
             return "        \(command.name)) words=\"\(words.joined(separator: " "))\" ;;"
         }
+        let flags = Set(commands.flatMap(\.flags).filter(\.takesFile).map { "--\($0.name)" })
         return """
             _holdfast() {
                 local word=${COMP_WORDS[COMP_CWORD]} words
                 case ${COMP_WORDS[COMP_CWORD-1]} in
-                    --*file|--state|--socket|--config|--extra-ca|--data)
+                    \(flags.sorted().joined(separator: "|")))
                         COMPREPLY=($(compgen -f -- "$word")); return ;;
                 esac
                 if [ "$COMP_CWORD" -eq 1 ]; then

@@ -57,13 +57,15 @@ extension Command {
         run: { invocation, console throws(Failure) in
             try invocation.allow(1)
             let kind: Creation = try invocation.word(.item)
+            let line = try HostLine(invocation)
+            try line.reach()
             let body = try console.objectOnInput()
-            let answer = try await HostLine(invocation).ask(
+            let answer = try await line.ask(
                 .post,
                 "/object/\(kind.rawValue)",
                 body: body
             )
-            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+            Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
     )
 
@@ -74,10 +76,12 @@ extension Command {
         flags: here,
         run: { invocation, console throws(Failure) in
             let id = try invocation.onlyID()
+            let line = try HostLine(invocation)
+            try line.reach()
             let body = try console.objectOnInput()
             let path = "/object/item/\(id.escapedForURL)"
-            let answer = try await HostLine(invocation).ask(.put, path, body: body)
-            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+            let answer = try await line.ask(.put, path, body: body)
+            Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
     )
 
@@ -90,7 +94,7 @@ extension Command {
             let path = "/object/item/\(try invocation.onlyID().escapedForURL)"
             let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
             let answer = try await HostLine(invocation).ask(.delete, path, query)
-            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+            Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
     )
 
@@ -102,7 +106,7 @@ extension Command {
         run: { invocation, console throws(Failure) in
             let path = "/restore/item/\(try invocation.onlyID().escapedForURL)"
             let answer = try await HostLine(invocation).ask(.post, path, body: emptyBody)
-            Showing(invocation, console).outcome(answer.json) { answer.sentence }
+            Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
     )
 }
@@ -214,6 +218,18 @@ extension Console {
 }
 
 extension Answer {
+    /// What came of an edit, and whether it is upstream or waits here.
+    fileprivate var edited: JSON.Raw {
+        guard let members = (try? JSON.Document(Array(json.bytes)))?.root.object else {
+            return json
+        }
+        return .object { object in
+            for member in members { object.add(member.name.string, member.value) }
+            object.add("disposition", headers["Holdfast-Disposition"])
+            object.add("receipt", headers["Holdfast-Receipt"])
+        }
+    }
+
     /// Whether an edit is upstream or waits here.
     fileprivate var sentence: String {
         let name = data?.shown("name") ?? ""

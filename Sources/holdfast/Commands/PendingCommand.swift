@@ -28,7 +28,7 @@ extension Command {
             if deed == .show {
                 return showing.fields(answer.json) { FieldList(change: answer.data) }
             }
-            showing.outcome(answer.json) { deed.sentence }
+            showing.outcome(answer.json) { deed.sentence(of: answer.data) }
         }
     )
 }
@@ -55,10 +55,18 @@ private enum Deed: String, CaseIterable {
         }
     }
 
-    var sentence: String {
+    /// - Parameter left: What is pending still.
+    func sentence(of left: JSON.Value?) -> String {
         switch self {
         case .list, .show: ""
-        case .retry: "Tried again; 'holdfast pending' shows what is left."
+        case .retry:
+            if let error = left?.lastError {
+                "Tried again; it is still pending: \(error)"
+            } else if left?["attempts"]?.int != nil {
+                "It is tried as soon as the vault is open and the server answers."
+            } else {
+                "Tried again; the server has it."
+            }
         case .discard: "Discarded; the vault shows the server's version again."
         case .saveCopy: "Kept as an item of its own."
         }

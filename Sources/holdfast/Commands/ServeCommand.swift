@@ -48,10 +48,13 @@ extension Failure {
 }
 
 extension HostSettings {
-    static func read(_ invocation: Invocation) throws(Failure) -> HostSettings {
+    static func read(
+        _ invocation: Invocation,
+        standards: [String: [String]] = [:]
+    ) throws(Failure) -> HostSettings {
         let settings: HostSettings
         do {
-            settings = try HostSettings(invocation)
+            settings = try HostSettings(invocation, standards: standards)
         } catch {
             throw Failure(status: .usage, message: error.description)
         }
@@ -75,10 +78,14 @@ extension HostSettings {
     }
 
     /// What was said on the command line, in the environment and in the configuration file.
-    init(_ invocation: Invocation) throws(SettingFlaw) {
+    init(
+        _ invocation: Invocation,
+        standards: [String: [String]] = [:]
+    ) throws(SettingFlaw) {
         try self.init(
             flags: invocation.values.filter { $0.key != "print-config" },
             environment: Environment.current,
+            standards: standards,
             isTerminal: isatty(STDERR_FILENO) == 1
         )
     }

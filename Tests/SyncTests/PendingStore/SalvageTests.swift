@@ -72,15 +72,34 @@ import Vault
         #expect(salvaged >= 3)
     }
 
-    @Test(arguments: [true, false])
-    func `G-CORR a file that is gone, or empty, is taken from the copy`(
-        _ isEmpty: Bool
-    ) async throws {
+    enum Loss: CaseIterable { case gone, empty, withoutTables }
+
+    @Test(arguments: Loss.allCases, [true, false])
+    func
+        `G-CORR a file that is gone, or has nothing in it, is taken from the copy, looked at or not`(
+            _ loss: Loss,
+            _ isLookedAt: Bool
+        ) async throws
+    {
         let scratch = try Scratch()
         try await Self.fill(scratch, copying: true)
         let path = scratch.file(Store.fileName)
         StoreFile.remove(path)
-        if isEmpty { try Files.replace(path, with: []) }
+        switch loss {
+        case .gone: break
+        case .empty: try Files.replace(path, with: [])
+        case .withoutTables: try await Database.open(path, migrations: []).close()
+        }
+        if isLookedAt, loss != .gone {
+            let before = try Files.read(path)
+            let verification = try await Store.verify(
+                StateDirectory(scratch.path),
+                accounts: { _ in [] }
+            )
+            #expect(verification.problems.map(\.check) == [.database])
+            #expect(verification.problems.first?.text.contains("from its copy") == true)
+            #expect(try Files.read(path) == before)
+        }
         let (store, condition) = try await Self.open(scratch)
         #expect(condition == .restored(changes: Self.changes))
         #expect(try store.reader.changes(of: Shelf.user).count == Self.changes)
