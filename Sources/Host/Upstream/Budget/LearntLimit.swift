@@ -5,6 +5,14 @@
 /// through, and a little more every quiet period, until a refusal takes it back; after an hour without
 /// one, nothing is limited any more.
 struct LearntLimit: Hashable, Sendable {
+    /// What is known of an upstream is known for each of these.
+    static let periods: [Duration] = [.seconds(1), .seconds(10), .seconds(60)]
+
+    /// Of which period there was too much, where it is over after that time.
+    static func period(ended time: Duration) -> Duration {
+        periods.first { time <= $0 } ?? periods[periods.count - 1]
+    }
+
     let period: Duration
     /// How many may go in a period; nil while nothing was learnt.
     private(set) var count: Double?
@@ -50,7 +58,7 @@ struct LearntLimit: Hashable, Sendable {
     }
 
     /// Below that a refusal only says until when to wait.
-    private var fewest: Double { max(2, period / .seconds(6)) }
+    private var fewest: Double { period <= .seconds(1) ? 2 : 10 }
 
     /// Others may use up what the host grants to all of us together; something always goes.
     private var least: Double { max(1, period / .seconds(10)) }
@@ -70,9 +78,9 @@ struct LearntLimit: Hashable, Sendable {
         grown += quiet * Int(steps)
     }
 
-    /// What is allowed in a second is soon found again: the first lesson is taken from whatever happened
-    /// to be answered just then, and one too many costs a second. What is allowed in a minute is not.
-    var isShort: Bool { period <= .seconds(1) }
+    /// What is allowed in seconds is soon found again: the first lesson is taken from whatever happened to be
+    /// answered just then, and one too many costs no more than those. What is allowed in a minute is not.
+    private var isShort: Bool { period < .seconds(60) }
     private var quiet: Duration { isShort ? period * 2 : max(period, .seconds(60)) }
     private var growth: Double { isShort ? 0.1 : 0.05 }
 

@@ -90,7 +90,7 @@ struct RequestBudget: Sendable {
         self.places = places
         limits = Dictionary(
             uniqueKeysWithValues: Pace.allCases.map { pace in
-                (pace, [.seconds(1), .seconds(60)].map(LearntLimit.init))
+                (pace, LearntLimit.periods.map(LearntLimit.init))
             }
         )
     }
@@ -302,17 +302,17 @@ extension RequestBudget {
 // MARK: - What is learnt
 
 extension RequestBudget {
-    /// Which of the periods was exceeded is not said, so it is a lesson for all; but who may come again
-    /// at once has been too fast, and has not come too often for long.
+    /// Which of the periods was exceeded is not said. Who may come again soon has been too fast, and has not come
+    /// too often for long; without a word of that it is a lesson for all.
     private mutating func learn(
         from ended: UnderWay,
         _ retryAfter: RetryAfter?,
         at now: Duration
     ) {
-        let isShort = retryAfter.map { $0.seconds <= 1 }
+        let taught = retryAfter.map { LearntLimit.period(ended: .seconds($0.seconds)) }
         for index in limits[ended.ask.pace, default: []].indices {
             guard let limit = limits[ended.ask.pace]?[index],
-                isShort.map({ $0 == limit.isShort }) ?? true
+                taught.map({ $0 == limit.period }) ?? true
             else { continue }
             limits[ended.ask.pace]?[index].learn(sent: ended.since, at: now)
         }
