@@ -226,6 +226,16 @@ extension Logger {
                 "The database was gone; what was pending has been taken from its copy.",
                 ["changes": changes]
             )
+        case .caughtUp(let changes):
+            error(
+                "The database was older than the copy of what is pending; that has been taken over.",
+                ["changes": changes]
+            )
+        case .mended(let findings):
+            error(
+                "Indexes of the database were damaged and have been made anew. Check the disk.",
+                ["findings": findings.joined(separator: "; ")]
+            )
         }
     }
 

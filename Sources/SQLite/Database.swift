@@ -89,11 +89,14 @@ public final class Database: Sendable {
         try await scanner.scan(query)
     }
 
+    /// What was wrong with indexes when the file was opened; they were made anew.
+    public var mendedIndexes: [String] { get async { await writer.mendedIndexes } }
+
     /// Looks through the whole file.
     ///
     /// - Returns: What is wrong with it; nothing, if all is well.
-    public func quickCheck() async throws(DatabaseError) -> [String] {
-        try await scanner.quickCheck()
+    public func integrityCheck() async throws(DatabaseError) -> [String] {
+        try await scanner.integrityCheck()
     }
 
     /// Copies the database as it is now while reads and writes go on. The copy replaces the database

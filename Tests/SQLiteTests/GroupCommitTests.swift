@@ -218,7 +218,7 @@ struct GroupCommitTests {
         let write = await #expect(throws: DatabaseError.self) { try await shelf.add(1) }
         let read = #expect(throws: DatabaseError.self) { try shelf.ids() }
         let scan = await #expect(throws: DatabaseError.self) {
-            try await shelf.database.quickCheck()
+            try await shelf.database.integrityCheck()
         }
         #expect([write, read, scan].allSatisfy { $0?.cause == .closed })
         try await shelf.close()

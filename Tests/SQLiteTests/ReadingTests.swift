@@ -130,7 +130,7 @@ struct ReadingTests {
         }
         let error = await #expect(throws: DatabaseError.self) { try await task.value }
         #expect(error?.cause == .cancelled)
-        #expect(try await shelf.database.quickCheck().isEmpty)
+        #expect(try await shelf.database.integrityCheck().isEmpty)
         try await shelf.close()
     }
 

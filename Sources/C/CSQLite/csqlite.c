@@ -29,6 +29,12 @@ int csq_leave_log_alone(sqlite3 *database) {
     return sqlite3_db_config(database, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
+int csq_forgive_schema(sqlite3 *database) {
+    int code = sqlite3_db_config(database, SQLITE_DBCONFIG_DEFENSIVE, 0, NULL);
+    if (code != SQLITE_OK) return code;
+    return sqlite3_db_config(database, SQLITE_DBCONFIG_WRITABLE_SCHEMA, 1, NULL);
+}
+
 // A null pointer would be NULL; no bytes are a value too.
 int csq_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int count) {
     return sqlite3_bind_text(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);

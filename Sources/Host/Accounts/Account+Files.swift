@@ -243,17 +243,37 @@ extension Account {
     }
 
     /// What was kept of an account that goes.
-    func emptyCache() {
-        let directory = "\(office.cacheDirectory)/\(id)"
-        guard let stream = opendir(directory) else { return }
+    func emptyCache() { FileCache(office.cacheDirectory).remove(id) }
+}
+
+/// Where the files of accounts are kept as they came, a directory for each.
+struct FileCache {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    /// A host that was stopped while it erased an account left its files, and nobody can ask for that again.
+    func keepOnly(_ accounts: Set<String>) {
+        for name in names(in: path) where !accounts.contains(name) { remove(name) }
+    }
+
+    func remove(_ account: String) {
+        let directory = "\(path)/\(account)"
+        for name in names(in: directory) { unlink("\(directory)/\(name)") }
+        rmdir(directory)
+    }
+
+    private func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
         defer { closedir(stream) }
+        var names: [String] = []
         while let entry = readdir(stream) {
             let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
                 pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
             }
-            if name != ".", name != ".." { unlink("\(directory)/\(name)") }
+            if name != ".", name != ".." { names.append(name) }
         }
-        rmdir(directory)
+        return names
     }
 }
 

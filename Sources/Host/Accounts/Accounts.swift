@@ -78,6 +78,7 @@ public final class Accounts: Service {
     /// Brings up the accounts that are in the store, before anybody is let in.
     public func bringUp() throws(DeskRefusal) {
         let stored = try office.read { reader throws(StoreError) in try reader.accounts() }
+        FileCache(office.cacheDirectory).keepOnly(Set(stored.map(\.id)))
         for account in stored {
             do {
                 let record = try AccountRecord(account)

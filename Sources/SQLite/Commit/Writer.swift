@@ -22,6 +22,8 @@ actor Writer {
     /// by itself, so that many that fail do not have the others run as many times.
     private var isCareful = false
     private var isLogMoveDue = false
+    /// What was wrong with indexes when the file was opened.
+    private(set) var mendedIndexes: [String] = []
 
     init(_ configuration: Configuration, on executor: any SerialExecutor & TaskExecutor) {
         self.executor = executor
@@ -40,7 +42,7 @@ actor Writer {
         // What a newer program wrote is for that program to judge, sound or not.
         try session.refuseNewerSchema(than: migrations)
         if configuration.isCheckedAtOpen {
-            try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
+            mendedIndexes = try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
         }
         if session.moveLog(.truncate, patience: patience) != nil { doubt = .foundLog }
         if configuration.isMigratedAtOpen {

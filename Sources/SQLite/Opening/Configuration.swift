@@ -19,6 +19,8 @@ public struct Configuration: Sendable {
     public var isCheckedAtOpen = true
     /// Whether an older schema is brought up to date. A newer one is refused in any case.
     public var isMigratedAtOpen = true
+    /// Whether what cannot be understood of the schema is passed over, to read the rest of a damaged file.
+    public var isSchemaForgiven = false
     /// The tables of which that check holds every row to its CHECKs as well, if they are there.
     public var tablesCheckedByRow: [String] = []
     public var observer: Observer?

@@ -11,7 +11,7 @@ extension Session {
         place.makePrivateFile()
         let session = try Session(place, .write, statements: configuration.statementsKept)
         try session.refuseReadOnly(place)
-        session.bePatient(for: configuration.patience)
+        try session.heed(configuration, place)
         try session.set(Self.common)
         try session.set(Self.durable)
         if mutated(.noFlush) { try session.set(["PRAGMA synchronous = OFF"]) }
@@ -25,7 +25,7 @@ extension Session {
         _ configuration: Configuration
     ) throws(DatabaseError) -> Session {
         let session = try Session(place, .read, statements: configuration.statementsKept)
-        session.bePatient(for: configuration.patience)
+        try session.heed(configuration, place)
         try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
         try session.set(Self.common)
         try session.set(["PRAGMA cache_size = -8192"])
@@ -57,6 +57,15 @@ extension Session {
 
     private func set(_ pragmas: [StaticString]) throws(DatabaseError) {
         for pragma in pragmas { try control(pragma, "open") }
+    }
+
+    private func heed(
+        _ configuration: Configuration,
+        _ place: Place
+    ) throws(DatabaseError) {
+        bePatient(for: configuration.patience)
+        guard configuration.isSchemaForgiven else { return }
+        try require(csq_forgive_schema(handle), "open \(place.path)")
     }
 
     func bePatient(for patience: Duration) {

@@ -28,8 +28,8 @@ actor Scanner {
         try using { (session) throws(DatabaseError) in try session.reading(query) }
     }
 
-    func quickCheck() throws(DatabaseError) -> [String] {
-        try using { (session) throws(DatabaseError) in try session.quickCheck() }
+    func integrityCheck() throws(DatabaseError) -> [String] {
+        try using { (session) throws(DatabaseError) in try session.integrityCheck() }
     }
 
     func backUp(to path: String) throws(DatabaseError) {

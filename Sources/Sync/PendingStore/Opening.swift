@@ -20,6 +20,11 @@ extension Store {
         /// There was no file, or nothing in it. So many pending changes were in the copy that is made of
         /// them.
         case restored(changes: Int)
+        /// The file is older than the copy, or the end of its log is lost. So many changes came after all that
+        /// it knew of.
+        case caughtUp(changes: Int)
+        /// Indexes were damaged, and have been made anew.
+        case mended(findings: [String])
     }
 
     static let fileName = "holdfast.db"
@@ -46,18 +51,34 @@ extension Store {
         }
         do throws(StoreError) {
             let store = try await open(path, directory, options, time: time, chance: chance)
-            return (store, try store.condition(damaged))
+            let missed = damaged == nil ? try await store.catchUp(options.database) : 0
+            return (store, try await store.condition(damaged, missed: missed))
         } catch {
             guard case .database(let cause) = error, cause.isDamage else { throw error }
         }
         damaged = try await salvage(directory, options, time, chance)
         let store = try await open(path, directory, options, time: time, chance: chance)
-        return (store, try store.condition(damaged))
+        return (store, try await store.condition(damaged))
     }
 
-    private func condition(_ damaged: String?) throws(StoreError) -> Condition {
-        guard let damaged else { return .whole }
-        return .salvaged(changes: try countOfChanges(), damaged: damaged)
+    private func condition(
+        _ damaged: String?,
+        missed: Int = 0
+    ) async throws(StoreError) -> Condition {
+        if let damaged { return .salvaged(changes: try countOfChanges(), damaged: damaged) }
+        if missed > 0 { return .caughtUp(changes: missed) }
+        let findings = await database.mendedIndexes
+        return findings.isEmpty ? .whole : .mended(findings: findings)
+    }
+
+    /// Takes from the copy what came after all that the file has ever known: somebody has put an older file
+    /// here, or the end of the log is lost. The next copy would forget it.
+    private func catchUp(_ configuration: Configuration) async throws(StoreError) -> Int {
+        guard let copy = directory?.file(Self.copyName), StoreFile.exists(copy) else { return 0 }
+        let salvage = Salvage(into: self, from: nil, copy: copy, configuration)
+        let count = try await salvage.catchUp()
+        if count > 0 { try await prepare() }
+        return count
     }
 
     private func countOfChanges() throws(StoreError) -> Int {

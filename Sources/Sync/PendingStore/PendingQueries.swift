@@ -3,6 +3,11 @@ internal import System
 public import Vault
 
 extension StoreReader {
+    /// The number of the last change that there ever was.
+    func lastNumber() throws(StoreError) -> Int {
+        try read { (db) throws(DatabaseError) in try PendingTable.lastNumber(db) }
+    }
+
     /// What is pending for an account, in the order in which it was recorded.
     public func changes(of userID: String) throws(StoreError) -> [StoredChange] {
         try read { (db) throws(DatabaseError) in try PendingTable.all(of: userID, db) }

@@ -5,15 +5,15 @@ internal import Vault
 /// A row of the pending table as it stands, understood or not.
 struct PendingRow: Sendable {
     let sequence: Int
-    private var id: String
-    private var userID: String
-    private var cipherID: String
-    private var version: Int
-    private var type: String
+    private(set) var id: String
+    private(set) var userID: String
+    private(set) var cipherID: String
+    private(set) var version: Int
+    private(set) var type: String
     private var state: String
     private var due: Int?
     private let created: Int
-    private let updated: Int
+    let updated: Int
     private var baseline: (text: String?, ticks: Int?)
     private var passwordChanges: Int
     private var snapshot: [UInt8]?
@@ -48,6 +48,15 @@ struct PendingRow: Sendable {
 }
 
 extension PendingRow {
+    /// Makes room for it.
+    func clear(_ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            "DELETE FROM pending_change WHERE user_id = ? AND cipher_id = ?",
+            .text(userID),
+            .text(cipherID)
+        )
+    }
+
     /// With its number, so that the order stays. A cipher that has a row keeps that, and a number
     /// that is taken by another change sends this one to the end. What the table would refuse is
     /// set aside in it.
@@ -130,9 +139,7 @@ extension PendingRow {
 }
 
 extension PendingRow {
-    /// As it is to be when it comes out of a copy: what was sent since that was made nobody knows, so
-    /// upstream is asked before anything is sent. What cannot be read is set aside.
-    func doubted(at moment: Moment) -> PendingRow {
+    private var understood: PendingRecord? {
         let columns = PendingRecord.Columns(
             id: id,
             userID: userID,
@@ -144,10 +151,40 @@ extension PendingRow {
             snapshot: snapshot,
             baseCopy: baseCopy
         )
-        guard
-            var record = PendingRecord.read(record, columns).value,
-            record.change.foreignType == nil
-        else { return quarantined }
+        return PendingRecord.read(record, columns).value
+    }
+
+    var isReadable: Bool { understood != nil }
+
+    /// The same with what a copy has kept of it, if that is no older; nil if it is, or cannot be read either.
+    func mended(by kept: PendingRow, at moment: Moment) -> PendingRow? {
+        // To set it aside was its last change.
+        let isSetAside = state == PendingChange.State.quarantined.kind.rawValue
+        guard kept.id == id, kept.version == version || isSetAside && kept.version + 1 == version,
+            kept.isReadable
+        else { return nil }
+        var row = kept.doubted(at: moment)
+        row.version = version + 1
+        if row.state == PendingChange.State.inFlight.kind.rawValue {
+            (row.state, row.due) = (PendingChange.State.ready.kind.rawValue, 0)
+        }
+        return row
+    }
+
+    /// Takes the place of what it was made of, unless that has changed.
+    func replace(_ damaged: PendingRow, _ db: borrowing Connection) throws(DatabaseError) {
+        let isThere = try PendingTable.remove(
+            id: damaged.id,
+            expecting: Int64(damaged.version),
+            db
+        )
+        if isThere { try insert(db) }
+    }
+
+    /// As it is to be when it comes out of a copy: what was sent since that was made nobody knows, so
+    /// upstream is asked before anything is sent. What cannot be read is set aside.
+    func doubted(at moment: Moment) -> PendingRow {
+        guard var record = understood, record.change.foreignType == nil else { return quarantined }
         record.change.noteDoubt(at: moment)
         var row = self
         row.record = record.encoded()

@@ -51,8 +51,8 @@ extension Store {
     private static let rowsPerStep = 500
 
     /// Copies what is pending into a file of its own, for the day on which this one is damaged.
-    /// The copy of last time is replaced, whole or not at all. Whoever asks while a copy is being made
-    /// hears what becomes of that one.
+    /// The copy of last time is replaced, whole or not at all; but what cannot be read here any more is taken
+    /// from it. Whoever asks while a copy is being made hears what becomes of that one.
     public func copyPending() async throws(StoreError) {
         guard let directory else { return }
         let path = directory.file(Self.copyName)
@@ -67,7 +67,7 @@ extension Store {
         try await Self.wrapping { () async throws(DatabaseError) in
             let copy = try await Database.open(draft, migrations: Schema.migrations)
             do throws(DatabaseError) {
-                try await copyRows(to: copy)
+                try await copyRows(to: copy, FormerCopy(path))
             } catch {
                 // The rows that did not arrive are the news, not that the copy cannot be closed.
                 try? await copy.close()
@@ -84,7 +84,10 @@ extension Store {
         }
     }
 
-    private func copyRows(to copy: Database) async throws(DatabaseError) {
+    private func copyRows(
+        to copy: Database,
+        _ former: FormerCopy
+    ) async throws(DatabaseError) {
         var last = 0
         while true {
             let (after, count) = (last, Self.rowsPerStep)
@@ -97,9 +100,62 @@ extension Store {
             }
             guard let newest = rows.last else { return }
             last = newest.sequence
+            let whole = try await mended(rows, by: former)
             try await copy.write { (db) throws(DatabaseError) in
-                for row in rows { try row.insert(db) }
+                for row in whole { try row.insert(db) }
             }
         }
+    }
+
+    /// A page that was spoilt takes the rows on it along, and the copy of last time may be all that is left of
+    /// them.
+    private func mended(
+        _ rows: [PendingRow],
+        by former: FormerCopy
+    ) async throws(DatabaseError) -> [PendingRow] {
+        let damaged = rows.filter { !$0.isReadable }
+        guard !damaged.isEmpty else { return rows }
+        let kept = await former.rows(damaged.map(\.id))
+        var whole: [PendingRow] = []
+        for row in rows {
+            guard !row.isReadable, let older = kept[row.id], older.isReadable else {
+                whole.append(row)
+                continue
+            }
+            whole.append(older)
+            guard let mended = row.mended(by: older, at: now) else { continue }
+            try await database.write { (db) throws(DatabaseError) in try mended.replace(row, db) }
+        }
+        return whole
+    }
+}
+
+/// The copy of last time. What cannot be read of it is not there.
+private struct FormerCopy {
+    private let path: String
+
+    init(_ path: String) { self.path = path }
+
+    func rows(_ ids: [String]) async -> [String: PendingRow] {
+        guard StoreFile.exists(path) else { return [:] }
+        var configuration = Configuration()
+        configuration.isMigratedAtOpen = false
+        configuration.isCheckedAtOpen = false
+        let opened = try? await Database.open(
+            path,
+            migrations: Schema.migrations,
+            configuration: configuration
+        )
+        guard let source = opened else { return [:] }
+        var rows: [String: PendingRow] = [:]
+        for id in ids {
+            rows[id] = try? source.read { (db) throws(DatabaseError) in
+                try db.first("SELECT * FROM pending_change WHERE id = ?", .text(id)) {
+                    (row) throws(DatabaseError) in try PendingRow(row)
+                }
+            }
+        }
+        try? await source.close()
+        return rows
     }
 }

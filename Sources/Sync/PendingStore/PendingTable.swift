@@ -161,6 +161,19 @@ enum PendingTable {
         )
     }
 
+    /// The number of the last change that there ever was.
+    static func lastNumber(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        try db.first("SELECT max(seq) FROM sqlite_sequence WHERE name = 'pending_change'") {
+            (row) throws(DatabaseError) in try row.int(orNil: 0)
+        }.flatMap(\.self) ?? 0
+    }
+
+    static func raiseNumber(to number: Int, _ db: borrowing Connection) throws(DatabaseError) {
+        guard try lastNumber(db) < number else { return }
+        try db.execute("DELETE FROM sqlite_sequence WHERE name = 'pending_change'")
+        try db.execute("INSERT INTO sqlite_sequence VALUES ('pending_change', ?)", .int(number))
+    }
+
     static func remove(
         id: String,
         expecting version: Int64,

@@ -4,8 +4,8 @@ internal import Vault
 /// Carries what is pending from a damaged file into a fresh one.
 ///
 /// Row by row, because a damaged page takes only its own rows along. Where rows are missing, the
-/// hourly copy may have them; a change that had been settled since then is pending once more, which
-/// costs a question to upstream and loses nothing.
+/// hourly copy may have them; what was settled since then is left out as far as the damaged file tells
+/// (``EndedChanges``), and upstream is asked about the rest before any of it is sent.
 ///
 /// Receipts come along, for their owners ask for them, and so do accounts, settings and aliases.
 ///
@@ -38,25 +38,62 @@ struct Salvage {
     }
 
     func carryOver() async throws(StoreError) {
-        if let damaged, try await carryOver(from: damaged, { $0 }) { return }
+        var ended = EndedChanges()
+        if let damaged {
+            let isWhole = try await reading(damaged, otherwise: false) {
+                (source) throws(StoreError) in
+                let isWhole = try await carryChanges(from: source) { $0 }
+                try await carryReceipts(from: source)
+                try await carryRest(from: source)
+                try await carryNumber(from: source)
+                ended = try EndedChanges(in: source)
+                return isWhole
+            }
+            if isWhole { return }
+        }
         guard let copy else { return }
-        let now = store.now
-        _ = try await carryOver(from: copy) { $0.doubted(at: now) }
+        let (now, known) = (store.now, ended)
+        try await reading(copy, otherwise: ()) { (source) throws(StoreError) in
+            _ = try await carryChanges(from: source) { row in
+                known.covers(row) ? nil : row.doubted(at: now)
+            }
+        }
     }
 
-    /// - Returns: Whether every row of the pending table could be read.
-    private func carryOver(
-        from path: String,
-        _ changed: @Sendable (PendingRow) -> PendingRow
-    ) async throws(StoreError) -> Bool {
-        guard let source = try await open(path) else { return false }
+    /// Takes from the copy what is younger than every change that the store has ever had.
+    ///
+    /// - Returns: How many.
+    func catchUp() async throws(StoreError) -> Int {
+        guard let copy else { return 0 }
+        let last = try store.reader.lastNumber()
+        let now = store.now
+        return try await reading(copy, otherwise: 0) { (source) throws(StoreError) in
+            let later = try PendingRows.sequences(in: source).found.filter { $0 > last }
+            var count = 0
+            for sequence in later {
+                guard let row = try PendingRows.row(sequence, in: source) else { continue }
+                try await store.write { (db) throws(DatabaseError) in
+                    // What the store has of that cipher came before, and was settled by then.
+                    try row.clear(db)
+                    try row.doubted(at: now).insert(db)
+                }
+                count += 1
+            }
+            return count
+        }
+    }
+
+    private func reading<Answer>(
+        _ path: String,
+        otherwise answer: Answer,
+        _ body: (Database) async throws(StoreError) -> Answer
+    ) async throws(StoreError) -> Answer {
+        guard let source = try await open(path) else { return answer }
         do throws(StoreError) {
-            let isWhole = try await carryChanges(from: source, changed)
-            try await carryReceipts(from: source)
-            try await carryRest(from: source)
-            // The damaged file is kept as it is; that its log cannot be emptied is no news.
+            let answer = try await body(source)
+            // The file is kept as it is; that its log cannot be emptied is no news.
             try? await source.close()
-            return isWhole
+            return answer
         } catch {
             try? await source.close()
             throw error
@@ -65,27 +102,57 @@ struct Salvage {
 
     private func open(_ path: String) async throws(StoreError) -> Database? {
         do throws(DatabaseError) {
+            if let source = try await openIfSound(path) { return source }
+            // Only now: it also passes over that the disk has failed.
+            var forgiving = configuration
+            forgiving.isSchemaForgiven = true
             return try await Database.open(
                 path,
                 migrations: Schema.migrations,
-                configuration: configuration
+                configuration: forgiving
             )
         } catch {
             return try error.passedOver(nil)
         }
     }
 
+    /// - Returns: Nil if what it says of its tables is damaged.
+    private func openIfSound(_ path: String) async throws(DatabaseError) -> Database? {
+        var opened: Database?
+        do throws(DatabaseError) {
+            let source = try await Database.open(
+                path,
+                migrations: Schema.migrations,
+                configuration: configuration
+            )
+            opened = source
+            _ = try source.read { (db) throws(DatabaseError) in
+                try db.first("SELECT 1 FROM sqlite_schema LIMIT 1") {
+                    (row) throws(DatabaseError) in try row.int(0)
+                }
+            }
+            return source
+        } catch {
+            try? await opened?.close()
+            guard error.isDamage else { throw error }
+            return nil
+        }
+    }
+
+    /// - Parameter changed: How a row is taken over; nil if it is not.
+    /// - Returns: Whether every row of the pending table could be read.
     private func carryChanges(
         from source: Database,
-        _ changed: @Sendable (PendingRow) -> PendingRow
+        _ changed: @Sendable (PendingRow) -> PendingRow?
     ) async throws(StoreError) -> Bool {
         let (sequences, isComplete) = try PendingRows.sequences(in: source)
         var isWhole = isComplete
         for sequence in sequences {
-            guard let row = try PendingRows.row(sequence, in: source).map(changed) else {
+            guard let found = try PendingRows.row(sequence, in: source) else {
                 isWhole = false
                 continue
             }
+            guard let row = changed(found) else { continue }
             let isTaken = try await store.write { (db) throws(DatabaseError) in
                 try row.insert(db)
             }
@@ -107,6 +174,19 @@ struct Salvage {
     }
 
     private static let receiptsPerStep = 500
+
+    /// How far changes were numbered, or those that are settled would look younger than all that there is.
+    private func carryNumber(from source: Database) async throws(StoreError) {
+        let last: Int
+        do throws(DatabaseError) {
+            last = try source.read { (db) throws(DatabaseError) in try PendingTable.lastNumber(db) }
+        } catch {
+            last = try error.passedOver(0)
+        }
+        try await store.write { (db) throws(DatabaseError) in
+            try PendingTable.raiseNumber(to: last, db)
+        }
+    }
 
     /// Accounts, settings and aliases: small, and asked for only as long as they answer.
     private func carryRest(from source: Database) async throws(StoreError) {

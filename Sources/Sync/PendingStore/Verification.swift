@@ -105,7 +105,7 @@ extension Store {
     ) async throws(StoreError) -> Verification {
         var verification = Verification()
         do throws(DatabaseError) {
-            for line in try await database.quickCheck() { verification.note(.database, line) }
+            for line in try await database.integrityCheck() { verification.note(.database, line) }
             guard verification.isWhole else { return verification }
             verification = try await database.scan { [verification] (db) throws(DatabaseError) in
                 var verification = verification
@@ -180,6 +180,9 @@ extension Verification {
         let name = "Change \(stored.summary.id)"
         guard let change = stored.change else {
             return note(.records, "\(name) cannot be read. It is kept as it is.")
+        }
+        if let type = change.foreignType {
+            note(.records, "\(name) is of a type that this version does not know: \(type).")
         }
         let needsBase = !change.isUnborn && change.type != .hardDelete
         if needsBase, change.intent.snapshot == nil, change.baseCopy == nil,

@@ -28,4 +28,17 @@ import Testing
         }
         #expect(try Files.read(path) == Array(text.utf8))
     }
+
+    @Test func `files of accounts that are not here any more do not stay`() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("files")
+        for account in ["here", "gone"] {
+            try Files.makePrivateDirectory("\(path)/\(account)")
+            try Files.replace("\(path)/\(account)/file", with: [1])
+        }
+        FileCache(path).keepOnly(["here", "new"])
+        #expect(try Files.read("\(path)/here/file") == [1])
+        #expect(!Files.isDirectory("\(path)/gone"))
+        FileCache(scratch.file("nowhere")).keepOnly([])
+    }
 }

@@ -285,8 +285,10 @@ struct BudgetTests {
 
     /// Whoever had brought up 15 changes at once would bring up as many in each minute from then on.
     @Test(arguments: [(2, 10), (10, 10), (11, 60)])
-    mutating func `what is over after seconds is a lesson for seconds`(_ wait: Int, _ period: Double)
-    {
+    mutating func `what is over after seconds is a lesson for seconds`(
+        _ wait: Int,
+        _ period: Double
+    ) {
         for _ in 0..<15 { _ = end(ask("a", .create).ticket) }
         _ = end(ask("a", .create).ticket, .throttled(RetryAfter(seconds: wait)))
         let rate = budget.rate(of: .create) ?? 0

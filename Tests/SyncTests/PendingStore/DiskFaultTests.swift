@@ -54,7 +54,7 @@ struct Workload {
             let loss = try Story.loss(acknowledged: step, of: user, in: shelf.store)
             if let loss { losses.append(loss) }
         }
-        let findings = try await shelf.store.database.quickCheck()
+        let findings = try await shelf.store.database.integrityCheck()
         try await shelf.store.close()
         return losses + findings
     }

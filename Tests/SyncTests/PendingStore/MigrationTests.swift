@@ -108,7 +108,7 @@ import Vault
         let disk = try await Self.written(1)
         let store = try await Self.open(disk)
         try Self.expectWhole(store, "quiet")
-        #expect(try await store.database.quickCheck().isEmpty)
+        #expect(try await store.database.integrityCheck().isEmpty)
         try await store.close()
         #expect(try await Self.look(at: Self.file, disk, Self.version) == Schema.migrations.count)
         try await Self.expectCopy(disk, "quiet")
@@ -139,7 +139,7 @@ import Vault
             if version > 1 { try await Self.expectCopy(disk, place) }
             let store = try await Self.open(disk)
             try Self.expectWhole(store, place)
-            #expect(try await store.database.quickCheck().isEmpty, "\(place)")
+            #expect(try await store.database.integrityCheck().isEmpty, "\(place)")
             try await store.close()
             try await Self.expectCopy(disk, place)
             return version

@@ -100,7 +100,7 @@ import Vault
         _ place: String
     ) async throws {
         let shelf = try await Shelf(on: disk)
-        #expect(try await shelf.store.database.quickCheck().isEmpty, "\(place)")
+        #expect(try await shelf.store.database.integrityCheck().isEmpty, "\(place)")
         for number in 0..<items {
             let change = try #require(try shelf.change("item-\(number)"), "\(place)")
             let content = change.intent.snapshot

@@ -1,21 +1,31 @@
 internal import CSQLite
 
 extension Session {
-    /// What is wrong with the file; nothing, if all is well.
-    func quickCheck() throws(DatabaseError) -> [String] {
-        try run("PRAGMA quick_check(20)", []) { (statement) throws(DatabaseError) in
+    /// What is wrong with the file; nothing, if all is well. Indexes are held against their tables: what an
+    /// index lacks is there and is never found.
+    func integrityCheck() throws(DatabaseError) -> [String] {
+        try run("PRAGMA integrity_check(20)", []) { (statement) throws(DatabaseError) in
             var findings: [String] = []
             while try statement.step() { findings.append(try Row(statement).text(0)) }
             return findings == ["ok"] ? [] : findings
         }
     }
 
+    /// Where nothing but indexes is damaged, they are made anew of their tables.
+    ///
     /// - Parameter tables: Those whose rows a start relies on: what it changes in them would be refused
     ///   if a row had been forced past its CHECKs.
-    func refuseIfDamaged(rowsOf tables: [String] = []) throws(DatabaseError) {
-        var findings = try quickCheckOfStructure()
-        for table in tables where findings.isEmpty { findings = try quickCheck(rowsOf: table) }
-        guard let first = findings.first else { return }
+    /// - Returns: What was wrong with the indexes.
+    func refuseIfDamaged(rowsOf tables: [String] = []) throws(DatabaseError) -> [String] {
+        var findings = try checkStructure()
+        var mended: [String] = []
+        if !findings.isEmpty, findings.allSatisfy(Self.isAboutIndex) {
+            mended = findings
+            try control("REINDEX", "make the indexes anew")
+            findings = try checkStructure()
+        }
+        for table in tables where findings.isEmpty { findings = try check(rowsOf: table) }
+        guard let first = findings.first else { return mended }
         if let code = findings.lazy.compactMap(Self.failedRead).first {
             throw DatabaseError(code, of: nil, during: "check")
         }
@@ -27,7 +37,7 @@ extension Session {
     }
 
     /// The same for one table. One that is not there is well.
-    private func quickCheck(rowsOf table: String) throws(DatabaseError) -> [String] {
+    private func check(rowsOf table: String) throws(DatabaseError) -> [String] {
         let isThere: StaticString = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
         let name = Value.text(table)
         guard
@@ -44,11 +54,17 @@ extension Session {
     /// The same without the CHECKs of each row, which would take longer than all the rest: every
     /// statement that writes is held to them. Where a forced row would do harm at once, its table is
     /// checked by itself.
-    private func quickCheckOfStructure() throws(DatabaseError) -> [String] {
+    private func checkStructure() throws(DatabaseError) -> [String] {
         try control("PRAGMA ignore_check_constraints = ON", "check")
-        let findings = Result { () throws(DatabaseError) in try quickCheck() }
+        let findings = Result { () throws(DatabaseError) in try integrityCheck() }
         try control("PRAGMA ignore_check_constraints = OFF", "check")
         return try findings.get()
+    }
+
+    private static func isAboutIndex(_ finding: String) -> Bool {
+        finding.hasPrefix("row ") && finding.contains(" missing from index ")
+            || finding.hasPrefix("wrong # of entries in index ")
+            || finding.hasPrefix("non-unique entry in index ")
     }
 
     /// SQLite's code, if the finding is that a page could not be read: the disk is at fault then, and
