@@ -46,22 +46,24 @@ private struct Demo {
     static let password = "correct horse battery staple"
 
     init(_ invocation: Invocation, _ console: Console) throws(Failure) {
-        var template = Array("/tmp/holdfast-demo-XXXXXX".utf8CString)
-        guard let path = mkdtemp(&template) else {
-            throw Failure(status: .failure, message: "No directory can be made in /tmp.")
+        var template = "/tmp/holdfast-demo-XXXXXX"
+        func settings() throws(Failure) -> (HostSettings, [String: [String]]) {
+            let standards = ["state": [template], "log-level": ["warning"]]
+            return (try HostSettings.read(invocation, standards: standards), standards)
         }
-        let made = String(cString: path)
-        standards = ["state": [made], "log-level": ["warning"]]
+        var chosen = try settings()
+        isTemporary = chosen.0.state == template
+        if isTemporary {
+            var path = Array(template.utf8CString)
+            guard mkdtemp(&path) != nil else {
+                throw Failure(status: .failure, message: "No directory can be made in /tmp.")
+            }
+            template = String(decoding: path.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
+            chosen = try settings()
+        }
+        (self.settings, standards) = chosen
         self.invocation = invocation
         self.console = console
-        do {
-            settings = try HostSettings.read(invocation, standards: standards)
-        } catch {
-            rmdir(made)
-            throw error
-        }
-        isTemporary = settings.state == made
-        if !isTemporary { rmdir(made) }
     }
 
     func tellSettings() {

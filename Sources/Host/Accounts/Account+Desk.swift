@@ -243,8 +243,9 @@ extension Account {
         guard !missing.isEmpty, shown.organizationID != nil, let itemID = shown.id else {
             return written
         }
-        // Upstream takes no collections along with the rest of an item.
-        let item = try await setCollections(of: itemID, to: shown.collectionIDs + missing)
+        // Upstream takes no collections along with the rest of an item, which is saved whatever becomes of them.
+        let all = shown.collectionIDs + missing
+        guard let item = try? await setCollections(of: itemID, to: all) else { return written }
         return written.map { _ in item }
     }
 

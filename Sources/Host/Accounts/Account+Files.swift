@@ -3,7 +3,6 @@ import Crypto
 import Glibc
 import JSON
 import Logging
-import Messaging
 import Sync
 import System
 import Vault
@@ -19,34 +18,29 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
-        // Others may edit the item while its file is on the way.
-        let (upload, sealed) = try await holding(cipherID) { held async throws(DeskRefusal) in
-            try await announce(file, named: name, to: held, keys)
-        }
+        let (upload, sealed) = try await announce(file, named: name, to: try held(cipherID), keys)
         do throws(DeskRefusal) {
             try await online { account throws(Setback) in
                 try await account.upload(FileSource(sealed), as: upload)
             }
         } catch {
             // Nobody could open what is announced and not there.
-            try? await takeAway(upload.attachmentID, from: cipherID, keys)
+            try? await takeAway(upload.attachmentID, from: cipherID)
             throw error
         }
-        return try await holding(cipherID) { held async throws(DeskRefusal) in
-            let files = try? Cipher(upload.cipher)
-            return try await look(at: held, keys) { files.map($0.withFiles(of:)) ?? $0 }
-        }
+        let files = try? Cipher(upload.cipher)
+        try await look(at: cipherID) { files.map($0.withFiles(of:)) ?? $0 }
+        return try await shown(cipherID, keys)
     }
 
-    /// Upstream's copy is another one from here on, by this host's own doing. The file is shown when it is
-    /// there.
+    /// Asks upstream for a place for the file, which moves the item's revision; the file itself is shown when it
+    /// is there.
     private func announce(
         _ file: [UInt8],
         named name: String,
         to held: Held,
         _ keys: KeyRing
     ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8]) {
-        guard let cipherID = held.cipher.id else { throw .notFound }
         let sealer = try sealer(of: held.cipher, keys)
         let (request, sealed) = try crypto { () throws(CryptoError) in
             let key = SymmetricKey(from: office.surroundings.entropy)
@@ -61,40 +55,48 @@ extension Account {
             return (request, sealed)
         }
         let upload = try await online { account throws(Setback) in
-            try await account.announceAttachment(request, to: cipherID)
+            try await account.announceAttachment(request, to: held.cipherID)
         }
-        if let announced = try? Cipher(upload.cipher), announced.id == cipherID,
-            held.isGround(of: announced)
-        {
+        if let announced = try? Cipher(upload.cipher), announced.id == held.cipherID {
             let now = announced.inCollections(held.cipher.collectionIDs)
-            try await keep(now.withFiles(of: held.cipher), sentOver: held.revision)
+            _ = try await keep(now.withFiles(of: held.cipher), of: held)
         }
         return (upload, sealed)
     }
 
     /// How upstream has the item after something was done to its files.
     ///
+    /// What is done to the item here meanwhile makes the answer an old one. So it waits its turn if need be, but
+    /// not from the first: upstream may be slow, and edits would wait for that.
+    ///
     /// - Parameter change: What that did, for when upstream does not tell: done it is all the same.
     private func look(
-        at held: Held,
-        _ keys: KeyRing,
+        at cipherID: String,
         otherwise change: (Cipher) -> Cipher
-    ) async throws(DeskRefusal) -> ViewedItem {
-        guard let cipherID = held.cipher.id else { throw .notFound }
+    ) async throws(DeskRefusal) {
+        if try await follows(cipherID, otherwise: change) { return }
+        let isKept = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            try await follows(cipherID, otherwise: change)
+        }
+        if !isKept { lookSoon() }
+    }
+
+    /// - Returns: Whether base shows it.
+    private func follows(
+        _ cipherID: String,
+        otherwise change: (Cipher) -> Cipher
+    ) async throws(DeskRefusal) -> Bool {
+        let held = try held(cipherID)
         let now: Cipher
         do throws(DeskRefusal) {
             now = try await online { account throws(Setback) in
                 try await account.cipher(cipherID)
             }
         } catch {
-            try? staff.scheduler.address.tryTell(.trigger(.upstreamChanged))
-            return try await take(change(held.cipher), sentOver: nil, keys)
+            now = change(held.cipher)
+            lookSoon()
         }
-        return try await take(
-            now,
-            sentOver: held.isGround(of: now) ? held.revision : nil,
-            keys
-        )
+        return try await keep(now, of: held)
     }
 
     func attachment(
@@ -102,7 +104,7 @@ extension Account {
         of itemID: String
     ) async throws(DeskRefusal) -> [UInt8] {
         let keys = try keys()
-        let (cipherID, item, _) = try await owned(itemID)
+        let (cipherID, item) = try await owned(itemID)
         guard let attachment = item.cipher.attachment(attachmentID) else { throw .notFound }
         let sealer = try sealer(of: attachment, of: item.cipher, keys)
         // What does not open is not what upstream has.
@@ -137,7 +139,7 @@ extension Account {
     /// A file of an item for the backup copy that was made of it, unless the copy has it.
     func copyFile(_ file: BackupFile) async throws(DeskRefusal) {
         let source = try await owned(file.sourceID).item
-        let (backupID, backup, _) = try await owned(file.backupID)
+        let (backupID, backup) = try await owned(file.backupID)
         guard let original = source.attachments.first(where: { $0.id == file.attachmentID }) else {
             throw .notFound
         }
@@ -174,24 +176,20 @@ extension Account {
         _ attachmentID: String,
         of itemID: String
     ) async throws(DeskRefusal) {
-        let keys = try keys()
-        let (cipherID, item, _) = try await owned(itemID)
+        let (cipherID, item) = try await owned(itemID)
         guard item.cipher.attachment(attachmentID) != nil else { throw .notFound }
-        try await takeAway(attachmentID, from: cipherID, keys)
+        try await takeAway(attachmentID, from: cipherID)
     }
 
     private func takeAway(
         _ attachmentID: String,
-        from cipherID: String,
-        _ keys: KeyRing
+        from cipherID: String
     ) async throws(DeskRefusal) {
-        try await holding(cipherID) { held async throws(DeskRefusal) in
-            try await removing { account throws(Setback) in
-                try await account.deleteAttachment(attachmentID, of: cipherID)
-            }
-            unlink(cachePath(attachmentID))
-            _ = try await look(at: held, keys) { $0.withoutFile(attachmentID) }
+        try await removing { account throws(Setback) in
+            try await account.deleteAttachment(attachmentID, of: cipherID)
         }
+        unlink(cachePath(attachmentID))
+        try await look(at: cipherID) { $0.withoutFile(attachmentID) }
     }
 
     private func sealer(of cipher: Cipher, _ keys: KeyRing) throws(DeskRefusal) -> Sealer {

@@ -25,60 +25,53 @@ extension Account {
         do throws(CryptoError) { return try body() } catch { throw .notAllowed("\(error)") }
     }
 
-    /// Does something to an item while nobody here edits or pushes it: an answer that was under way meanwhile
-    /// would put an older state in the place of a younger.
-    ///
-    /// - Parameter body: Gets what upstream said of it last.
-    func holding<Value: Sendable>(
-        _ cipherID: String,
-        _ body: (Held) async throws(DeskRefusal) -> Value
-    ) async throws(DeskRefusal) -> Value {
-        try await staff.lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            let lane = Lane(userID: id, cipherID: cipherID)
-            let base = try office.read { reader throws(StoreError) in try reader.base(lane) }
-            guard let base, !base.isDamaged, let cipher = try? Cipher(base.json) else {
-                throw .notFound
-            }
-            return try await body(Held(cipher: cipher, revision: base.revision))
-        }
-    }
-
     /// What upstream said of an item last.
     struct Held: Sendable {
+        let cipherID: String
         let cipher: Cipher
         let revision: Revision
+        /// Whatever is written to base from here on is younger.
+        let mark: RefreshMark
 
-        /// Whether it says the same now, but for files and collections: then nobody else has written it, and
-        /// what is new about it came from here.
-        func isGround(of now: Cipher) -> Bool {
-            cipher.fingerprint == now.fingerprint && cipher.isInTrash == now.isInTrash
-                && (cipher.archivedDate == nil) == (now.archivedDate == nil)
+        /// The revision over which an answer was written, if nobody else has written in between: then it says the
+        /// same, but for files and collections.
+        func ground(of answer: Cipher) -> Revision? {
+            let isSame =
+                cipher.fingerprint == answer.fingerprint && cipher.isInTrash == answer.isInTrash
+                && (cipher.archivedDate == nil) == (answer.archivedDate == nil)
+            return isSame ? revision : nil
         }
     }
 
-    /// Base takes upstream's answer.
+    func held(_ cipherID: String) throws(DeskRefusal) -> Held {
+        let lane = Lane(userID: id, cipherID: cipherID)
+        let (mark, base) = try office.read { reader throws(StoreError) in
+            (try reader.refreshMark(of: id), try reader.base(lane))
+        }
+        guard let base else { throw .notFound }
+        guard !base.isDamaged, let cipher = try? Cipher(base.json) else {
+            throw .notAllowed(DeskRefusal.unreadable)
+        }
+        return Held(cipherID: cipherID, cipher: cipher, revision: base.revision, mark: mark)
+    }
+
+    /// Base takes an answer about something that was done to a held item, unless it is younger than that.
     ///
-    /// - Parameter ground: What it was sent over, if nobody else has written in between.
-    /// - Returns: The item's id.
-    @discardableResult
-    func keep(
-        _ cipher: Cipher,
-        sentOver ground: Revision? = nil
-    ) async throws(DeskRefusal) -> String {
-        guard let base = BaseCipher(cipher, of: id), let cipherID = cipher.id else {
+    /// - Returns: Whether it does.
+    func keep(_ answer: Cipher, of held: Held) async throws(DeskRefusal) -> Bool {
+        guard let base = BaseCipher(answer, of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        let _: Void = try await office.ask { .base(.put(base, sentOver: ground, $0)) }
-        return cipherID
+        return try await office.ask {
+            .base(.follow(base, over: held.ground(of: answer), since: held.mark, $0))
+        }
     }
 
-    /// As ``keep(_:sentOver:)``; it is shown even if somebody has locked the vault meanwhile.
-    func take(
-        _ cipher: Cipher,
-        sentOver ground: Revision?,
-        _ keys: KeyRing
-    ) async throws(DeskRefusal) -> ViewedItem {
-        let cipherID = try await keep(cipher, sentOver: ground)
+    /// What is here may not be upstream's latest word.
+    func lookSoon() { try? staff.scheduler.address.tryTell(.trigger(.upstreamChanged)) }
+
+    /// The item after something was done to it; it is shown even if somebody has locked the vault meanwhile.
+    func shown(_ cipherID: String, _ keys: KeyRing) async throws(DeskRefusal) -> ViewedItem {
         let item: ViewedItem? = try await ask { .view(cipherID, with: keys, $0) }
         guard let item else { throw .notFound }
         return item
@@ -88,14 +81,14 @@ extension Account {
     func owned(
         _ itemID: String,
         isUpstream: Bool = false
-    ) async throws(DeskRefusal) -> (id: String, item: Item, isClean: Bool) {
+    ) async throws(DeskRefusal) -> (id: String, item: Item) {
         guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
             throw .notFound
         }
         guard !isUpstream || !viewed.mark.changes.contains(.create) else {
             throw .notAllowed("This item has not reached the server yet.")
         }
-        return (cipherID, viewed.item, viewed.mark == .clean)
+        return (cipherID, viewed.item)
     }
 
     // MARK: Sharing
@@ -105,24 +98,23 @@ extension Account {
         to collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item, _) = try await owned(itemID)
+        let (cipherID, item) = try await owned(itemID)
         guard item.cipher.organizationID != nil else {
             throw .notAllowed(
                 "Item does not belong to an organization. Consider moving it first."
             )
         }
-        return try await holding(cipherID) { held async throws(DeskRefusal) in
-            let changed = try await online { account throws(Setback) in
-                try await account.setCollections(of: cipherID, to: collectionIDs)
-            }
-            guard let changed else {
-                let lane = Lane(userID: id, cipherID: cipherID)
-                let _: Void = try await office.ask { .base(.remove(lane, $0)) }
-                throw .notFound
-            }
-            let ground = held.isGround(of: changed) ? held.revision : nil
-            return try await take(changed.inCollections(collectionIDs), sentOver: ground, keys)
+        let held = try held(cipherID)
+        let changed = try await online { account throws(Setback) in
+            try await account.setCollections(of: cipherID, to: collectionIDs)
         }
+        guard let changed else {
+            let lane = Lane(userID: id, cipherID: cipherID)
+            let _: Void = try await office.ask { .base(.remove(lane, $0)) }
+            throw .notFound
+        }
+        if try await !keep(changed.inCollections(collectionIDs), of: held) { lookSoon() }
+        return try await shown(cipherID, keys)
     }
 
     func share(
@@ -131,10 +123,8 @@ extension Account {
         in collectionIDs: [String]
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
-        let (cipherID, item, _) = try await owned(itemID, isUpstream: true)
-        guard item.cipher.organizationID == nil else {
-            throw .notAllowed("This item already belongs to an organization.")
-        }
+        let (cipherID, item) = try await owned(itemID, isUpstream: true)
+        try refuseShared(item.cipher)
         guard keys.owner(organizationID: organizationID) != nil else {
             throw .notAllowed("No encryption key for this organization.")
         }
@@ -142,24 +132,55 @@ extension Account {
             throw .upstream(error)
         }
         await settlePending(of: cipherID)
-        let taken = try await holding(cipherID) { held async throws(DeskRefusal) in
-            // Sent along, it would be settled by something that it does not want; left behind, it is lost.
-            guard try await owned(cipherID, isUpstream: true).isClean else {
-                throw .notAllowed("This item has changes that have not reached the server yet.")
-            }
-            let request = try shared(held.cipher, with: organizationID, keys)
-            let changed = try await online { account throws(Setback) in
-                try await account.share(cipherID, request, in: collectionIDs)
-            }
-            return try await take(
-                changed.inCollections(collectionIDs),
-                sentOver: held.revision,
-                keys
-            )
+        // What is edited meanwhile would be sent along as it was, or written over.
+        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            try await share(try held(cipherID), with: organizationID, in: collectionIDs, keys)
         }
+        let taken = try await shown(cipherID, keys)
         guard taken.mark != .clean else { return taken }
+        // An edit that came while the network was away did not wait for its turn, and would hide what upstream
+        // has until a run looks at it.
         await settlePending(of: cipherID)
         return (try? await self.item(cipherID)) ?? taken
+    }
+
+    /// Nobody is asked who may wait for the item, or neither would come to an end.
+    private func share(
+        _ held: Held,
+        with organizationID: String,
+        in collectionIDs: [String],
+        _ keys: KeyRing
+    ) async throws(DeskRefusal) {
+        try refuseShared(held.cipher)
+        let cipherID = held.cipherID
+        // Sent along, it would be settled by something that it does not want; left behind, it is lost.
+        guard try pendingChange(of: cipherID) == nil else {
+            throw .notAllowed("This item has changes that have not reached the server yet.")
+        }
+        // All of its files go along, also one that is on its way and not shown yet.
+        let present = try await online { account throws(Setback) in
+            try await account.cipher(cipherID)
+        }
+        guard held.ground(of: present) != nil else {
+            _ = try await keep(present, of: held)
+            throw .notAllowed(DeskRefusal.outOfDate)
+        }
+        let request = try shared(present, with: organizationID, keys)
+        let changed = try await online { account throws(Setback) in
+            try await account.share(cipherID, request, in: collectionIDs)
+        }
+        guard let base = BaseCipher(changed.inCollections(collectionIDs), of: id) else {
+            throw .notAllowed("Upstream answered with an item that is none.")
+        }
+        let isKept: Bool = try await office.ask {
+            .base(.follow(base, over: held.revision, since: nil, $0))
+        }
+        if !isKept { lookSoon() }
+    }
+
+    private func refuseShared(_ cipher: Cipher) throws(DeskRefusal) {
+        guard cipher.organizationID != nil else { return }
+        throw .notAllowed("This item already belongs to an organization.")
     }
 
     private func shared(
@@ -180,9 +201,13 @@ extension Account {
 
     /// Has what is pending for the item tried now.
     private func settlePending(of cipherID: String) async {
-        let lane = Lane(userID: id, cipherID: cipherID)
-        guard let pending = try? office.store.reader.change(in: lane) else { return }
+        guard let pending = try? pendingChange(of: cipherID) else { return }
         _ = try? await retry(pending.summary.id)
+    }
+
+    private func pendingChange(of cipherID: String) throws(DeskRefusal) -> StoredChange? {
+        let lane = Lane(userID: id, cipherID: cipherID)
+        return try office.read { reader throws(StoreError) in try reader.change(in: lane) }
     }
 
     // MARK: Folders

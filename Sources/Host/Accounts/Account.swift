@@ -17,6 +17,9 @@ final class Account: Sendable {
     let link: ServerLink
     let session: Session
     let keyholder = Keyholder()
+    /// Of its items, for whoever does something to one: its services, those that come after them, and the
+    /// account itself.
+    let lanes: Lanes
     let switches: SwitchBoard
     let upstream: AccountUpstream
     private let notebook: Notebook
@@ -46,16 +49,19 @@ final class Account: Sendable {
 
     var record: AccountRecord { memory.withLock { $0.record } }
 
-    /// - Parameter former: The services that the account had on another server, if they may not have
-    ///   ended.
+    /// - Parameters:
+    ///   - former: The services that the account had on another server, if they may not have ended.
+    ///   - lanes: Those that it had there.
     init(
         _ record: AccountRecord,
         tokens: Tokens,
         link: ServerLink,
         office: Office,
-        after former: Shift?
+        after former: Shift?,
+        in lanes: Lanes
     ) {
         id = record.id
+        self.lanes = lanes
         self.office = office
         self.link = link
         let notebook = Notebook()
@@ -108,7 +114,7 @@ extension Account {
 
     private func makeStaff(after former: Shift?) -> Staff {
         let notebook = notebook
-        return Staff(of: id, upstream, keyholder, switches, link, office, after: former) {
+        return Staff(of: id, upstream, keyholder, lanes, switches, link, office, after: former) {
             notebook.account?.heedLogOut()
         } copying: { (file) async throws(DeskRefusal) in
             try await notebook.account?.copyFile(file)

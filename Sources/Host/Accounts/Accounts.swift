@@ -110,10 +110,18 @@ public final class Accounts: Service {
     func bringUp(
         _ record: AccountRecord,
         tokens: Tokens,
-        after former: Shift? = nil
+        after former: Shift? = nil,
+        in lanes: Lanes = Lanes()
     ) throws(DeskRefusal) -> Account {
         let link = try link(to: record.server)
-        let account = Account(record, tokens: tokens, link: link, office: office, after: former)
+        let account = Account(
+            record,
+            tokens: tokens,
+            link: link,
+            office: office,
+            after: former,
+            in: lanes
+        )
         state.withLock { $0.residents.add(account, record) }
         office.roll.note(record.id)
         account.takePlace()
@@ -273,7 +281,7 @@ extension Accounts: Household {
         guard link.number != account.link.number else { return }
         let (record, tokens) = (account.record, account.session.tokens)
         let former = forget(account, letsEditsEnd: true)
-        let moved = try bringUp(record, tokens: tokens, after: former)
+        let moved = try bringUp(record, tokens: tokens, after: former, in: account.lanes)
         moved.takeKeys(from: account)
         _ = moved.staff
     }

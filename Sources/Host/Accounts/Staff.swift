@@ -10,7 +10,6 @@ final class Staff: Service {
     let resolver: Resolver
     let scheduler: SyncScheduler
     let repository: Repository
-    let lanes = Lanes()
     let shift = Shift()
     private let office: Office
     private let link: ServerLink
@@ -25,6 +24,7 @@ final class Staff: Service {
         of id: String,
         _ upstream: AccountUpstream,
         _ keys: Keyholder,
+        _ lanes: Lanes,
         _ switches: SwitchBoard,
         _ link: ServerLink,
         _ office: Office,

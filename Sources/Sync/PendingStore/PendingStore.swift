@@ -56,6 +56,8 @@ public final class PendingStore: Service {
             Answer<Refreshed>
         )
         case put(BaseCipher, sentOver: Revision? = nil, Answer<Void>)
+        /// As `put`, unless base has moved on since; whether it follows.
+        case follow(BaseCipher, over: Revision?, since: RefreshMark?, Answer<Bool>)
         case remove(Lane, Answer<Void>)
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
@@ -195,6 +197,10 @@ public final class PendingStore: Service {
         case .put(let cipher, let ground, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.putBase(cipher, sentOver: ground)
+            }
+        case .follow(let cipher, let ground, let mark, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.followBase(cipher, over: ground, since: mark)
             }
         case .remove(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }

@@ -205,20 +205,55 @@ extension Store {
     ) async throws(StoreError) {
         let offering = self.offering(of: cipher)
         try await write { (db) throws(DatabaseError) in
-            guard try AccountTable.contains(cipher.lane.userID, db) else { return }
-            // What was sent over what was there is nobody else's.
-            let exposed = ground == nil ? try offering.exposed(cipher.lane, db) : nil
-            if let ground {
-                let before = try BaseTable.footing(cipher.lane, db)?.revision
-                try OwnHistory.extend(by: cipher, over: ground, before: before, db)
-            }
-            try BaseTable.put(
-                cipher,
-                written: BaseTable.advanceClock(of: cipher.lane.userID, db),
-                db
-            )
-            if let exposed { try offering.keepLost(exposed, to: cipher, db) }
+            try Self.put(cipher, sentOver: ground, offering, db)
         }
+    }
+
+    /// The same, unless base has moved on since the answer was asked for.
+    ///
+    /// - Parameter mark: Where base was then. Without it, nobody but a refresh can have written since, which may
+    ///   have read upstream earlier: the later stamp counts.
+    /// - Returns: Whether base follows it.
+    public func followBase(
+        _ cipher: BaseCipher,
+        over ground: Revision?,
+        since mark: RefreshMark?
+    ) async throws(StoreError) -> Bool {
+        let offering = self.offering(of: cipher)
+        return try await write { (db) throws(DatabaseError) in
+            let written = try BaseTable.writing(of: cipher.lane, db)
+            let removed = try BaseTable.removal(of: cipher.lane, db)
+            if let mark, let last = [written, removed].compactMap(\.self).max(),
+                last > mark.written
+            {
+                return false
+            }
+            let before = try BaseTable.footing(cipher.lane, db)?.revision
+            if mark == nil, let before, cipher.revision.isEarlier(than: before) { return false }
+            try Self.put(cipher, sentOver: ground, offering, db)
+            return true
+        }
+    }
+
+    private static func put(
+        _ cipher: BaseCipher,
+        sentOver ground: Revision?,
+        _ offering: Offering,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard try AccountTable.contains(cipher.lane.userID, db) else { return }
+        // What was sent over what was there is nobody else's.
+        let exposed = ground == nil ? try offering.exposed(cipher.lane, db) : nil
+        if let ground {
+            let before = try BaseTable.footing(cipher.lane, db)?.revision
+            try OwnHistory.extend(by: cipher, over: ground, before: before, db)
+        }
+        try BaseTable.put(
+            cipher,
+            written: BaseTable.advanceClock(of: cipher.lane.userID, db),
+            db
+        )
+        if let exposed { try offering.keepLost(exposed, to: cipher, db) }
     }
 
     /// A folder, a send, as upstream says it is now.

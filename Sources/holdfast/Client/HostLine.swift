@@ -51,7 +51,7 @@ struct HostLine: Sendable {
     }
 
     /// To be asked before a person is asked for anything: whether a host may be there.
-    func reach() throws(Failure) {
+    func requireHost() throws(Failure) {
         guard access(socket, F_OK) != 0, errno == ENOENT || errno == ENOTDIR else { return }
         throw notRunning
     }

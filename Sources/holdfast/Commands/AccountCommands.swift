@@ -36,7 +36,7 @@ extension Command {
         run: { invocation, console throws(Failure) in
             let source = try PasswordSource(invocation, prompt: "Master password")
             let line = try HostLine(invocation)
-            try line.reach()
+            try line.requireHost()
             let body = JSON.Raw.object(["password": try source.read()])
             let answer = try await console.waiting(for: "Unlocking…") { () throws(Failure) in
                 try await line.ask(.post, "/unlock", body: Array(body.bytes))

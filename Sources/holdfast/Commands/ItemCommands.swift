@@ -58,7 +58,7 @@ extension Command {
             try invocation.allow(1)
             let kind: Creation = try invocation.word(.item)
             let line = try HostLine(invocation)
-            try line.reach()
+            try line.requireHost()
             let body = try console.objectOnInput()
             let answer = try await line.ask(
                 .post,
@@ -77,7 +77,7 @@ extension Command {
         run: { invocation, console throws(Failure) in
             let id = try invocation.onlyID()
             let line = try HostLine(invocation)
-            try line.reach()
+            try line.requireHost()
             let body = try console.objectOnInput()
             let path = "/object/item/\(id.escapedForURL)"
             let answer = try await line.ask(.put, path, body: body)

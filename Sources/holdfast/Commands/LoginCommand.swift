@@ -30,7 +30,7 @@ extension Command {
         run: { invocation, console throws(Failure) in
             var order = try SignIn(invocation)
             let line = try HostLine(invocation)
-            try line.reach()
+            try line.requireHost()
             try order.readSecrets(invocation)
             let answer: Answer
             do throws(Failure) {

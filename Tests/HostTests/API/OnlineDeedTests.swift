@@ -121,6 +121,48 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `what somebody else writes while a file is announced is shown, and not set back`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
+            let late = await upstream.inject(
+                Fault(.delayAnswer(.milliseconds(800)), on: .announceFile)
+            )
+            async let uploading = guest.upload([1], "file", "/attachment?itemid=\(id)")
+            try await upstream.meet(late)
+            try await guest.stage.renameElsewhere(id, to: "theirs")
+            _ = try await uploading
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["name"]?.string == "theirs")
+            #expect(item?["attachments"]?.array?.count == 1)
+        }
+    }
+
+    @Test func `however many edits wait for an item, what they wait for comes to its end`()
+        async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            let file = up.data?["attachments"]?[0]?["id"]?.string ?? ""
+            let delay = await upstream.inject(Fault(.delay(.seconds(1)), on: .deleteFile))
+            let desk = try #require(guest.accounts?.defaultDesk)
+            let path = "/object/attachment/\(file)?itemid=\(id)"
+            async let deleting = guest.delete(path)
+            try await upstream.meet(delay)
+            try await withThrowingTaskGroup(of: Void.self) { edits in
+                for _ in 0..<400 { edits.addTask { _ = try await desk.trash(id) } }
+                try await edits.waitForAll()
+            }
+            #expect(try await deleting.isSuccess)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["deletedDate"]?.string != nil)
+            #expect(item?["attachments"]?.array?.count == 0)
+        }
+    }
+
     @Test func `G-RES7 an item whose edit waits takes one file after the other`() async throws {
         try await Self.open(.bitwarden) { guest, upstream in
             let id = try await guest.make(#"{"type":1,"name":"x"}"#)
