@@ -69,6 +69,8 @@ final class Account: Sendable {
         session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
         upstream = AccountUpstream(UpstreamAccount(link.upstream, session), link) {
             await notebook.account?.learn($0)
+        } recognise: {
+            await notebook.account?.recognises($0) ?? true
         } signedOut: {
             await notebook.account?.noteSignOut()
         }
@@ -197,15 +199,8 @@ extension Account {
 
     /// What a sync says of the account itself.
     fileprivate func learn(_ answer: SyncAnswer) async {
+        guard await recognises(answer.profile) else { return }
         let stamp = answer.profile.securityStamp
-        if let stamp, let known = record.securityStamp, stamp != known {
-            office.surroundings.log.notice(
-                "Upstream's security stamp has changed, so whoever it is has to sign in again.",
-                ["account": id]
-            )
-            session.signOut()
-            return await noteSignOut()
-        }
         let isPremium = answer.isPremium
         await note { record, _ in
             record.isSignedOut = false
@@ -220,6 +215,21 @@ extension Account {
             if let unlock = answer.unlock { record.take(unlock) }
         }
         await renewRing(answer.profile)
+    }
+
+    /// Whether upstream's stamp is the one that is known. Another means other keys, or another password: whoever
+    /// it is has to sign in again.
+    fileprivate func recognises(_ profile: Profile) async -> Bool {
+        guard profile.id == id, let stamp = profile.securityStamp,
+            let known = record.securityStamp, stamp != known
+        else { return true }
+        office.surroundings.log.notice(
+            "Upstream's security stamp has changed, so whoever it is has to sign in again.",
+            ["account": id]
+        )
+        session.signOut()
+        await noteSignOut()
+        return false
     }
 
     private func note(

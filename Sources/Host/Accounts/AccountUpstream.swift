@@ -24,6 +24,8 @@ package struct AccountUpstream: VaultUpstream {
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself.
     let learn: @Sendable (SyncAnswer) async -> Void
+    /// Whether upstream still has the account as it is known here; nil if nobody can tell.
+    let recognise: (@Sendable (Profile) async -> Bool)?
     let signedOut: @Sendable () async -> Void
     /// Keeps until when the server wants to be left alone.
     let keepHolds: @Sendable () async -> Void
@@ -32,11 +34,13 @@ package struct AccountUpstream: VaultUpstream {
         _ account: UpstreamAccount,
         _ link: ServerLink,
         learn: @escaping @Sendable (SyncAnswer) async -> Void,
+        recognise: @escaping @Sendable (Profile) async -> Bool,
         signedOut: @escaping @Sendable () async -> Void
     ) {
         self.account = account
         monitor = link.monitor.address
         self.learn = learn
+        self.recognise = recognise
         self.signedOut = signedOut
         keepHolds = { await link.keepHolds() }
     }
@@ -50,6 +54,7 @@ package struct AccountUpstream: VaultUpstream {
         self.account = account
         self.monitor = monitor
         learn = { _ in }
+        recognise = nil
         self.signedOut = signedOut
         self.keepHolds = keepHolds
     }
@@ -156,6 +161,16 @@ package struct AccountUpstream: VaultUpstream {
         }
         if fetched.answer.profile.id == account.session.userID { await learn(fetched.answer) }
         return await Fetched(fetched, of: account.session.userID)
+    }
+
+    package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
+        guard let recognise else { return }
+        let profile = try await ask(urgency) { account throws(Setback) in
+            try await account.profile()
+        }
+        guard await recognise(profile) else {
+            throw Setback(.signedOut, operation: "look at the account")
+        }
     }
 
     package func switches(_ urgency: Urgency) async throws(Setback) -> Switches {

@@ -32,10 +32,14 @@ public final class Accounts: Service {
     let began: Moment
     let board: EventBoard
     private let metrics: UpstreamMetrics
+    /// Who signs in, by the account's id.
+    let admissions = Lanes()
     private let state = Lock(State())
 
     struct State {
         var residents = Residents()
+        /// Who is to be the first of all, and is not there yet.
+        var first: String?
         var links: [String: ServerLink] = [:]
         var drillSince: Moment?
     }
@@ -208,9 +212,23 @@ public final class Accounts: Service {
 
     func account(_ id: String) -> Account? { state.withLock { $0.residents[id] } }
 
-    /// The first of those with this address.
-    func account(withAddress email: String) -> Account? {
-        state.withLock { $0.residents.all(withAddress: email).first }
+    /// Those with this address, in the order in which they came.
+    func accounts(withAddress email: String) -> [Account] {
+        state.withLock { $0.residents.all(withAddress: email) }
+    }
+
+    /// - Returns: Whether it is the first account of all. Of several that come at once, only one is.
+    func claimFirst(_ id: String) -> Bool {
+        state.withLock { state in
+            guard state.residents.inOrder.isEmpty, state.first == nil else { return false }
+            state.first = id
+            return true
+        }
+    }
+
+    /// It is there now, or does not come.
+    func waiveFirst(_ id: String) {
+        state.withLock { if $0.first == id { $0.first = nil } }
     }
 
     /// Another server's account of that address has other keys, and its second factor is none of this one's.

@@ -9,19 +9,27 @@ import Vault
 extension Accounts {
     public func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
         guard
-            let server = request.server ?? account(withAddress: request.email)?.record.server
-                ?? options.defaultServer
+            let server = request.server ?? server(of: request.email) ?? options.defaultServer
         else { throw .notAllowed("Say which server the account is on.") }
         let link = try link(to: server)
         let entry = Entry(request, server: server, link: link, office: office)
         let known = account(withAddress: request.email, at: link)
         let admitted = try await entry.admit(knowing: known?.record)
-        let account = try await welcome(admitted, request)
+        // Two who sign in the same account at once would bring up its services twice.
+        let account = try await admissions.hold(admitted.tokens.userID) {
+            () async throws(DeskRefusal) in try await welcome(admitted, request)
+        }
         if let isDefault = request.isDefault {
             if isDefault { try await makeDefault(account.id) }
         }
         office.announce(.account(userID: account.id))
         return account
+    }
+
+    /// Where whoever has this address is to sign in: where they are not any more, if that can be told.
+    private func server(of email: String) -> String? {
+        let known = accounts(withAddress: email)
+        return (known.first(where: \.record.isSignedOut) ?? known.first)?.record.server
     }
 
     /// An account that was here takes up where it was; a new one is only there once all of it has been
@@ -44,7 +52,8 @@ extension Accounts {
             number: (everybody.last?.record.number ?? 0) + 1
         )
         // The first is the default until another is chosen.
-        record.isDefault = everybody.isEmpty
+        record.isDefault = claimFirst(id)
+        defer { waiveFirst(id) }
         record.take(admitted, office.key)
         try await office.put(record)
         let account = try bringUp(record, tokens: admitted.tokens)

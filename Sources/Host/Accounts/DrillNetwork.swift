@@ -5,6 +5,7 @@ import System
 public final class DrillNetwork: Network {
     private let network: any Network
     private let drill = Lock(false)
+    private let lines = Lines()
 
     public init(_ network: any Network) {
         self.network = network
@@ -12,7 +13,11 @@ public final class DrillNetwork: Network {
 
     public var isDrill: Bool {
         get { drill.withLock { $0 } }
-        set { drill.withLock { $0 = newValue } }
+        set {
+            drill.withLock { $0 = newValue }
+            // What upstream says on its own is not to be heard either.
+            if newValue { lines.hangUp() }
+        }
     }
 
     private func requireNetwork() throws(NetworkFailure) {
@@ -34,6 +39,44 @@ public final class DrillNetwork: Network {
         headers: Headers
     ) async throws(NetworkFailure) -> any HubLine {
         try requireNetwork()
-        return try await network.openLine(url, headers: headers)
+        let line = lines.add(try await network.openLine(url, headers: headers))
+        // A drill may have begun meanwhile.
+        if isDrill { line.hangUp() }
+        return line
+    }
+
+    /// The lines that are open.
+    private final class Lines: Sendable {
+        private let present = Lock<(next: Int, lines: [Int: any HubLine])>((0, [:]))
+
+        func add(_ line: any HubLine) -> Line {
+            let number = present.withLock { present in
+                present.next += 1
+                present.lines[present.next] = line
+                return present.next
+            }
+            return Line(line) { self.present.withLock { $0.lines[number] = nil } }
+        }
+
+        func hangUp() {
+            for line in present.withLock({ Array($0.lines.values) }) { line.hangUp() }
+        }
+    }
+
+    /// A line that tells when nobody has it any more.
+    private final class Line: HubLine {
+        private let line: any HubLine
+        private let end: @Sendable () -> Void
+
+        init(_ line: any HubLine, onEnd end: @escaping @Sendable () -> Void) {
+            (self.line, self.end) = (line, end)
+        }
+
+        func next() async throws(NetworkFailure) -> [UInt8]? { try await line.next() }
+        func send(text: String) async throws(NetworkFailure) { try await line.send(text: text) }
+        func post(_ bytes: [UInt8]) { line.post(bytes) }
+        func hangUp() { line.hangUp() }
+
+        deinit { end() }
     }
 }

@@ -61,8 +61,10 @@ extension FailureNote {
             "Upstream shows an earlier state than it did; it is asked again before it is believed."
     )
 
+    static let unopened = "undecryptable"
+
     static func undecryptable(_ flaw: Flaw) -> FailureNote {
-        FailureNote(kind: "undecryptable", message: flaw.description)
+        FailureNote(kind: unopened, message: flaw.description)
     }
 
     init(_ setback: Setback) {

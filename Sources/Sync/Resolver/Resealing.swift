@@ -99,8 +99,9 @@ extension PendingChange {
         if let baseline = other.baseline {
             rebase(onto: Footing(revision: baseline, copy: other.baseCopy), cipherID: cipherID)
         }
-        let isFreed = [FailureNote.keyChanged, .occupied].contains { $0.kind == lastFailure?.kind }
-        guard state == .quarantined, isFreed else { return }
+        // What could not be opened may have been upstream's copy, under the keys that are here now.
+        let freed = [FailureNote.keyChanged.kind, FailureNote.occupied.kind, FailureNote.unopened]
+        guard state == .quarantined, freed.contains(lastFailure?.kind ?? "") else { return }
         (state, lastFailure, failures) = (.ready, nil, 0)
     }
 }

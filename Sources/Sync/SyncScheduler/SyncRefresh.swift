@@ -143,7 +143,9 @@ extension SyncScheduler {
 
     private func fetch(_ urgency: Urgency) async throws(Obstacle) -> Fetched {
         do throws(Setback) {
-            return try await upstream.fetch(urgency)
+            let fetched = try await upstream.fetch(urgency)
+            noteRecognised()
+            return fetched
         } catch {
             throw .setback(error)
         }

@@ -53,6 +53,8 @@ public final class SyncScheduler: Service {
         var opened: Moment?
         /// What the monitor was told last.
         var waits: Bool?
+        /// When upstream last said whose account it is.
+        var recognised: Duration?
         /// Letting go of it ends the run that is under way.
         var leash: Mailbox<Never>?
     }
@@ -267,6 +269,7 @@ extension SyncScheduler {
             $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance)
             if trigger == .baseDamaged { $0.memory.lastFetch = nil }
             if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
+            if trigger.mayHaveMissedNews { $0.recognised = nil }
         }
         if trigger == .unlocked || (trigger == .queued && !isKnownToWait) { tellWhetherWaiting() }
     }
@@ -309,6 +312,16 @@ extension SyncScheduler {
     private func refuseTheRest() {
         let report = SyncReport(.failed, reason: "The host is stopping.", ended: surroundings.now)
         for asker in state.withLock({ $0.docket.takeAskers() }) { asker.answer(report) }
+    }
+}
+
+extension SyncScheduler.Trigger {
+    /// Whether upstream may have told something while nobody listened.
+    fileprivate var mayHaveMissedNews: Bool {
+        switch self {
+        case .unlocked, .networkReturned, .upstreamChanged: true
+        case .signedIn, .recovered, .queued, .baseDamaged: false
+        }
     }
 }
 

@@ -43,12 +43,16 @@ public protocol VaultUpstream: Sendable {
     /// The switches that upstream has set for its clients.
     func switches(_ urgency: Urgency) async throws(Setback) -> Switches
 
+    /// Asks whose account it is. If its keys are others than those that are here, the session is over.
+    func requireSameAccount(_ urgency: Urgency) async throws(Setback)
+
     /// The same until somebody signs in anew: what was prepared with the keys of one session is not
     /// sent with another, because the account may have got a new key in between. It is cancelled.
     var ofThisSession: any VaultUpstream { get }
 }
 
 extension VaultUpstream {
+    public func requireSameAccount(_ urgency: Urgency) async throws(Setback) {}
     public var ofThisSession: any VaultUpstream { self }
 }
 

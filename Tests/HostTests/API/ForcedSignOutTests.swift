@@ -42,6 +42,9 @@ struct ForcedSignOutTests {
             while try await guest.get(path).data?["status"]?.string != "signedOut" {
                 _ = try await guest.post("/sync?force=true", "")
             }
+            // T-57 Under keys of yesterday nothing is sent, though this server would take it.
+            let waiting = try await guest.get("/pending").elements
+            #expect(waiting.map { $0["attempts"]?.int } == [0])
             let refused = try await guest.post("/object/item", #"{"type":1,"name":"refused"}"#)
             #expect(refused.message == "You are not logged in.")
             var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
@@ -85,6 +88,73 @@ struct ForcedSignOutTests {
             #expect(unlocked.isSuccess)
             #expect(try await guest.post("/sync?force=true", "").isSuccess)
             #expect(account.session.tokens.access != token)
+        }
+    }
+
+    /// As a client that tries again would.
+    @Test func `an account that is signed in twice at once is there once`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let stage = try #require(guest.stage as? HostStage)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            let wish = request
+            try await withThrowingTaskGroup(of: Void.self) { entrants in
+                for _ in 0..<6 { entrants.addTask { _ = try await accounts.signIn(wish) } }
+                try await entrants.waitForAll()
+            }
+            #expect(accounts.everybody.count == 1)
+            #expect(accounts.everybody.first?.record.isDefault == true)
+            // Whoever is not there any more asks upstream nothing.
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            await upstream.forgetTraffic()
+            try await stage.endSessions()
+            let traffic = await upstream.traffic.calls
+            #expect(traffic["sync"] == nil && traffic["revisionDate"] == nil, "\(traffic)")
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `T-39 a token that is not renewed sets nothing aside, and edits go on waiting`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.personality = .bitwarden
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let account = try #require(guest.accounts?.account(guest.stage.userID))
+            var fault = Fault(.answer(.refusal(400, "no"), isCarriedOut: false), on: .token)
+            fault.times = nil
+            let number = await upstream.inject(fault)
+            account.session.doubt()
+            for name in ["a", "b", "c"] {
+                let made = try await guest.post("/object/item", #"{"type":1,"name":"\#(name)"}"#)
+                #expect(made.headers["Holdfast-Disposition"] == "queued", "\(made.text)")
+            }
+            for _ in 0..<3 { _ = try await guest.post("/sync") }
+            let states = try await guest.get("/pending").elements.map { $0["state"]?.string }
+            #expect(states.count == 3 && !states.contains("quarantined"), "\(states)")
+            await upstream.withdraw(number)
+            #expect(try await guest.post("/sync").isSuccess)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `in a drill nothing is heard of upstream either`() async throws {
+        var venue = HostVenue()
+        venue.personality = .bitwarden
+        try await venue.open { guest async throws in
+            let stage = try #require(guest.stage as? HostStage)
+            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+            try await stage.endSessions()
+            for number in 0..<50 {
+                let made = try await guest.post("/object/item", #"{"type":1,"name":"\#(number)"}"#)
+                #expect(made.headers["Holdfast-Disposition"] == "queued", "\(made.text)")
+            }
         }
     }
 

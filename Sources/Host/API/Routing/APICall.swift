@@ -36,7 +36,7 @@ extension VaultAPI {
         /// that is meant where none is named.
         func account() throws -> (any AccountDesk)? {
             if let accountID { return try desk(accountID) }
-            if let own = caller.accountID { return api.household.desk(own) }
+            if let own = caller.accountID { return api.household.desk(own.lowercased()) }
             return api.household.defaultDesk
         }
 

@@ -303,7 +303,8 @@ extension RequestBudget {
 
 extension RequestBudget {
     /// Which of the periods was exceeded is not said. Who may come again soon has been too fast, and has not come
-    /// too often for long; without a word of that it is a lesson for all.
+    /// too often for long, unless a longer period is known to have a limit and may be at its end; without a word
+    /// of that it is a lesson for all.
     private mutating func learn(
         from ended: UnderWay,
         _ retryAfter: RetryAfter?,
@@ -311,9 +312,10 @@ extension RequestBudget {
     ) {
         let taught = retryAfter.map { LearntLimit.period(ended: .seconds($0.seconds)) }
         for index in limits[ended.ask.pace, default: []].indices {
-            guard let limit = limits[ended.ask.pace]?[index],
-                taught.map({ $0 == limit.period }) ?? true
-            else { continue }
+            guard let limit = limits[ended.ask.pace]?[index] else { continue }
+            let isTaught =
+                taught.map { $0 == limit.period || $0 < limit.period && limit.count != nil } ?? true
+            guard isTaught else { continue }
             limits[ended.ask.pace]?[index].learn(sent: ended.since, at: now)
         }
     }

@@ -96,9 +96,10 @@ extension Upstream {
             switch words.status {
             case 401, 403: return .refused
             case 400 where refusal?.isOurs == false: return .refused
-            // Not a word about the grant. It may be a mistake of ours, and is no reason to end anything.
-            case 400: throw Setback(.rejected(words), operation: Self.tokenCall.operation.words)
-            // Nor is what somebody on the way says.
+            // Not all servers have a code for a key that is none any more.
+            case 400 where tokens.renewal.isByKey && refusal != nil: return .refused
+            // Not a word about the grant, from upstream or from somebody on the way. It may be a mistake of ours, and
+            // is no reason to end anything; nor is it about what waits.
             case let status:
                 let reason = Setback.Reason.unavailable(status: status)
                 throw Setback(reason, operation: Self.tokenCall.operation.words)
@@ -160,6 +161,15 @@ extension TokenRefusal {
         switch self {
         case .other(let code, _): code != "invalid_client"
         case .secondFactor, .newDevice, .invalidGrant: false
+        }
+    }
+}
+
+extension Tokens.Renewal {
+    fileprivate var isByKey: Bool {
+        switch self {
+        case .apiKey: true
+        case .refresh, .none: false
         }
     }
 }
