@@ -26,6 +26,7 @@ package struct AccountUpstream: VaultUpstream {
     let learn: @Sendable (SyncAnswer) async -> Void
     /// Whether upstream still has the account as it is known here; nil if nobody can tell.
     let recognise: (@Sendable (Profile) async -> Bool)?
+    private let recognition = Recognition()
     let signedOut: @Sendable () async -> Void
     /// Keeps until when the server wants to be left alone.
     let keepHolds: @Sendable () async -> Void
@@ -160,18 +161,34 @@ package struct AccountUpstream: VaultUpstream {
             try await account.sync()
         }
         if fetched.answer.profile.id == account.session.userID { await learn(fetched.answer) }
+        recognition.note(at: now)
         return await Fetched(fetched, of: account.session.userID)
     }
 
+    /// Nobody waits long for it, and the monitor hears nothing of it: what matters is whether the call is answered
+    /// that comes after it.
     package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
-        guard let recognise else { return }
-        let profile = try await ask(urgency) { account throws(Setback) in
-            try await account.profile()
+        guard let recognise, recognition.isDue(at: now) else { return }
+        let profile: Profile
+        do throws(Setback) {
+            profile = try await account.asking { manner in
+                manner.take(urgency)
+                manner.patience = .zero
+                manner.deadline = Recognition.deadline
+            }.profile()
+        } catch {
+            guard error.reason == .signedOut else { return }
+            if !mutated(.silentSignOut) { await signedOut() }
+            throw error
         }
         guard await recognise(profile) else {
             throw Setback(.signedOut, operation: "look at the account")
         }
     }
+
+    package func doubtAccount() { recognition.forget() }
+
+    private var now: Duration { account.upstream.world.timekeeper.elapsed }
 
     package func switches(_ urgency: Urgency) async throws(Setback) -> Switches {
         let configuration = try await ask(urgency) { account throws(Setback) in
@@ -182,6 +199,26 @@ package struct AccountUpstream: VaultUpstream {
             resolution: configuration.isOn("offline-sync-enable-resolution")
         )
     }
+}
+
+/// When upstream was last asked whose account it is. The hub tells of new keys, unless that was missed.
+private final class Recognition: Sendable {
+    static let interval = Duration.seconds(300)
+    static let deadline = Duration.seconds(5)
+
+    private let last = Lock<Duration?>(nil)
+
+    /// - Returns: Whether to ask now; then it is asked.
+    func isDue(at now: Duration) -> Bool {
+        last.withLock { last in
+            if let last, now - last < Self.interval { return false }
+            last = now
+            return true
+        }
+    }
+
+    func note(at now: Duration) { last.withLock { $0 = now } }
+    func forget() { last.withLock { $0 = nil } }
 }
 
 extension Manner {

@@ -17,6 +17,7 @@ extension Resolver {
         var errand = Errand(change, kit, isQueued: recorded.before != nil, isAnswered: true)
         errand.announced = change.attempts.last
         do throws(Halt) {
+            try await errand.requireSameAccount()
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
@@ -34,6 +35,15 @@ extension Errand {
         get throws(Halt) {
             guard case .update = change.intent else { return false }
             return try known(lane)?.isTrashed ?? false
+        }
+    }
+
+    /// Not all servers refuse what is sealed under keys of yesterday.
+    fileprivate mutating func requireSameAccount() async throws(Halt) {
+        do throws(Setback) {
+            try await kit.upstream.requireSameAccount(kit.urgency)
+        } catch {
+            throw unsent(.setback(error))
         }
     }
 

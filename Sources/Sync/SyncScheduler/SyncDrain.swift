@@ -51,29 +51,14 @@ extension SyncScheduler {
         }
     }
 
-    /// Not all servers refuse what is sent under keys of yesterday, and nobody could read it again. The hub tells
-    /// of new keys, unless that was missed.
+    /// Not all servers refuse what is sent under keys of yesterday, and nobody could read it again.
     private func requireSameAccount(_ urgency: Urgency, live: Int) async throws(Finding) {
-        let now = surroundings.timekeeper.elapsed
-        let last = state.withLock { $0.recognised }
-        if let last, now - last < Self.recognisedFor { return }
         do throws(Setback) {
             try await upstream.requireSameAccount(urgency)
-            noteRecognised()
         } catch {
-            // What cannot say whose it is may still take what is sent.
-            guard error.failureClass == .batch else { return }
             throw finding(error, live: live)
         }
     }
-
-    /// Upstream has said whose account it is.
-    func noteRecognised() {
-        let now = surroundings.timekeeper.elapsed
-        state.withLock { $0.recognised = now }
-    }
-
-    private static let recognisedFor = Duration.seconds(30)
 
     /// Tries one change, whatever it waits for.
     func retry(_ changeID: String) async throws(Finding) -> Leftovers {

@@ -143,9 +143,7 @@ extension SyncScheduler {
 
     private func fetch(_ urgency: Urgency) async throws(Obstacle) -> Fetched {
         do throws(Setback) {
-            let fetched = try await upstream.fetch(urgency)
-            noteRecognised()
-            return fetched
+            return try await upstream.fetch(urgency)
         } catch {
             throw .setback(error)
         }

@@ -53,8 +53,6 @@ public final class SyncScheduler: Service {
         var opened: Moment?
         /// What the monitor was told last.
         var waits: Bool?
-        /// When upstream last said whose account it is.
-        var recognised: Duration?
         /// Letting go of it ends the run that is under way.
         var leash: Mailbox<Never>?
     }
@@ -269,8 +267,8 @@ extension SyncScheduler {
             $0.docket.note(occasion, at: now, isOnline: isOnline, chance: chance)
             if trigger == .baseDamaged { $0.memory.lastFetch = nil }
             if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
-            if trigger.mayHaveMissedNews { $0.recognised = nil }
         }
+        if trigger.mayHaveMissedNews { upstream.doubtAccount() }
         if trigger == .unlocked || (trigger == .queued && !isKnownToWait) { tellWhetherWaiting() }
     }
 

@@ -43,8 +43,11 @@ public protocol VaultUpstream: Sendable {
     /// The switches that upstream has set for its clients.
     func switches(_ urgency: Urgency) async throws(Setback) -> Switches
 
-    /// Asks whose account it is. If its keys are others than those that are here, the session is over.
+    /// Asks whose account it is, unless upstream has just told. If its keys are others than those that are here, the
+    /// session is over; any other trouble is for whoever sends something to find out.
     func requireSameAccount(_ urgency: Urgency) async throws(Setback)
+    /// Upstream may have told something while nobody listened.
+    func doubtAccount()
 
     /// The same until somebody signs in anew: what was prepared with the keys of one session is not
     /// sent with another, because the account may have got a new key in between. It is cancelled.
@@ -53,6 +56,7 @@ public protocol VaultUpstream: Sendable {
 
 extension VaultUpstream {
     public func requireSameAccount(_ urgency: Urgency) async throws(Setback) {}
+    public func doubtAccount() {}
     public var ofThisSession: any VaultUpstream { self }
 }
 
