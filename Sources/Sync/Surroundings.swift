@@ -12,6 +12,8 @@ public struct Surroundings: Sendable {
     public var entropy: any Entropy
     /// Names this boot of the machine, so that a clock that was set is noticed.
     public var bootID: String
+    /// When this host was started.
+    public let began: Moment
     public var metrics: SyncMetrics
     public var log: Logger
     /// Hears what clients that listen are told. Must not wait.
@@ -33,6 +35,7 @@ public struct Surroundings: Sendable {
         announce: @escaping @Sendable (MeshEvent) -> Void = { _ in }
     ) {
         self.timekeeper = timekeeper
+        began = Moment(timekeeper.now)
         self.chance = chance
         self.entropy = entropy
         self.bootID = bootID

@@ -149,7 +149,7 @@ struct Errand {
 
     /// What an earlier create of this change may have left upstream.
     mutating func seek() async throws(Halt) -> Cipher? {
-        guard change.mayHaveLanded(.create), !mutated(.blindCreate) else { return nil }
+        guard change.mayHaveLanded(.create) || isFromBefore, !mutated(.blindCreate) else { return nil }
         try beLateEnough(for: .create)
         let list = try await kit.list()
         let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)
@@ -165,6 +165,10 @@ struct Errand {
                 }
         }
     }
+
+    /// Whether it was recorded before this host was started. Somebody may have put back an older state, which knows
+    /// nothing of what was sent since.
+    private var isFromBefore: Bool { change.created < kit.surroundings.began }
 
     /// What was made of something that we sent; nil if there is certainly nothing. What a list misses is
     /// asked for by itself, because the list may be an old one.
