@@ -149,7 +149,9 @@ struct Errand {
 
     /// What an earlier create of this change may have left upstream.
     mutating func seek() async throws(Halt) -> Cipher? {
-        guard change.mayHaveLanded(.create) || isFromBefore, !mutated(.blindCreate) else { return nil }
+        guard change.mayHaveLanded(.create) || isFromBefore, !mutated(.blindCreate) else {
+            return nil
+        }
         try beLateEnough(for: .create)
         let list = try await kit.list()
         let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)

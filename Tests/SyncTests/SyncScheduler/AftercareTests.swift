@@ -1,6 +1,7 @@
 import Bitwarden
 import Crypto
 import EmbeddedUpstream
+import Host
 import MeshSupport
 import Messaging
 import SQLite
@@ -40,6 +41,34 @@ import Vault
         let ids = try await ada.elsewhere.items.compactMap(\.id)
         #expect(ids.count == 2)
         try await story(ada, made, try #require(ids.first { $0 != keeper }))
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `F41, I4 what an older state knows as not yet sent is looked for before it is`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = world.chance.identifier()
+            let cipher = try Cipher(
+                creating: ItemBody(Array(Rows.mail.utf8)),
+                id: id,
+                at: world.surroundings.now,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            // What came after the state that was put back.
+            _ = try await ada.elsewhere.account.create(cipher.request())
+            let before = world.surroundings.began.advanced(bySeconds: -60)
+            _ = try await world.store.record(
+                Edit(.add(Snapshot(cipher, keys: ada.ring)), at: before),
+                in: ada.lane(id),
+                as: .queued
+            )
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
     }
 
     @Test(arguments: Personality.Name.allCases)
