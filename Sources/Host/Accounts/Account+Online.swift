@@ -166,8 +166,15 @@ extension Account {
             throw .notAllowed(DeskRefusal.outOfDate)
         }
         let request = try shared(present, with: organizationID, keys)
-        let changed = try await online { account throws(Setback) in
-            try await account.share(cipherID, request, in: collectionIDs)
+        let changed: Cipher
+        do throws(DeskRefusal) {
+            changed = try await online { account throws(Setback) in
+                try await account.share(cipherID, request, in: collectionIDs)
+            }
+        } catch {
+            // It may have been moved all the same.
+            lookSoon()
+            throw error
         }
         guard let base = BaseCipher(changed.inCollections(collectionIDs), of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")

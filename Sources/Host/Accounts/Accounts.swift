@@ -288,6 +288,7 @@ extension Accounts: Household {
         guard account(id) != nil else { throw .notFound }
         for other in everybody where other.record.isDefault != (other.id == id) {
             try await other.change { $0.isDefault = $0.id == id }
+            office.announce(.account(userID: other.id))
         }
     }
 
