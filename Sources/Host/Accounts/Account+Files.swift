@@ -66,15 +66,13 @@ extension Account {
 
     /// How upstream has the item after something was done to its files.
     ///
-    /// What is done to the item here meanwhile makes the answer an old one. So it waits its turn if need be, but
-    /// not from the first: upstream may be slow, and edits would wait for that.
+    /// It waits its turn: the answer to an edit that is under way knows nothing of them, and comes later.
     ///
     /// - Parameter change: What that did, for when upstream does not tell: done it is all the same.
     private func look(
         at cipherID: String,
         otherwise change: (Cipher) -> Cipher
     ) async throws(DeskRefusal) {
-        if try await follows(cipherID, otherwise: change) { return }
         let isKept = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
             try await follows(cipherID, otherwise: change)
         }

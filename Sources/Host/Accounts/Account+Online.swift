@@ -104,16 +104,18 @@ extension Account {
                 "Item does not belong to an organization. Consider moving it first."
             )
         }
-        let held = try held(cipherID)
-        let changed = try await online { account throws(Setback) in
-            try await account.setCollections(of: cipherID, to: collectionIDs)
+        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            let held = try held(cipherID)
+            let changed = try await online { account throws(Setback) in
+                try await account.setCollections(of: cipherID, to: collectionIDs)
+            }
+            guard let changed else {
+                let lane = Lane(userID: id, cipherID: cipherID)
+                let _: Void = try await office.ask { .base(.remove(lane, $0)) }
+                throw .notFound
+            }
+            if try await !keep(changed.inCollections(collectionIDs), of: held) { lookSoon() }
         }
-        guard let changed else {
-            let lane = Lane(userID: id, cipherID: cipherID)
-            let _: Void = try await office.ask { .base(.remove(lane, $0)) }
-            throw .notFound
-        }
-        if try await !keep(changed.inCollections(collectionIDs), of: held) { lookSoon() }
         return try await shown(cipherID, keys)
     }
 

@@ -220,7 +220,7 @@ extension Account {
     /// Whether upstream's stamp is the one that is known. Another means other keys, or another password: whoever
     /// it is has to sign in again.
     fileprivate func recognises(_ profile: Profile) async -> Bool {
-        guard profile.id == id, let stamp = profile.securityStamp,
+        guard profile.id == id, let stamp = profile.securityStamp, !stamp.isEmpty,
             let known = record.securityStamp, stamp != known
         else { return true }
         office.surroundings.log.notice(

@@ -21,8 +21,7 @@ extension Session {
         var mended: [String] = []
         if !findings.isEmpty, findings.allSatisfy(Self.isAboutIndex) {
             mended = findings
-            try control("REINDEX", "make the indexes anew")
-            findings = try checkStructure()
+            findings = try reindex() ? checkStructure() : findings
         }
         for table in tables where findings.isEmpty { findings = try check(rowsOf: table) }
         guard let first = findings.first else { return mended }
@@ -34,6 +33,17 @@ extension Session {
             during: "check",
             message: findings.count == 1 ? first : "\(first), and \(findings.count - 1) more"
         )
+    }
+
+    /// - Returns: Whether it could be done. Where a table holds what it must not hold twice, it cannot.
+    private func reindex() throws(DatabaseError) -> Bool {
+        do throws(DatabaseError) {
+            try control("REINDEX", "make the indexes anew")
+            return true
+        } catch {
+            guard error.code?.primary == .constraint else { throw error }
+            return false
+        }
     }
 
     /// The same for one table. One that is not there is well.

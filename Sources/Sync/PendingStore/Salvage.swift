@@ -147,7 +147,8 @@ struct Salvage {
     ) async throws(StoreError) -> Bool {
         let (sequences, isComplete) = try PendingRows.sequences(in: source)
         var isWhole = isComplete
-        for sequence in sequences {
+        // Of two about one cipher, which a page that was not written may leave, the later is the living one.
+        for sequence in sequences.reversed() {
             guard let found = try PendingRows.row(sequence, in: source) else {
                 isWhole = false
                 continue

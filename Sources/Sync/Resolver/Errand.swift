@@ -149,9 +149,18 @@ struct Errand {
 
     /// What an earlier create of this change may have left upstream.
     mutating func seek() async throws(Halt) -> Cipher? {
-        guard change.mayHaveLanded(.create) || isFromBefore, !mutated(.blindCreate) else {
+        guard !mutated(.blindCreate) else { return nil }
+        if change.mayHaveLanded(.create) { return try await seekSent() }
+        // Nobody waits for that, and where no list can be had it is not known to have been sent.
+        guard isFromBefore, kit.urgency != .interactive else { return nil }
+        do throws(Halt) {
+            return try await seekSent()
+        } catch .unlisted, .behind {
             return nil
         }
+    }
+
+    private mutating func seekSent() async throws(Halt) -> Cipher? {
         try beLateEnough(for: .create)
         let list = try await kit.list()
         let sent = change.attempts.filter { $0.kind == .create }.map(\.fingerprint)

@@ -140,6 +140,25 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test func `a file that comes while an edit is under way is there when the edit is answered`()
+        async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let late = await upstream.inject(
+                Fault(.delayAnswer(.milliseconds(600)), on: .updateCipher)
+            )
+            async let editing = guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            try await upstream.meet(late)
+            let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(try await editing.isSuccess)
+            #expect(up.data?["attachments"]?.array?.count == 1)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["name"]?.string == "y")
+            #expect(item?["attachments"]?.array?.count == 1)
+        }
+    }
+
     @Test func `however many edits wait for an item, what they wait for comes to its end`()
         async throws
     {

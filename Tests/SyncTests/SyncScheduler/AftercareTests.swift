@@ -71,6 +71,33 @@ import Vault
         }
     }
 
+    @Test func `F41 what waits from before the start goes up although no list can be had`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let before = world.surroundings.began.advanced(bySeconds: -60)
+            let id = world.chance.identifier()
+            let cipher = try Cipher(
+                creating: ItemBody(Array(Rows.mail.utf8)),
+                id: id,
+                at: before,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            _ = try await world.store.record(
+                Edit(.add(Snapshot(cipher, keys: ada.ring)), at: before),
+                in: ada.lane(id),
+                as: .queued
+            )
+            var fault = Fault(.answer(.refusal(500, "no"), isCarriedOut: false), on: .sync)
+            fault.times = nil
+            await world.server.inject(fault)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `G-RES1 a create that upstream carries out a minute late leaves one item`(
         _ personality: Personality.Name
