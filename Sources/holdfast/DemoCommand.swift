@@ -93,15 +93,9 @@ private struct Demo {
                             premises,
                             outside
                         )
-                        // The directory is this host's own by now; nothing is written into another's.
-                        do {
-                            let upstream = try await open()
-                            services.addTask { await upstream.run() }
-                            tenants = (interior.household, upstream)
-                        } catch {
-                            await interior.close()
-                            throw error
-                        }
+                        let upstream = try await upstream(of: interior)
+                        services.addTask { await upstream.run() }
+                        tenants = (interior.household, upstream)
                         return interior
                     },
                     opened: { addresses in
@@ -116,6 +110,16 @@ private struct Demo {
             await tenants?.upstream.stop(within: .seconds(2))
             services.cancelAll()
             try result.get()
+        }
+    }
+
+    /// Only now: before, the directory may have been another host's.
+    private func upstream(of interior: Interior) async throws -> EmbeddedUpstream {
+        do {
+            return try await open()
+        } catch {
+            await interior.close()
+            throw error
         }
     }
 

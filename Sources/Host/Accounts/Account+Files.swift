@@ -18,7 +18,7 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
-        let (upload, sealed) = try await announce(file, named: name, to: try held(cipherID), keys)
+        let (upload, sealed) = try await announce(file, named: name, to: try known(cipherID), keys)
         do throws(DeskRefusal) {
             try await online { account throws(Setback) in
                 try await account.upload(FileSource(sealed), as: upload)
@@ -38,10 +38,10 @@ extension Account {
     private func announce(
         _ file: [UInt8],
         named name: String,
-        to held: Held,
+        to known: Known,
         _ keys: KeyRing
     ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8]) {
-        let sealer = try sealer(of: held.cipher, keys)
+        let sealer = try sealer(of: known.cipher, keys)
         let (request, sealed) = try crypto { () throws(CryptoError) in
             let key = SymmetricKey(from: office.surroundings.entropy)
             let wrapped = try sealer.wrap(key)
@@ -50,16 +50,16 @@ extension Account {
                 key: wrapped,
                 fileName: try sealer.seal(name),
                 size: sealed.count,
-                lastKnownRevisionDate: held.cipher.revisionDate
+                lastKnownRevisionDate: known.cipher.revisionDate
             )
             return (request, sealed)
         }
         let upload = try await online { account throws(Setback) in
-            try await account.announceAttachment(request, to: held.cipherID)
+            try await account.announceAttachment(request, to: known.cipherID)
         }
-        if let announced = try? Cipher(upload.cipher), announced.id == held.cipherID {
-            let now = announced.inCollections(held.cipher.collectionIDs)
-            _ = try await keep(now.withFiles(of: held.cipher), of: held)
+        if let announced = try? Cipher(upload.cipher), announced.id == known.cipherID {
+            let now = announced.inCollections(known.cipher.collectionIDs)
+            try await keep(now.withFiles(of: known.cipher), of: known)
         }
         return (upload, sealed)
     }
@@ -73,28 +73,19 @@ extension Account {
         at cipherID: String,
         otherwise change: (Cipher) -> Cipher
     ) async throws(DeskRefusal) {
-        let isKept = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            try await follows(cipherID, otherwise: change)
-        }
-        if !isKept { lookSoon() }
-    }
-
-    /// - Returns: Whether base shows it.
-    private func follows(
-        _ cipherID: String,
-        otherwise change: (Cipher) -> Cipher
-    ) async throws(DeskRefusal) -> Bool {
-        let held = try held(cipherID)
-        let now: Cipher
-        do throws(DeskRefusal) {
-            now = try await online { account throws(Setback) in
-                try await account.cipher(cipherID)
+        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            let known = try known(cipherID)
+            let now: Cipher
+            do throws(DeskRefusal) {
+                now = try await online { account throws(Setback) in
+                    try await account.cipher(cipherID)
+                }
+            } catch {
+                now = change(known.cipher)
+                lookSoon()
             }
-        } catch {
-            now = change(held.cipher)
-            lookSoon()
+            try await keep(now, of: known)
         }
-        return try await keep(now, of: held)
     }
 
     func attachment(

@@ -26,7 +26,7 @@ extension Account {
     }
 
     /// What upstream said of an item last.
-    struct Held: Sendable {
+    struct Known: Sendable {
         let cipherID: String
         let cipher: Cipher
         let revision: Revision
@@ -43,7 +43,7 @@ extension Account {
         }
     }
 
-    func held(_ cipherID: String) throws(DeskRefusal) -> Held {
+    func known(_ cipherID: String) throws(DeskRefusal) -> Known {
         let lane = Lane(userID: id, cipherID: cipherID)
         let (mark, base) = try office.read { reader throws(StoreError) in
             (try reader.refreshMark(of: id), try reader.base(lane))
@@ -52,19 +52,31 @@ extension Account {
         guard !base.isDamaged, let cipher = try? Cipher(base.json) else {
             throw .notAllowed(DeskRefusal.unreadable)
         }
-        return Held(cipherID: cipherID, cipher: cipher, revision: base.revision, mark: mark)
+        return Known(cipherID: cipherID, cipher: cipher, revision: base.revision, mark: mark)
     }
 
-    /// Base takes an answer about something that was done to a held item, unless it is younger than that.
+    /// Base takes an answer about something that was done to an item, unless base is younger than that.
     ///
-    /// - Returns: Whether it does.
-    func keep(_ answer: Cipher, of held: Held) async throws(DeskRefusal) -> Bool {
+    /// - Parameters:
+    ///   - ground: The revision over which it was written, if nobody else has written in between.
+    ///   - mark: Where base was before; without it the later stamp counts.
+    func keep(
+        _ answer: Cipher,
+        over ground: Revision?,
+        since mark: RefreshMark?
+    ) async throws(DeskRefusal) {
         guard let base = BaseCipher(answer, of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        return try await office.ask {
-            .base(.follow(base, over: held.ground(of: answer), since: held.mark, $0))
+        let isKept: Bool = try await office.ask {
+            .base(.follow(base, over: ground, since: mark, $0))
         }
+        if !isKept { lookSoon() }
+    }
+
+    /// The same of one that was looked at before.
+    func keep(_ answer: Cipher, of known: Known) async throws(DeskRefusal) {
+        try await keep(answer, over: known.ground(of: answer), since: known.mark)
     }
 
     /// What is here may not be upstream's latest word.
@@ -105,7 +117,7 @@ extension Account {
             )
         }
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            let held = try held(cipherID)
+            let known = try known(cipherID)
             let changed = try await online { account throws(Setback) in
                 try await account.setCollections(of: cipherID, to: collectionIDs)
             }
@@ -114,7 +126,7 @@ extension Account {
                 let _: Void = try await office.ask { .base(.remove(lane, $0)) }
                 throw .notFound
             }
-            if try await !keep(changed.inCollections(collectionIDs), of: held) { lookSoon() }
+            try await keep(changed.inCollections(collectionIDs), of: known)
         }
         return try await shown(cipherID, keys)
     }
@@ -136,7 +148,7 @@ extension Account {
         await settlePending(of: cipherID)
         // What is edited meanwhile would be sent along as it was, or written over.
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            try await share(try held(cipherID), with: organizationID, in: collectionIDs, keys)
+            try await share(try known(cipherID), with: organizationID, in: collectionIDs, keys)
         }
         let taken = try await shown(cipherID, keys)
         guard taken.mark != .clean else { return taken }
@@ -148,13 +160,13 @@ extension Account {
 
     /// Nobody is asked who may wait for the item, or neither would come to an end.
     private func share(
-        _ held: Held,
+        _ known: Known,
         with organizationID: String,
         in collectionIDs: [String],
         _ keys: KeyRing
     ) async throws(DeskRefusal) {
-        try refuseShared(held.cipher)
-        let cipherID = held.cipherID
+        try refuseShared(known.cipher)
+        let cipherID = known.cipherID
         // Sent along, it would be settled by something that it does not want; left behind, it is lost.
         guard try pendingChange(of: cipherID) == nil else {
             throw .notAllowed("This item has changes that have not reached the server yet.")
@@ -163,8 +175,8 @@ extension Account {
         let present = try await online { account throws(Setback) in
             try await account.cipher(cipherID)
         }
-        guard held.ground(of: present) != nil else {
-            _ = try await keep(present, of: held)
+        guard known.ground(of: present) != nil else {
+            try await keep(present, of: known)
             throw .notAllowed(DeskRefusal.outOfDate)
         }
         let request = try shared(present, with: organizationID, keys)
@@ -178,13 +190,8 @@ extension Account {
             lookSoon()
             throw error
         }
-        guard let base = BaseCipher(changed.inCollections(collectionIDs), of: id) else {
-            throw .notAllowed("Upstream answered with an item that is none.")
-        }
-        let isKept: Bool = try await office.ask {
-            .base(.follow(base, over: held.revision, since: nil, $0))
-        }
-        if !isKept { lookSoon() }
+        // A sync meanwhile may have read upstream before that.
+        try await keep(changed.inCollections(collectionIDs), over: known.revision, since: nil)
     }
 
     private func refuseShared(_ cipher: Cipher) throws(DeskRefusal) {

@@ -168,7 +168,7 @@ package struct AccountUpstream: VaultUpstream {
     /// Nobody waits long for it, and the monitor hears nothing of it: what matters is whether the call is answered
     /// that comes after it.
     package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
-        guard let recognise, recognition.isDue(at: now) else { return }
+        guard let recognise, recognition.takesLook(at: now) else { return }
         let profile: Profile
         do throws(Setback) {
             profile = try await account.asking { manner in
@@ -208,8 +208,8 @@ private final class Recognition: Sendable {
 
     private let last = Lock<Duration?>(nil)
 
-    /// - Returns: Whether to ask now; then it is asked.
-    func isDue(at now: Duration) -> Bool {
+    /// - Returns: Whether to ask now.
+    func takesLook(at now: Duration) -> Bool {
         last.withLock { last in
             if let last, now - last < Self.interval { return false }
             last = now

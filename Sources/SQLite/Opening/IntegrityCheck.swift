@@ -46,7 +46,7 @@ extension Session {
         }
     }
 
-    /// The same for one table. One that is not there is well.
+    /// What is wrong with the rows of one table. One that is not there is well.
     private func check(rowsOf table: String) throws(DatabaseError) -> [String] {
         let isThere: StaticString = "SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = ?"
         let name = Value.text(table)

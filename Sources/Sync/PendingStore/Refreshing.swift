@@ -221,15 +221,15 @@ extension Store {
     ) async throws(StoreError) -> Bool {
         let offering = self.offering(of: cipher)
         return try await write { (db) throws(DatabaseError) in
-            let written = try BaseTable.writing(of: cipher.lane, db)
-            let removed = try BaseTable.removal(of: cipher.lane, db)
-            if let mark, let last = [written, removed].compactMap(\.self).max(),
-                last > mark.written
-            {
-                return false
+            let lane = cipher.lane
+            if let mark {
+                let last = [
+                    try BaseTable.writing(of: lane, db), try BaseTable.removal(of: lane, db),
+                ]
+                if last.contains(where: { $0 ?? 0 > mark.written }) { return false }
+            } else if let before = try BaseTable.footing(lane, db)?.revision {
+                if cipher.revision.isEarlier(than: before) { return false }
             }
-            let before = try BaseTable.footing(cipher.lane, db)?.revision
-            if mark == nil, let before, cipher.revision.isEarlier(than: before) { return false }
             try Self.put(cipher, sentOver: ground, offering, db)
             return true
         }
@@ -285,7 +285,7 @@ extension Store {
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(userID, db) else { return }
             try BaseTable.remove(.folder, id: id, of: userID, db)
-            let written = try BaseTable.advanceClock(of: userID, db)
+            let written = try BaseTable.clock(of: userID, db)
             let mayBeInside = try db.all(
                 "SELECT * FROM base_cipher WHERE user_id = ? AND instr(json, ?) > 0",
                 .text(userID),

@@ -151,7 +151,7 @@ struct Errand {
     mutating func seek() async throws(Halt) -> Cipher? {
         guard !mutated(.blindCreate) else { return nil }
         if change.mayHaveLanded(.create) { return try await seekSent() }
-        // Nobody waits for that, and where no list can be had it is not known to have been sent.
+        // No caller is kept waiting for it. Nothing says that it was sent, so without a list it is taken for new.
         guard isFromBefore, kit.urgency != .interactive else { return nil }
         do throws(Halt) {
             return try await seekSent()

@@ -18,7 +18,7 @@ int csq_harden(sqlite3 *database);
 /// Closing this connection never moves the log into the database.
 int csq_leave_log_alone(sqlite3 *database);
 
-// What cannot be understood of the schema is passed over. To be called before it is read.
+/// What cannot be understood of the schema is passed over. To be called before it is read.
 int csq_forgive_schema(sqlite3 *database);
 
 /// Binds without a copy: the bytes stay as they are until the statement is reset.
