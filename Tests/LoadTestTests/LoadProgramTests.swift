@@ -53,6 +53,20 @@ struct LoadProgramTests {
         #expect(report["phases"]?.array?.count == 3)
     }
 
+    @Test func `a host that is not there, and one that refuses the token, are told by the status`()
+        throws
+    {
+        let host = try Host(program)
+        let address = Array(host.flags.prefix(2))
+        let refused = try load(few + address + ["--token", "hf_stolen"]).0
+        #expect(refused.status == 77, "\(refused.complaint)")
+        #expect(refused.complaint.contains("401"))
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+        let away = try load(few + host.flags).0
+        #expect(away.status == 69, "\(away.complaint)")
+    }
+
     /// A host that was there before the test, and goes on after it.
     private struct Host {
         let scratch: Scratch
@@ -157,7 +171,7 @@ struct LoadProgramTests {
         let (child, report) = try load(
             ["smoke", "--host", "http://127.0.0.1:1", "--token", "t", "--json"]
         )
-        #expect(child.status == 1)
+        #expect(child.status == 69)
         #expect(report?["ending"]?.string == "failed")
         #expect(child.complaint.contains("127.0.0.1:1"))
     }

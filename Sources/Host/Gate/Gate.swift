@@ -102,7 +102,8 @@ public struct Gate: Sendable {
             if passage.scope == .admin, request.method.changes {
                 noteAct(request, passage, token ?? nil, response.status)
             }
-            return response
+            guard let token = token ?? nil else { return response }
+            return response.ending(after: { await tokens.waitForRevocation(of: token.id) })
         }
     }
 
@@ -234,6 +235,25 @@ extension Request {
 }
 
 extension Response {
+    /// A stream is cut off then, wherever it is; whoever was let in is not let in for ever.
+    fileprivate func ending(after end: @escaping @Sendable () async -> Void) -> Response {
+        guard case .stream(let length, let produce) = body else { return self }
+        var response = self
+        response.body = .stream(length: length) { writer in
+            try await withThrowingTaskGroup { stays in
+                stays.addTask { try await produce(writer) }
+                stays.addTask {
+                    await end()
+                    try Task.checkCancellation()
+                    throw TokenRevoked()
+                }
+                try await stays.next()
+                stays.cancelAll()
+            }
+        }
+        return response
+    }
+
     static var scopeTooSmall: Response { failure("The token does not allow this.", .forbidden) }
 
     fileprivate static func challenge(_ message: String) -> Response {
@@ -257,3 +277,5 @@ private final class SharedThrottle: Sendable {
         throttle.withLock { $0.fail(at: moment) }
     }
 }
+
+private struct TokenRevoked: Error {}

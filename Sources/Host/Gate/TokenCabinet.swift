@@ -6,7 +6,13 @@ public import System
 ///
 /// Looking one up takes no turn and no file. Whatever changes them is written down before it counts.
 public actor TokenCabinet {
-    private nonisolated let tokens: Lock<[Token]>
+    private struct Holdings {
+        var tokens: [Token]
+        var guests: [Int: (tokenID: String, stay: AsyncStream<Void>.Continuation)] = [:]
+        var nextGuest = 0
+    }
+
+    private nonisolated let holdings: Lock<Holdings>
     private let file: TokenFile
     private let timekeeper: any Timekeeper
     private let entropy: any Entropy
@@ -22,27 +28,27 @@ public actor TokenCabinet {
         self.timekeeper = timekeeper
         self.entropy = entropy
         if file.exists {
-            tokens = Lock(try file.read())
+            holdings = Lock(Holdings(tokens: try file.read()))
             return
         }
         let first = FreshToken(.admin, accountID: nil, at: timekeeper.now, from: entropy)
         // The text first: without it, a token that is known would open to nobody.
         try file.writeAdmin(first)
         try file.write([first.token])
-        tokens = Lock([first.token])
+        holdings = Lock(Holdings(tokens: [first.token]))
     }
 
     /// In the order in which they were made.
-    public nonisolated var all: [Token] { tokens.withLock { $0 } }
+    public nonisolated var all: [Token] { holdings.withLock { $0.tokens } }
 
     /// Whom the text lets in.
     ///
     /// Every token is compared to its end: the time tells neither which was near nor how near.
     public nonisolated func token(for text: String) -> Token? {
         let digest = Digest.sha256(Array(text.utf8))
-        return tokens.withLock { tokens in
+        return holdings.withLock { holdings in
             var found: Token?
-            for token in tokens where token.digest.isSame(as: digest) { found = token }
+            for token in holdings.tokens where token.digest.isSame(as: digest) { found = token }
             return found
         }
     }
@@ -66,13 +72,35 @@ public actor TokenCabinet {
 
     /// Takes over what an operator has changed in the file.
     public func reload() throws(TokenError) {
-        let read = try file.read()
-        tokens.withLock { $0 = read }
+        hold(try file.read())
+    }
+
+    /// Returns when there is no such token any more.
+    nonisolated func waitForRevocation(of id: String) async {
+        let (presence, stay) = AsyncStream.makeStream(of: Void.self)
+        let guest = holdings.withLock { holdings -> Int? in
+            guard holdings.tokens.contains(where: { $0.id == id }) else { return nil }
+            holdings.nextGuest += 1
+            holdings.guests[holdings.nextGuest] = (id, stay)
+            return holdings.nextGuest
+        }
+        guard let guest else { return }
+        for await _ in presence {}
+        _ = holdings.withLock { $0.guests.removeValue(forKey: guest) }
     }
 
     private func replace(_ changed: [Token]) throws(TokenError) {
         try file.write(changed)
-        tokens.withLock { $0 = changed }
+        hold(changed)
+    }
+
+    private func hold(_ tokens: [Token]) {
+        let ids = Set(tokens.map(\.id))
+        let revoked = holdings.withLock { holdings in
+            holdings.tokens = tokens
+            return holdings.guests.values.filter { !ids.contains($0.tokenID) }
+        }
+        for guest in revoked { guest.stay.finish() }
     }
 }
 

@@ -85,8 +85,10 @@ final class ChildProcess: Sendable {
 /// Why a load test cannot go on.
 public struct LoadFailure: Error, CustomStringConvertible {
     public let description: String
+    let obstacle: LoadReport.Obstacle
 
-    public init(_ description: String) {
+    public init(_ description: String, _ obstacle: LoadReport.Obstacle = .other) {
         self.description = description
+        self.obstacle = obstacle
     }
 }

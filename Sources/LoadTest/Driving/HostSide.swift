@@ -154,10 +154,19 @@ final class HostSide: Sendable {
         _ path: String,
         _ body: JSON.Raw?
     ) async throws -> JSON.Document {
-        let response = try await client.send(request(method, path, body.map { Array($0.bytes) }))
+        let response: Client.Response
+        do throws(ClientError) {
+            response = try await client.send(request(method, path, body.map { Array($0.bytes) }))
+        } catch {
+            guard case .unreachable = error.reason else { throw error }
+            throw LoadFailure(String(describing: error), .hostIsAway)
+        }
         guard response.status.isSuccess else {
             let text = String(decoding: response.body.prefix(300), as: UTF8.self)
-            throw LoadFailure("\(method) \(path): \(response.status) \(text)")
+            throw LoadFailure(
+                "\(method) \(path): \(response.status) \(text)",
+                [.unauthorized, .forbidden].contains(response.status) ? .notAllowed : .other
+            )
         }
         return try JSON.Document(response.body)
     }

@@ -43,7 +43,13 @@ final class Journal: Sendable {
     func end(because error: any Error) {
         let isInterrupted = error is CancellationError || Task.isCancelled
         report.withLock {
-            $0.ending = isInterrupted ? .interrupted : .failed(String(describing: error))
+            $0.ending =
+                isInterrupted
+                ? .interrupted
+                : .failed(
+                    String(describing: error),
+                    (error as? LoadFailure)?.obstacle ?? .other
+                )
         }
     }
 

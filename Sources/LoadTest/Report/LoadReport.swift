@@ -4,7 +4,15 @@ public struct LoadReport: Sendable {
         case completed
         /// Somebody ended it before it was done.
         case interrupted
-        case failed(String)
+        case failed(String, Obstacle = .other)
+    }
+
+    /// What kept a test from being done.
+    public enum Obstacle: Hashable, Sendable {
+        case hostIsAway
+        /// The host does not take the token, or it does not reach far enough.
+        case notAllowed
+        case other
     }
 
     public struct Phase: Hashable, Sendable {

@@ -125,7 +125,7 @@ extension LoadReport.Ending {
     }
 
     fileprivate var reason: String? {
-        if case .failed(let reason) = self { reason } else { nil }
+        if case .failed(let reason, _) = self { reason } else { nil }
     }
 }
 

@@ -46,7 +46,7 @@ public struct ReportPage: Sendable {
         case .completed where report.isGood: "Every check holds: nothing was lost, nothing doubled."
         case .completed: "Not every check holds. See below."
         case .interrupted: "The test was ended before it was done. This is what is known."
-        case .failed(let reason): "The test could not be done: \(reason)"
+        case .failed(let reason, _): "The test could not be done: \(reason)"
         }
     }
 

@@ -132,7 +132,7 @@ public struct ReportTable: Sendable {
         case .completed where report.isGood: "Every check holds."
         case .completed: "Not every check holds."
         case .interrupted: "Ended before it was done; this is what is known."
-        case .failed(let reason): "It could not be done: \(reason)"
+        case .failed(let reason, _): "It could not be done: \(reason)"
         }
     }
 

@@ -44,7 +44,7 @@ extension Command {
         run: { invocation, console throws(Failure) in
             let report = try await Load(invocation, console).run()
             if !report.isGood {
-                throw Failure(status: .failure, message: report.conclusion)
+                throw Failure(status: report.ending.status, message: report.conclusion)
             }
         }
     )
@@ -211,7 +211,17 @@ extension LoadReport {
         switch ending {
         case .completed: "Not every check holds: \(verdict.failures.count) failures."
         case .interrupted: "The test was ended before it was done."
-        case .failed(let reason): reason
+        case .failed(let reason, _): reason
+        }
+    }
+}
+
+extension LoadReport.Ending {
+    fileprivate var status: ExitStatus {
+        switch self {
+        case .completed, .interrupted, .failed(_, .other): .failure
+        case .failed(_, .hostIsAway): .hostNotRunning
+        case .failed(_, .notAllowed): .notAllowed
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import Metrics
 import System
 import TestSupport
@@ -193,6 +194,38 @@ struct GateTests {
         #expect(try ShellWire(venue.api).ask("GET /status", ["Host: evil.example"]).status == 403)
         let read = try await venue.tokens.create(.read, accountID: nil).text
         #expect(try ask(venue, "POST /accounts", token: read).status == 403)
+        await venue.close()
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a stream ends when the token that it was asked with is taken back, and no other does`()
+        async throws
+    {
+        let (news, newspaper) = AsyncStream.makeStream(of: Void.self)
+        let venue = try await ShellVenue(answer: { _, caller in
+            .events { stream in
+                try await stream.comment("for \(caller.accountID ?? "all")")
+                if caller.accountID == "quiet" {
+                    try await SystemTimekeeper().sleep(for: .seconds(600))
+                }
+                for await _ in news { try await stream.comment("news") }
+            }
+        })
+        let quiet = try await venue.tokens.create(.read, accountID: "quiet")
+        let other = try await venue.tokens.create(.read, accountID: "other")
+        let wires = try [quiet, other].map { fresh in
+            let wire = try ShellWire(venue.api)
+            wire.send(
+                "GET /status HTTP/1.1\r\n\(venue.host)\r\nAuthorization: Bearer \(fresh.text)\r\n\r\n"
+            )
+            let account = try #require(fresh.token.accountID)
+            _ = try wire.read(until: "for \(account)")
+            return wire
+        }
+        #expect(try await venue.tokens.revoke(quiet.token.id))
+        #expect(!(try wires[0].read()).contains("0\r\n\r\n"))
+        newspaper.yield()
+        #expect(try wires[1].read(until: "news").contains("news"))
         await venue.close()
     }
 
