@@ -68,7 +68,7 @@ final class Account: Sendable {
         self.notebook = notebook
         session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
         upstream = AccountUpstream(UpstreamAccount(link.upstream, session), link) {
-            await notebook.account?.learn($0)
+            await notebook.account?.learn($0, inSession: $1)
         } recognise: {
             await notebook.account?.recognises($0) ?? true
         } signedOut: {
@@ -119,7 +119,9 @@ extension Account {
         return Staff(of: id, upstream, keyholder, lanes, switches, link, office, after: former) {
             notebook.account?.heedLogOut()
         } copying: { (file) async throws(DeskRefusal) in
-            try await notebook.account?.copyFile(file)
+            // Its services go on for a moment when the account is taken away, or moves.
+            guard let account = notebook.account else { throw .busy }
+            try await account.copyFile(file)
         }
     }
 
@@ -185,11 +187,10 @@ extension Account {
     func change(_ body: @Sendable (inout AccountRecord) -> Void) async throws(DeskRefusal) {
         try await office.records.hold(id) { () async throws(DeskRefusal) in
             guard !isGone else { throw .notFound }
-            let record = memory.withLock { memory in
-                body(&memory.record)
-                return memory.record
-            }
-            try await office.put(record)
+            var changed = record
+            body(&changed)
+            try await office.put(changed)
+            memory.withLock { $0.record = changed }
         }
     }
 
@@ -198,11 +199,14 @@ extension Account {
     }
 
     /// What a sync says of the account itself.
-    fileprivate func learn(_ answer: SyncAnswer) async {
-        guard await recognises(answer.profile) else { return }
+    ///
+    /// - Parameter signIn: The sign-in in whose name it was asked. What a later one has brought is newer.
+    fileprivate func learn(_ answer: SyncAnswer, inSession signIn: Int) async {
+        guard session.signIn == signIn, await recognises(answer.profile) else { return }
         let stamp = answer.profile.securityStamp
         let isPremium = answer.isPremium
         await note { record, _ in
+            guard session.signIn == signIn else { return }
             record.isSignedOut = false
             record.securityStamp = stamp ?? record.securityStamp
             record.isPremium = isPremium
@@ -243,6 +247,7 @@ extension Account {
                 return (old, memory.record)
             }
             guard old.stored != new.stored else { return }
+            office.addresses.note(new.email, of: id)
             do {
                 try await office.put(new)
             } catch {

@@ -22,8 +22,8 @@ extension Evidence {
 package struct AccountUpstream: VaultUpstream {
     var account: UpstreamAccount
     let monitor: Address<NetworkMonitor.Message>
-    /// Takes note of what a sync says of the account itself.
-    let learn: @Sendable (SyncAnswer) async -> Void
+    /// Takes note of what a sync says of the account itself, and in the name of which sign-in.
+    let learn: @Sendable (SyncAnswer, Int) async -> Void
     /// Whether upstream still has the account as it is known here; nil if nobody can tell.
     let recognise: (@Sendable (Profile) async -> Bool)?
     private let recognition = Recognition()
@@ -34,7 +34,7 @@ package struct AccountUpstream: VaultUpstream {
     init(
         _ account: UpstreamAccount,
         _ link: ServerLink,
-        learn: @escaping @Sendable (SyncAnswer) async -> Void,
+        learn: @escaping @Sendable (SyncAnswer, Int) async -> Void,
         recognise: @escaping @Sendable (Profile) async -> Bool,
         signedOut: @escaping @Sendable () async -> Void
     ) {
@@ -54,7 +54,7 @@ package struct AccountUpstream: VaultUpstream {
     ) {
         self.account = account
         self.monitor = monitor
-        learn = { _ in }
+        learn = { _, _ in }
         recognise = nil
         self.signedOut = signedOut
         self.keepHolds = keepHolds
@@ -157,10 +157,17 @@ package struct AccountUpstream: VaultUpstream {
     }
 
     package func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
+        let signIn = account.session.signIn
         let fetched = try await ask(urgency) { account throws(Setback) in
             try await account.sync()
         }
-        if fetched.answer.profile.id == account.session.userID { await learn(fetched.answer) }
+        // Whoever has signed in meanwhile may have other keys, and is asked for anew.
+        guard account.session.signIn == signIn else {
+            throw Setback(.cancelled, operation: Operation.sync.words)
+        }
+        if fetched.answer.profile.id == account.session.userID {
+            await learn(fetched.answer, signIn)
+        }
         recognition.note(at: now)
         return await Fetched(fetched, of: account.session.userID)
     }
@@ -177,7 +184,10 @@ package struct AccountUpstream: VaultUpstream {
                 manner.deadline = Recognition.deadline
             }.profile()
         } catch {
-            guard error.reason == .signedOut else { return }
+            guard error.reason == .signedOut else {
+                recognition.postpone(at: now)
+                return
+            }
             if !mutated(.silentSignOut) { await signedOut() }
             throw error
         }
@@ -204,21 +214,24 @@ package struct AccountUpstream: VaultUpstream {
 /// When upstream was last asked whose account it is. The hub tells of new keys, unless that was missed.
 private final class Recognition: Sendable {
     static let interval = Duration.seconds(300)
+    /// After a look that came to nothing. What is sent meanwhile does not wait for each of them.
+    static let pause = Duration.seconds(10)
     static let deadline = Duration.seconds(5)
 
-    private let last = Lock<Duration?>(nil)
+    private let due = Lock(Duration.zero)
 
     /// - Returns: Whether to ask now.
     func takesLook(at now: Duration) -> Bool {
-        last.withLock { last in
-            if let last, now - last < Self.interval { return false }
-            last = now
+        due.withLock { due in
+            guard now >= due else { return false }
+            due = now + Self.interval
             return true
         }
     }
 
-    func note(at now: Duration) { last.withLock { $0 = now } }
-    func forget() { last.withLock { $0 = nil } }
+    func note(at now: Duration) { due.withLock { $0 = now + Self.interval } }
+    func postpone(at now: Duration) { due.withLock { $0 = min($0, now + Self.pause) } }
+    func forget() { due.withLock { $0 = .zero } }
 }
 
 extension Manner {

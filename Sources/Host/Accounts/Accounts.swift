@@ -32,8 +32,9 @@ public final class Accounts: Service {
     let began: Moment
     let board: EventBoard
     private let metrics: UpstreamMetrics
-    /// Who signs in, by the account's id.
+    /// Who signs in, moves or is taken away, by the account's id.
     let admissions = Lanes()
+    private let choices = Lanes()
     private let state = Lock(State())
 
     struct State {
@@ -127,6 +128,7 @@ public final class Accounts: Service {
             in: lanes
         )
         state.withLock { $0.residents.add(account, record) }
+        office.addresses.note(record.email, of: record.id)
         office.roll.note(record.id)
         account.takePlace()
         return account
@@ -214,7 +216,8 @@ public final class Accounts: Service {
 
     /// Those with this address, in the order in which they came.
     func accounts(withAddress email: String) -> [Account] {
-        state.withLock { $0.residents.all(withAddress: email) }
+        let ids = office.addresses.ids(at: email)
+        return state.withLock { $0.residents.all(of: ids) }
     }
 
     /// - Returns: Whether it is the first account of all. Of several that come at once, only one is.
@@ -233,14 +236,20 @@ public final class Accounts: Service {
 
     /// Another server's account of that address has other keys, and its second factor is none of this one's.
     func account(withAddress email: String, at link: ServerLink) -> Account? {
-        state.withLock { state in
-            state.residents.all(withAddress: email).first { $0.link.number == link.number }
-        }
+        accounts(withAddress: email).first { $0.link.number == link.number }
+    }
+
+    /// It is not kept any more, so nothing more is done in its name.
+    func end(_ account: Account) {
+        account.session.signOut()
+        account.lockKeys()
+        forget(account)
     }
 
     @discardableResult
     func forget(_ account: Account, letsEditsEnd: Bool = false) -> Shift? {
         state.withLock { $0.residents.remove(account.id) }
+        office.addresses.forget(account.id)
         office.roll.note(account.id)
         return account.close(letsEditsEnd: letsEditsEnd)
     }
@@ -285,14 +294,24 @@ extension Accounts: Household {
     }
 
     public func makeDefault(_ id: String) async throws(DeskRefusal) {
-        guard account(id) != nil else { throw .notFound }
-        for other in everybody where other.record.isDefault != (other.id == id) {
-            try await other.change { $0.isDefault = $0.id == id }
-            office.announce(.account(userID: other.id))
+        // Two who choose at once would undo each other's choice.
+        try await choices.hold("default") { () async throws(DeskRefusal) in
+            guard account(id) != nil else { throw .notFound }
+            for other in everybody where other.record.isDefault != (other.id == id) {
+                try await other.change { $0.isDefault = $0.id == id }
+                office.announce(.account(userID: other.id))
+            }
         }
     }
 
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
+        try await admissions.hold(id) { () async throws(DeskRefusal) in
+            try await move(id, to: address)
+        }
+    }
+
+    /// While nobody else signs in the account, moves it or takes it away.
+    func move(_ id: String, to address: String) async throws(DeskRefusal) {
         guard let account = account(id) else { throw .notFound }
         let link = try link(to: address)
         try await account.change { $0.server = address }
@@ -306,13 +325,22 @@ extension Accounts: Household {
     }
 
     public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {
-        guard let account = account(id) else { throw .notFound }
+        try await admissions.hold(id) { () async throws(DeskRefusal) in
+            guard let account = account(id) else { throw .notFound }
+            try await remove(account, discardingPending: discardingPending)
+        }
+        try await preferTheOnlyOne()
+        office.announce(.account(userID: id))
+    }
+
+    private func remove(
+        _ account: Account,
+        discardingPending: Bool
+    ) async throws(DeskRefusal) {
         // Nothing is to be noted of it between its end in the store and its end here.
-        let left = try await office.records.hold(id) { () async throws(DeskRefusal) in
-            let left = try await erase(id, evenIfPending: discardingPending)
-            account.session.signOut()
-            account.lockKeys()
-            forget(account)
+        let left = try await office.records.hold(account.id) { () async throws(DeskRefusal) in
+            let left = try await erase(account.id, evenIfPending: discardingPending)
+            end(account)
             return left
         }
         for path in left {
@@ -322,8 +350,6 @@ extension Accounts: Household {
             )
         }
         account.emptyCache()
-        try await preferTheOnlyOne()
-        office.announce(.account(userID: id))
     }
 
     /// It is what routes without an account mean, and shows that.

@@ -19,9 +19,7 @@ extension Accounts {
         let account = try await admissions.hold(admitted.tokens.userID) {
             () async throws(DeskRefusal) in try await welcome(admitted, request)
         }
-        if let isDefault = request.isDefault {
-            if isDefault { try await makeDefault(account.id) }
-        }
+        if request.isDefault == true { try await makeDefault(account.id) }
         office.announce(.account(userID: account.id))
         return account
     }
@@ -41,7 +39,7 @@ extension Accounts {
         let id = admitted.tokens.userID
         if let account = account(id) {
             if account.record.server != admitted.server {
-                try await setServer(admitted.server, of: id)
+                try await move(id, to: admitted.server)
             }
             return try await takeUp(account, admitted)
         }
@@ -62,14 +60,13 @@ extension Accounts {
             try await fetchFirst(account)
         } catch {
             // What was edited meanwhile, or carried over from a file that was damaged, is there already.
-            let isErased: Bool = try await office.ask { .account(.eraseNewcomer(id, $0)) }
-            guard isErased else {
-                if account.keyholder.isLocked { throw error }
-                return account
+            let isErased = try await office.records.hold(id) { () async throws(DeskRefusal) in
+                let isErased: Bool = try await office.ask { .account(.eraseNewcomer(id, $0)) }
+                if isErased { end(account) }
+                return isErased
             }
-            account.session.signOut()
-            forget(account)
-            throw error
+            guard !isErased, !account.keyholder.isLocked else { throw error }
+            return account
         }
         return account
     }

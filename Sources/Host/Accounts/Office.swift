@@ -24,6 +24,7 @@ struct Office: Sendable {
     let records = Lanes()
     /// How all accounts stand.
     let roll = Roll()
+    let addresses = AddressBook()
     let roster = Roster()
 
     func announce(_ event: MeshEvent) {

@@ -1,27 +1,23 @@
-/// The accounts that are here, by their ids, by their addresses and in the order in which they came.
+/// The accounts that are here, by their ids and in the order in which they came.
 ///
 /// All of that is kept and not made anew for whoever asks, because every request may ask.
 struct Residents: Sendable {
-    private var byID: [String: (account: Account, number: Int, address: String)] = [:]
-    /// One person may have accounts of several servers.
-    private var idsByAddress: [String: Set<String>] = [:]
+    private var byID: [String: (account: Account, number: Int)] = [:]
     private(set) var inOrder: [Account] = []
 
     subscript(id: String) -> Account? { byID[id]?.account }
 
-    /// Those of this address, in the order in which they came.
-    func all(withAddress email: String) -> [Account] {
-        let known = (idsByAddress[email.lowercased()] ?? []).compactMap { byID[$0] }
-        return known.sorted { ($0.number, $0.account.id) < ($1.number, $1.account.id) }
+    /// Those of these ids, in the order in which they came.
+    func all(of ids: Set<String>) -> [Account] {
+        ids.compactMap { byID[$0] }
+            .sorted { ($0.number, $0.account.id) < ($1.number, $1.account.id) }
             .map(\.account)
     }
 
     /// One that was here under the same id has its place taken.
     mutating func add(_ account: Account, _ record: AccountRecord) {
         remove(account.id)
-        let address = record.email.lowercased()
-        byID[account.id] = (account, record.number, address)
-        idsByAddress[address, default: []].insert(account.id)
+        byID[account.id] = (account, record.number)
         inOrder.insert(account, at: place(of: account.id, record.number))
     }
 
@@ -29,8 +25,6 @@ struct Residents: Sendable {
         guard let known = byID[id] else { return }
         inOrder.remove(at: place(of: id, known.number))
         byID[id] = nil
-        idsByAddress[known.address]?.remove(id)
-        if idsByAddress[known.address]?.isEmpty == true { idsByAddress[known.address] = nil }
     }
 
     /// Where it is, or belongs: behind all that came earlier. Most come last.

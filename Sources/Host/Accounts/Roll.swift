@@ -25,14 +25,19 @@ final class Roll: Sendable {
         var entries: [Entry?] = []
         var places: [String: Int] = [:]
         var changed: Set<String> = []
+        /// How many have asked what has changed, and who of them wrote each entry.
+        var rounds = 0
+        var writers: [Int] = []
 
-        mutating func write(_ entry: Entry?, of id: String) {
-            if let place = places[id] {
-                entries[place] = entry
-            } else if let entry {
+        /// Of two who ask at once, the later one's answer is the newer.
+        mutating func write(_ entry: Entry?, of id: String, in round: Int) {
+            guard let place = places[id] else {
                 places[id] = entries.count
                 entries.append(entry)
+                writers.append(round)
+                return
             }
+            if writers[place] <= round { (entries[place], writers[place]) = (entry, round) }
         }
     }
 
@@ -53,14 +58,15 @@ final class Roll: Sendable {
         servers: [Int: Road],
         ask: (String) -> Entry?
     ) -> HouseholdSummary {
-        let changed = state.withLock { state in
+        let (changed, round) = state.withLock { state in
             defer { state.changed = [] }
-            return state.changed
+            state.rounds += 1
+            return (state.changed, state.rounds)
         }
         // Not under the lock: an account that is asked may have something to say.
         let entries = changed.map { (id: $0, entry: ask($0)) }
         return state.withLock { state in
-            for (id, entry) in entries { state.write(entry, of: id) }
+            for (id, entry) in entries { state.write(entry, of: id, in: round) }
             return state.summary(at: now, elapsed, queues, servers)
         }
     }

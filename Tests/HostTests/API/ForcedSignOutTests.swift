@@ -118,6 +118,41 @@ struct ForcedSignOutTests {
         try await venue.open { _ in }
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `an account that moves and is taken away at once has one home, and then none`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let id = guest.stage.userID
+            let onDuty = { accounts.office.roster.onDuty.filter { $0.id == id }.count }
+            await withTaskGroup(of: Void.self) { moves in
+                for port in 1...8 {
+                    moves.addTask {
+                        try? await accounts.setServer("http://127.0.0.1:\(port)", of: id)
+                    }
+                }
+            }
+            let account = try #require(accounts.account(id))
+            #expect(accounts.everybody.count == 1 && onDuty() == 1)
+            #expect(try accounts.link(to: account.record.server).number == account.link.number)
+            await withTaskGroup(of: Void.self) { fates in
+                fates.addTask {
+                    try? await accounts.setServer("http://127.0.0.1:9", of: id)
+                }
+                fates.addTask { try? await accounts.remove(id, discardingPending: true) }
+                fates.addTask {
+                    try? await accounts.setServer("http://127.0.0.1:10", of: id)
+                }
+            }
+            #expect(accounts.everybody.isEmpty && onDuty() == 0)
+            #expect(try accounts.office.store.reader.accounts().isEmpty)
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `T-39 a token that is not renewed sets nothing aside, and edits go on waiting`()
         async throws
     {

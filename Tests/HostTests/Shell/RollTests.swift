@@ -40,6 +40,18 @@ struct RollTests {
         Roll.Entry(status: status, server: server, outlook: outlook)
     }
 
+    @Test func `of two who ask at once, whoever asked later knows better`() {
+        roll.note("a")
+        let now = moment(1_000)
+        let first = roll.summary(at: now, .seconds(500), queues: [:], servers: [:]) { _ in
+            roll.note("a")
+            _ = summary(["a": entry(.unlocked)])
+            return entry(.locked)
+        }
+        #expect(first.accounts[.unlocked] == 1)
+        #expect(summary([:]).accounts == [.locked: 0, .unlocked: 1, .signedOut: 0])
+    }
+
     @Test func `only those are asked of whom something is new`() {
         var entries: [String: Roll.Entry] = [:]
         for number in 0..<1_000 {
