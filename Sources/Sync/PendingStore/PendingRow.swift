@@ -193,25 +193,32 @@ extension PendingRow {
 }
 
 extension PendingChange {
-    /// An attempt that may have been made, unless one like it is known.
+    /// What may have been sent, unless the like of it is known.
     fileprivate mutating func noteDoubt(at moment: Moment) {
-        let fingerprint = intent.snapshot?.sha256 ?? []
-        let kind = intent.attempt
-        let isKnown = attempts.contains {
-            $0.kind == kind && $0.fingerprint == fingerprint && $0.outcome == .unknown
+        for attempt in intent.attempts(at: moment) {
+            let isKnown = attempts.contains { $0.isSame(as: attempt) && $0.outcome == .unknown }
+            if !isKnown { note(attempt) }
         }
-        if !isKnown { note(Attempt(kind, at: moment, fingerprint: fingerprint)) }
     }
 }
 
 extension Intent {
-    fileprivate var attempt: Attempt.Kind {
+    /// All that is sent for it, as it is written down before that.
+    fileprivate func attempts(at moment: Moment) -> [Attempt] {
+        let content = snapshot.flatMap { try? Cipher($0.json) }?.fingerprint ?? []
+        return kinds.map { kind in
+            let bringsContent = kind == .create || kind == .update
+            return Attempt(kind, at: moment, fingerprint: bringsContent ? content : [])
+        }
+    }
+
+    private var kinds: [Attempt.Kind] {
         switch self {
-        case .create: .create
-        case .update: .update
-        case .softDelete: .trash
-        case .hardDelete: .hardDelete
-        case .other(let restores, _): restores ? .restore : .partial
+        case .create: [.create]
+        case .update: [.update]
+        case .softDelete(let content, _): content == nil ? [.trash] : [.update, .trash]
+        case .hardDelete: [.hardDelete]
+        case .other(let restores, _): [restores ? .restore : .partial]
         }
     }
 }

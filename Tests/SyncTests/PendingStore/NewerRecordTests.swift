@@ -121,6 +121,23 @@ import Vault
         #expect(try two.store.reader.tally().map(\.state) == [.quarantined])
     }
 
+    @Test func `what comes out of a copy is known by what would have been sent, and only once`()
+        async throws
+    {
+        let (one, two) = (try await Shelf(), try await Shelf(seed: 2))
+        try await one.edit("a")
+        let content = try #require(try one.change("a")?.intent.snapshot)
+        let sent = Attempt(
+            .update,
+            at: Shelf.moment(5),
+            fingerprint: try Cipher(content.json).fingerprint
+        )
+        let row = try #require(try PendingRows.row(1, in: one.store.database))
+        let doubted = row.doubted(at: Shelf.moment(5)).doubted(at: Shelf.moment(6))
+        #expect(try await two.store.write { (db) throws(DatabaseError) in try doubted.insert(db) })
+        #expect(try two.change("a")?.attempts == [sent])
+    }
+
     /// Everything that reads a record, changes it and writes it back.
     @Test func `what a newer program added outlives every change that the store makes`()
         async throws
