@@ -98,6 +98,20 @@ struct BudgetTests {
         #expect(end(1, at: .seconds(100)) == [.init(ticket: patient, refusal: nil)])
     }
 
+    @Test
+    mutating func
+        `who is waited for goes from the line too, before others and beyond what was learnt`()
+    {
+        for number in 0..<12 { _ = end(ask("b\(number)").ticket) }
+        _ = end(ask().ticket, .throttled(RetryAfter(seconds: 0)))
+        let running = (0..<4).map { _ in ask("b", isWaitedFor: true, at: .seconds(2)).ticket }
+        let patient = ask("c", patience: .seconds(60), at: .seconds(2)).ticket
+        let interactive = ask("d", isWaitedFor: true, at: .seconds(2)).ticket
+        #expect(budget.waitingCount == 2)
+        #expect(end(running[0], at: .seconds(2)).map(\.ticket) == [interactive])
+        #expect(end(running[1], at: .seconds(2)).isEmpty, "What was learnt holds up \(patient).")
+    }
+
     @Test mutating func `who stays in line for a place leaves when that is too long`() {
         for _ in 0..<4 { _ = ask() }
         let patient = ask("b", patience: .seconds(3), inLine: .seconds(120)).ticket

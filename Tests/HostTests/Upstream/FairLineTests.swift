@@ -11,7 +11,7 @@ struct FairLineTests {
         let deadline: Duration
     }
 
-    private var line = FairLine<Waiter>()
+    private var line = FairLine<Waiter, Pace>()
     private var waiting: [Int: Waiter] = [:]
     private var lastTicket = 0
     /// Who has been served since whom, and has not come anew since.
@@ -33,7 +33,7 @@ struct FairLineTests {
             #expect(line.count == waiting.count, "seed \(seed), step \(step)")
             #expect(line.tickets == waiting.keys.sorted(), "seed \(seed), step \(step)")
             #expect(
-                line.paces
+                line.kinds
                     == Pace.allCases.filter { pace in
                         waiting.values.contains { $0.pace == pace }
                     },
@@ -67,12 +67,12 @@ struct FairLineTests {
                 waiter,
                 ticket: round,
                 account: waiter.account,
-                pace: .read,
+                kind: .read,
                 until: waiter.deadline
             )
             line.remove(round)
         }
-        #expect(line.count == 0 && line.tickets.isEmpty && line.paces.isEmpty)
+        #expect(line.count == 0 && line.tickets.isEmpty && line.kinds.isEmpty)
         let deadline = line.firstDeadline
         #expect(deadline == nil)
         #expect(line.remembered < 256)
@@ -90,7 +90,7 @@ struct FairLineTests {
             waiter,
             ticket: lastTicket,
             account: waiter.account,
-            pace: waiter.pace,
+            kind: waiter.pace,
             until: waiter.deadline
         )
     }

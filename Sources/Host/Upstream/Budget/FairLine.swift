@@ -1,15 +1,15 @@
 import System
 
-/// Who waits, each account in a line of its own, and in it each pace.
+/// Who waits, each account in a line of its own, and in it each kind of request.
 ///
 /// The accounts take turns, so that one with ten thousand requests holds up another's by one. Within
-/// an account, whoever came first goes first, unless its pace has to wait and another's has not.
+/// an account, whoever came first goes first, unless its kind has to wait and another has not.
 ///
 /// However many wait, to come, to leave and to be next costs the same, or its logarithm.
-struct FairLine<Waiting: Sendable>: Sendable {
+struct FairLine<Waiting: Sendable, Kind: Hashable & CaseIterable & Sendable>: Sendable {
     private struct Key: Hashable {
         let account: String
-        let pace: Pace
+        let kind: Kind
     }
 
     private struct Place {
@@ -24,19 +24,19 @@ struct FairLine<Waiting: Sendable>: Sendable {
     /// The turn of each account that waits; the least is next.
     private var turns: [String: Int] = [:]
     private var lastTurn = 0
-    /// Of each pace the accounts that wait for it, by their turns.
-    private var byPace: [Pace: Ranking<String, Int>] = [:]
+    /// Of each kind the accounts that wait so, by their turns.
+    private var byKind: [Kind: Ranking<String, Int>] = [:]
 
     var count: Int { places.count }
 
     /// How much is kept of those who wait and of those who did.
     var remembered: Int {
         lines.count + turns.count + deadlines.remembered
-            + byPace.values.reduce(0) { $0 + $1.remembered }
+            + byKind.values.reduce(0) { $0 + $1.remembered }
     }
 
-    /// Those that somebody waits for.
-    var paces: [Pace] { Pace.allCases.filter { byPace[$0]?.isEmpty == false } }
+    /// Those that there are.
+    var kinds: [Kind] { Kind.allCases.filter { byKind[$0]?.isEmpty == false } }
     /// Everybody, in the order in which they came.
     var tickets: [Int] { places.keys.sorted() }
     /// When the next of them will not wait any longer.
@@ -47,12 +47,12 @@ struct FairLine<Waiting: Sendable>: Sendable {
         _ waiting: Waiting,
         ticket: Int,
         account: String,
-        pace: Pace,
+        kind: Kind,
         until deadline: Duration
     ) {
-        let key = Key(account: account, pace: pace)
+        let key = Key(account: account, kind: kind)
         let turn = turns[account] ?? takeTurn(account)
-        byPace[pace, default: Ranking()].set(account, at: turn)
+        byKind[kind, default: Ranking()].set(account, at: turn)
         let number = lines[key, default: Line()].append((ticket, waiting))
         places[ticket] = Place(key: key, number: number)
         deadlines.set(ticket, at: deadline)
@@ -67,11 +67,11 @@ struct FairLine<Waiting: Sendable>: Sendable {
         return taken?.waiting
     }
 
-    /// Takes out the first of those paces that may go; its account goes to the end of the turns.
-    mutating func next(of paces: [Pace]) -> (ticket: Int, waiting: Waiting)? {
-        let heads = paces.compactMap { byPace[$0]?.first }
+    /// Takes out the first of those kinds that may go; its account goes to the end of the turns.
+    mutating func next(of kinds: [Kind]) -> (ticket: Int, waiting: Waiting)? {
+        let heads = kinds.compactMap { byKind[$0]?.first }
         guard let account = heads.min(by: { $0.rank < $1.rank })?.id else { return nil }
-        let firsts = paces.compactMap { lines[Key(account: account, pace: $0)]?.first }
+        let firsts = kinds.compactMap { lines[Key(account: account, kind: $0)]?.first }
         guard let first = firsts.min(by: { $0.ticket < $1.ticket }) else { return nil }
         remove(first.ticket)
         if turns[account] != nil { goToTheEnd(account) }
@@ -92,8 +92,8 @@ struct FairLine<Waiting: Sendable>: Sendable {
 
     private mutating func leave(_ key: Key) {
         lines[key] = nil
-        byPace[key.pace]?.remove(key.account)
-        let waits = Pace.allCases.contains { lines[Key(account: key.account, pace: $0)] != nil }
+        byKind[key.kind]?.remove(key.account)
+        let waits = Kind.allCases.contains { lines[Key(account: key.account, kind: $0)] != nil }
         if !waits { turns[key.account] = nil }
     }
 
@@ -105,8 +105,8 @@ struct FairLine<Waiting: Sendable>: Sendable {
 
     private mutating func goToTheEnd(_ account: String) {
         let turn = takeTurn(account)
-        for pace in Pace.allCases where lines[Key(account: account, pace: pace)] != nil {
-            byPace[pace]?.set(account, at: turn)
+        for kind in Kind.allCases where lines[Key(account: account, kind: kind)] != nil {
+            byKind[kind]?.set(account, at: turn)
         }
     }
 }

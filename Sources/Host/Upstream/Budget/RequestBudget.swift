@@ -22,8 +22,11 @@ struct RequestBudget: Sendable {
         /// has time had better stay in line.
         var patienceInLine: Duration? = nil
 
-        /// Somebody waits, and will not be put off by what is only guessed.
-        var isInsistent: Bool { isForced && isWaitedFor }
+        fileprivate var kind: Kind {
+            let right: Kind.Right =
+                isWaitedFor ? isForced ? .isInsistent : .isWaitedFor : .none
+            return Kind(pace: pace, right: right)
+        }
     }
 
     enum Answer: Hashable, Sendable {
@@ -71,6 +74,19 @@ struct RequestBudget: Sendable {
         var leave: Duration { since + (ask.patienceInLine ?? ask.patience) }
     }
 
+    /// Whoever is of one kind may go at the same moment, if there is a place.
+    fileprivate struct Kind: Hashable, CaseIterable, Sendable {
+        /// What is passed over because somebody waits: what was learnt, and even what is guessed.
+        enum Right: CaseIterable { case none, isWaitedFor, isInsistent }
+
+        let pace: Pace
+        let right: Right
+
+        static let allCases = Pace.allCases.flatMap { pace in
+            Right.allCases.map { Kind(pace: pace, right: $0) }
+        }
+    }
+
     private struct UnderWay: Sendable {
         let ask: Ask
         let since: Duration
@@ -83,7 +99,7 @@ struct RequestBudget: Sendable {
     private var guessed: [Zone: Duration] = [:]
     private var throttles: [Zone: Int] = [:]
     private(set) var breaker = Breaker()
-    private var line = FairLine<Waiting>()
+    private var line = FairLine<Waiting, Kind>()
     private var underWay: [Int: UnderWay] = [:]
 
     init(places: Int = 64) {
@@ -108,9 +124,12 @@ struct RequestBudget: Sendable {
         asked[zone].flatMap { $0 > now ? $0 : nil }
     }
 
-    private func notBefore(_ ask: Ask, at now: Duration) -> Duration? {
-        let zone = Zone(ask.pace)
-        return ask.isInsistent ? askedUntil(zone, at: now) : notBefore(zone, at: now)
+    private func notBefore(_ kind: Kind, at now: Duration) -> Duration? {
+        let zone = Zone(kind.pace)
+        return switch kind.right {
+        case .isInsistent: askedUntil(zone, at: now)
+        case .none, .isWaitedFor: notBefore(zone, at: now)
+        }
     }
 
     /// What was learnt of a kind, as requests per second.
@@ -126,7 +145,7 @@ extension RequestBudget {
     /// - Returns: Whether it may go, and whose turn it became by the way.
     mutating func ask(_ ask: Ask, ticket: Int, at now: Duration) -> (answer: Answer, turns: [Turn])
     {
-        if let until = notBefore(ask, at: now), until > now + ask.patience {
+        if let until = notBefore(ask.kind, at: now), until > now + ask.patience {
             let isAsked = until == askedUntil(Zone(ask.pace), at: now)
             return (.refused(.throttled(until: until, isAsked: isAsked)), [])
         }
@@ -143,7 +162,7 @@ extension RequestBudget {
             waiting,
             ticket: ticket,
             account: ask.account,
-            pace: ask.pace,
+            kind: ask.kind,
             until: waiting.giveUp
         )
         var turns = turns(at: now)
@@ -210,7 +229,7 @@ extension RequestBudget {
     /// When somebody in line may go, or gives up, if nothing else happens before.
     mutating func alarm(at now: Duration) -> Duration? {
         let patience = line.firstDeadline
-        let waits = line.paces.map { wait(for: $0, at: now) }.filter { $0 > .zero }
+        let waits = line.kinds.map { wait(for: $0, at: now) }.filter { $0 > .zero }
         // With a wait of none it is a place that is missing, and that announces itself.
         guard let next = waits.min() else { return patience }
         return min(patience ?? now + next, now + next)
@@ -218,7 +237,7 @@ extension RequestBudget {
 
     /// The same for one alone, who has just come.
     mutating func alarm(for ask: Ask, at now: Duration) -> Duration {
-        let wait = wait(for: ask, at: now)
+        let wait = wait(for: ask.kind, at: now)
         return now + (wait > .zero ? min(wait, ask.patience) : ask.patience)
     }
 }
@@ -245,14 +264,14 @@ extension RequestBudget {
 
     private mutating func nextInLine(at now: Duration) -> (ticket: Int, waiting: Waiting)? {
         guard underWay.count < places else { return nil }
-        let free = line.paces.filter { wait(for: $0, at: now) == .zero }
-        return line.next(of: free)
+        let free = line.kinds.filter { wait(for: $0, at: now) == .zero }
+        return line.next(of: free.filter { $0.right != .none }) ?? line.next(of: free)
     }
 
     private mutating func impatient(at now: Duration) -> [Turn] {
         var turns: [Turn] = []
         while let (ticket, waiting) = line.overdue(at: now) {
-            let wait = wait(for: waiting.ask, at: now)
+            let wait = wait(for: waiting.ask.kind, at: now)
             if wait == .zero, waiting.leave > now {
                 line.postpone(ticket, until: waiting.leave)
                 continue
@@ -268,7 +287,7 @@ extension RequestBudget {
     /// Lets one through if nothing is in the way.
     private mutating func step(_ waiting: Waiting, ticket: Int, at now: Duration) -> Bool {
         let ask = waiting.ask
-        guard underWay.count < places, wait(for: ask, at: now) == .zero else { return false }
+        guard underWay.count < places, wait(for: ask.kind, at: now) == .zero else { return false }
         let admission = breaker.admit(isForced: ask.isForced, at: now)
         if case .hold = admission { return false }
         for index in limits[ask.pace, default: []].indices {
@@ -278,16 +297,10 @@ extension RequestBudget {
         return true
     }
 
-    /// How long this one may not go, places apart.
-    private mutating func wait(for ask: Ask, at now: Duration) -> Duration {
-        let closed = notBefore(ask, at: now).map { $0 - now } ?? .zero
-        return ask.isWaitedFor ? closed : max(closed, learntWait(for: ask.pace, at: now))
-    }
-
-    /// How long nobody of that kind may go.
-    private mutating func wait(for pace: Pace, at now: Duration) -> Duration {
-        let closed = notBefore(Zone(pace), at: now).map { $0 - now } ?? .zero
-        return max(closed, learntWait(for: pace, at: now))
+    /// How long nobody of that kind may go, places apart.
+    private mutating func wait(for kind: Kind, at now: Duration) -> Duration {
+        let closed = notBefore(kind, at: now).map { $0 - now } ?? .zero
+        return kind.right == .none ? max(closed, learntWait(for: kind.pace, at: now)) : closed
     }
 
     private mutating func learntWait(for pace: Pace, at now: Duration) -> Duration {
