@@ -166,7 +166,6 @@ extension Store {
         while !isFresh {
             do throws(StoreError) {
                 isFresh = try await copying.join { () async throws(StoreError) in
-                    StoreFile.remove(path)
                     try await copyPending(to: path)
                 }
             } catch {

@@ -1,4 +1,5 @@
 internal import Crypto
+internal import Logging
 internal import Messaging
 internal import Vault
 
@@ -11,16 +12,32 @@ extension Resolver {
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {
             guard let held = try await kit.bringAbout(wish, of: lane.cipherID, over: copy) else {
-                try? await kit.ledger.insist { .base(.remove(lane, $0)) }
+                await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
             if let base = BaseCipher(held, of: userID) {
                 let ground = wish.isConditional ? copy?.revisionDate.flatMap { Revision($0) } : nil
-                try? await kit.ledger.insist { .base(.put(base, sentOver: ground, $0)) }
+                await keep(kit) { .base(.put(base, sentOver: ground, $0)) }
             }
             return .done(cipherID: held.id)
         } catch {
             return .refused(error)
+        }
+    }
+
+    /// It is done, whether or not that can be written down; the next sync finds it.
+    private func keep<Value: Sendable>(
+        _ kit: Kit,
+        _ message: (PendingStore.Answer<Value>) -> PendingStore.Message
+    ) async {
+        do throws(StoreError) {
+            _ = try await kit.ledger.insist(message)
+        } catch {
+            surroundings.log.error(
+                "What upstream has taken is not seen here before the next sync.",
+                because: error,
+                ["account": userID]
+            )
         }
     }
 }

@@ -36,7 +36,11 @@ struct Kit: Sendable {
 
     /// Without it any list would look whole, so who cannot read it believes none.
     private func known() throws(Halt) -> [BaseCipher] {
-        do throws(StoreError) { return try reader.bases(of: userID) } catch { throw .store(error) }
+        do throws(StoreError) {
+            return try reader.bases(of: userID).filter { !$0.isDamaged }
+        } catch {
+            throw .store(error)
+        }
     }
 
     private func fetch() async throws(Halt) -> Fetched {

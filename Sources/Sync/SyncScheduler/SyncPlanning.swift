@@ -97,11 +97,14 @@ extension SyncScheduler {
     /// - Parameter isCertain: That something waits was seen just now, and is not asked again.
     func tellWhetherWaiting(isCertain: Bool = false) {
         let now = surroundings.timekeeper.elapsed
-        let isHeld = state.withLock { $0.docket.agenda.hold(at: now) } != nil
-        let waits = !isHeld && (isCertain || waitingCount() > 0)
-        guard state.withLock({ $0.waits != waits }) else { return }
-        guard (try? monitor.address.tryTell(.waits(userID: userID, waits))) != nil else { return }
-        state.withLock { $0.waits = waits }
+        // Counted under the lock: what is queued meanwhile is counted, or finds that it is news.
+        state.withLock { state in
+            let isHeld = state.docket.agenda.hold(at: now) != nil
+            let waits = !isHeld && (isCertain || waitingCount() > 0)
+            guard state.waits != waits else { return }
+            let word = NetworkMonitor.Message.waits(userID: userID, waits)
+            if (try? monitor.address.tryTell(word)) != nil { state.waits = waits }
+        }
     }
 
     func lookForStandstill() {

@@ -221,6 +221,21 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `F38 an account that is erased takes no other's change along that only the copy has`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.add("a")
+        try await shelf.add("b", user: "other")
+        try await shelf.store.copyPending()
+        try await shelf.byHand("UPDATE pending_change SET snapshot = x'007b7d' WHERE seq = 1")
+        _ = try await shelf.store.erase("other", evenIfPending: true)
+        let mended = try #require(try shelf.store.reader.change(in: Shelf.lane("a"))?.change)
+        #expect(mended.intent.snapshot == Shelf.snapshot("a"))
+        try await shelf.store.close()
+    }
+
     @Test func `F38 what was edited since is set aside, and the copy keeps what it has`()
         async throws
     {
