@@ -86,7 +86,7 @@ public struct Person: Sendable {
             entropy: world.chance
         )
         let snapshot = Snapshot(edited.cipher, keys: ring)
-        let wish = Edit.Wish.update(snapshot, changesPassword: edited.passwordChanges > 0)
+        let wish = Edit.Wish.update(snapshot, changesPassword: edited.changesPassword)
         return try await record(wish, id, atOnce: atOnce).made
     }
 

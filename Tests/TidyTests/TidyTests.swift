@@ -61,7 +61,7 @@ struct TidyTests {
 
     @Test func `G-DI1 what is pending is written by the mesh alone`() {
         let pattern =
-            /\{ \.(record|withdraw|settle|queue|update|clear|quarantineUnreadable)\(|PendingRecord/
+            /\{ \.(record|withdraw|settle|queue|update|quarantineUnreadable)\(|PendingRecord/
         let outside = sources.files.filter { ["Host", "holdfast"].contains($0.room) }
         #expect(outside.count > 50)
         #expect(outside.flatMap { $0.findings(of: pattern) }.isEmpty)

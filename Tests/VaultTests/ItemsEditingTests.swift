@@ -27,7 +27,7 @@ import Testing
             let item = Item(cipher, keys: samples.keys)
             let edited = try samples.edited(item, Samples.text(item))
             #expect(edited.cipher.bytes == cipher.bytes)
-            #expect(edited.passwordChanges == 0)
+            #expect(!edited.changesPassword)
         }
     }
 
@@ -80,7 +80,7 @@ import Testing
             item,
             #"{"type":1,"name":"n","login":{"password":"e\u0301"}}"#
         )
-        #expect(edited.passwordChanges == 1)
+        #expect(edited.changesPassword)
         #expect(
             Item(edited.cipher, keys: samples.keys).login?.password?.unicodeScalars.count == 2
         )

@@ -20,7 +20,7 @@ import Testing
 
     private func change(_ item: Item, _ body: String) throws -> (item: Item, changes: Int) {
         let edited = try samples.edited(item, body)
-        return (Item(edited.cipher, keys: samples.keys), edited.passwordChanges)
+        return (Item(edited.cipher, keys: samples.keys), edited.changesPassword ? 1 : 0)
     }
 
     private func password(_ text: String?) -> String {

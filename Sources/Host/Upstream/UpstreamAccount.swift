@@ -36,27 +36,19 @@ public struct UpstreamAccount: Sendable {
     ///
     /// That is safe for writes: who does not take the token has not done anything.
     func send(_ call: Call) async throws(Setback) -> NetworkAnswer {
-        try await withToken(call) { token async throws(Setback) in
-            try await upstream.perform(call, for: session.userID, manner, token: token)
-        }
-    }
-
-    func open(_ call: Call) async throws(Setback) -> StreamedAnswer {
-        try await withToken(call) { token async throws(Setback) in
-            try await upstream.open(call, for: session.userID, manner, token: token)
-        }
-    }
-
-    private func withToken<Value: Sendable>(
-        _ call: Call,
-        _ send: (String) async throws(Setback) -> Value
-    ) async throws(Setback) -> Value {
-        let token = try await self.token(.fresh, for: call)
+        let token = try await token(.fresh, for: call)
         do throws(Setback) {
-            return try await send(token)
+            return try await send(call, with: token)
         } catch  where error.reason == .unauthorised && call.isRepeatable {
-            return try await send(try await self.token(.other(than: token), for: call))
+            return try await send(call, with: try await self.token(.other(than: token), for: call))
         }
+    }
+
+    private func send(
+        _ call: Call,
+        with token: String
+    ) async throws(Setback) -> NetworkAnswer {
+        try await upstream.perform(call, for: session.userID, manner, token: token)
     }
 
     /// What keeps a token from being had keeps the call from being made.

@@ -151,13 +151,4 @@ extension StoreReader {
             ) { (row) throws(DatabaseError) in try row.moment(0) }
         }
     }
-
-    /// The accounts that have something pending.
-    public func usersWithChanges() throws(StoreError) -> [String] {
-        try read { (db) throws(DatabaseError) in
-            try db.all(
-                "SELECT DISTINCT user_id FROM pending_tally WHERE count > 0"
-            ) { (row) throws(DatabaseError) in try row.text(0) }
-        }
-    }
 }

@@ -15,7 +15,6 @@ public final class PendingStore: Service {
         case account(AccountMessage)
         case observe([String], at: Moment, Answer<Void>)
         case set(String, to: String, Answer<Void>)
-        case copyPending(Answer<Void>)
         /// Shows that messages are read.
         case pulse(Reply<Void>)
     }
@@ -128,8 +127,6 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.set(name, to: value)
             }
-        case .copyPending(let reply):
-            await reply.answer { () async throws(StoreError) in try await store.copyPending() }
         case .pulse(let reply): reply.answer()
         }
     }

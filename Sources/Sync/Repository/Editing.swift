@@ -242,7 +242,7 @@ extension Repository {
         }
         if let placing = edited.cipher.placing(from: cipher) { return .shared(placing) }
         let snapshot = Snapshot(edited.cipher, keys: keys)
-        return Ground(.update(snapshot, changesPassword: edited.passwordChanges > 0), cipher)
+        return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
     }
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would

@@ -402,7 +402,6 @@ extension Finding {
     fileprivate init(refusing flaw: Belief.Flaw) {
         let reason =
             switch flaw {
-            case .notASync: "What upstream sent is no sync answer."
             case .wrongAccount: "Upstream sent the vault of another account."
             case .noCiphers: "Upstream's answer has no list of ciphers."
             }

@@ -2,8 +2,6 @@ internal import System
 
 /// What a sync answer says, as far as it decides whether it is believed.
 public struct SyncPicture: Hashable, Sendable {
-    /// Upstream's name for what it sent; `sync` if it is that.
-    public let object: String?
     public let profileID: String?
     /// Every cipher's stamp by its id; nil if the answer has no list of ciphers, or if something in
     /// the list is no cipher.
@@ -12,12 +10,10 @@ public struct SyncPicture: Hashable, Sendable {
     public let accountRevision: Int64?
 
     public init(
-        object: String?,
         profileID: String?,
         ciphers: [String: Moment?]?,
         accountRevision: Int64?
     ) {
-        self.object = object
         self.profileID = profileID
         self.ciphers = ciphers
         self.accountRevision = accountRevision
@@ -176,7 +172,7 @@ public enum Belief: Hashable, Sendable {
     case refused(Flaw)
 
     public enum Flaw: String, CaseIterable, Hashable, Sendable {
-        case notASync, wrongAccount, noCiphers
+        case wrongAccount, noCiphers
     }
 
     /// For how long a doubt must stand before the same picture confirms it: a cache or a server
@@ -189,10 +185,6 @@ public enum Belief: Hashable, Sendable {
     public static let shrinkFloor = 10
 
     public init(in picture: SyncPicture, on footing: SyncFooting, at now: Moment) {
-        guard picture.object == "sync" else {
-            self = .refused(.notASync)
-            return
-        }
         guard picture.profileID == footing.userID else {
             self = .refused(.wrongAccount)
             return

@@ -11,7 +11,7 @@ struct BasesTests {
         let bases = try Bases(address)
         #expect(bases.api == "https://api.bitwarden.com")
         #expect(bases.identity == "https://identity.bitwarden.com")
-        #expect(bases.hub() == "wss://notifications.bitwarden.com/hub")
+        #expect(bases.hub == "wss://notifications.bitwarden.com/hub")
     }
 
     @Test func `the cloud in Europe is another`() throws {
@@ -22,21 +22,13 @@ struct BasesTests {
         let bases = try Bases("https://vault.example:8443/vw/")
         #expect(bases.api == "https://vault.example:8443/vw/api")
         #expect(bases.identity == "https://vault.example:8443/vw/identity")
-        #expect(bases.hub() == "wss://vault.example:8443/vw/notifications/hub")
+        #expect(bases.hub == "wss://vault.example:8443/vw/notifications/hub")
         #expect(try Bases("vault.example").server == "https://vault.example")
-        #expect(try Bases("http://127.0.0.1:8080").hub() == "ws://127.0.0.1:8080/notifications/hub")
+        #expect(try Bases("http://127.0.0.1:8080").hub == "ws://127.0.0.1:8080/notifications/hub")
         #expect(try Bases("https://vault.example//a///b").api == "https://vault.example/a/b/api")
         #expect(try Bases("https://[::1]:443/").api == "https://[::1]:443/api")
         #expect(try Bases("http://[::1]").api == "http://[::1]/api")
         #expect(try Bases("vault.example.:65535").api == "https://vault.example.:65535/api")
-    }
-
-    @Test func `the hub is where the server says, unless others could read along there`() throws {
-        let bases = try Bases("https://vault.example")
-        #expect(bases.hub(told: "https://push.example/n/") == "wss://push.example/n/hub")
-        #expect(bases.hub(told: "http://push.example/n") == bases.hub())
-        #expect(bases.hub(told: "") == bases.hub())
-        #expect(try Bases("http://localhost").hub(told: "http://a:1/n") == "ws://a:1/n/hub")
     }
 
     @Test func `a neighbour of the cloud is not the cloud`() throws {
@@ -52,11 +44,6 @@ struct BasesTests {
     ])
     func `what is no server's address is refused`(_ address: String) {
         #expect(throws: Bases.Flaw.self) { try Bases(address) }
-    }
-
-    @Test func `it is known when everybody can read along`() throws {
-        #expect(try Bases("http://vault.example").isPlain)
-        #expect(try !Bases("vault.example").isPlain)
     }
 
     @Test func `addresses that upstream gives are resolved, and only the API sees the token`()

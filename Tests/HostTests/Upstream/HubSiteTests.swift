@@ -35,14 +35,11 @@ import Vault
 
     private func listening(
         _ account: UpstreamAccount,
-        isTold: Bool = true,
         _ story: (Ear) async throws -> Void
     ) async throws {
         let ear = Ear()
-        let place =
-            isTold ? try await account.upstream.configuration().environment.notifications : nil
         try await withThrowingTaskGroup { tasks in
-            tasks.addTask { await Hub(account, notifications: place).run { ear.hear($0) } }
+            tasks.addTask { await Hub(account).run { ear.hear($0) } }
             #expect(await ear.first { $0 == .connected } != nil)
             try await story(ear)
             tasks.cancelAll()
@@ -64,19 +61,6 @@ import Vault
                 let news = try #require(await ear.firstEvent())
                 #expect(news.event.kind == .cipherUpdated && news.event.id == made.id)
                 #expect(!news.isOwn)
-            }
-        }
-    }
-
-    @Test(.timeLimit(.minutes(1)), arguments: [Personality.Name.bitwarden, .vaultwarden])
-    func `the hub is found with nothing but the base address`(
-        _ name: Personality.Name
-    ) async throws {
-        try await Site.open(name) { site in
-            let account = try await site.account()
-            try await listening(account, isTold: false) { ear in
-                let made = try await account.create(loginRequest(1))
-                #expect(try #require(await ear.firstEvent()).event.id == made.id)
             }
         }
     }

@@ -133,7 +133,7 @@ import Vault
         }
         #expect("\(read as Any)".contains("no trusted connection"), "\(read as Any)")
         await #expect(throws: NetworkFailure.self) {
-            _ = try await account.upstream.world.network.openLine(bases.hub(), headers: [:])
+            _ = try await account.upstream.world.network.openLine(bases.hub, headers: [:])
         }
     }
 
@@ -169,7 +169,7 @@ import Vault
             let words = noise == .silence ? "no connection in time" : "no trusted connection"
             #expect("\(setback as Any)".contains(words), "\(setback as Any)")
             await #expect(throws: NetworkFailure.self) {
-                let address = account.upstream.bases.hub()
+                let address = account.upstream.bases.hub
                 _ = try await account.upstream.world.network.openLine(address, headers: [:])
             }
         }

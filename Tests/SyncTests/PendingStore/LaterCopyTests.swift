@@ -221,7 +221,8 @@ import Vault
         try await shelf.store.close()
     }
 
-    @Test func `F38 an account that is erased takes no other's change along that only the copy has`()
+    @Test
+    func `F38 an account that is erased takes no other's change along that only the copy has`()
         async throws
     {
         let scratch = try Scratch()

@@ -17,7 +17,6 @@ final class ScriptedUpstream: VaultUpstream {
         var single: [String: Int]?
         var revision: Int64? = 1
         var switches = Switches.on
-        var object: String? = "sync"
         var profileID: String? = "user-1"
         var latency = Duration.zero
         /// Asked before every answer; what it gives is thrown.
@@ -91,7 +90,6 @@ final class ScriptedUpstream: VaultUpstream {
         await script.meanwhile()
         return Fetched(
             picture: SyncPicture(
-                object: script.object,
                 profileID: script.profileID,
                 ciphers: script.ciphers.mapValues { Shelf.moment($0) },
                 accountRevision: script.revision

@@ -222,16 +222,16 @@ import Vault
         }
     }
 
-    @Test(arguments: [0, 1, 2])
-    func `T-46 what is no sync answer of this account changes nothing`(_ flaw: Int) throws {
+    @Test(arguments: ["another's", "no answer at all"])
+    func `T-46 what is no sync answer of this account changes nothing`(_ flaw: String) throws {
         try Stage.play { stage in
             try await stage.sync()
             stage.upstream.edit {
                 $0.ciphers["a"] = 20
                 $0.revision = 2
-                if flaw == 0 { $0.object = "error" }
-                if flaw == 1 { $0.profileID = "user-2" }
-                if flaw == 2 {
+                if flaw == "another's" {
+                    $0.profileID = "user-2"
+                } else {
                     $0.failure = { name, _ in name == "fetch" ? .malformed("html") : nil }
                 }
             }
@@ -240,7 +240,6 @@ import Vault
             #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"decode\"}") == 1)
             #expect(try stage.baseTicks() == 10)
             stage.upstream.edit {
-                $0.object = "sync"
                 $0.profileID = Shelf.user
                 $0.failure = { _, _ in nil }
             }

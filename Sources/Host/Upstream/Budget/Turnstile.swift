@@ -153,8 +153,6 @@ final class Turnstile: Sendable {
         state.withLock { $0.budget.restore(notBefore: times) }
     }
 
-    func rate(of pace: Pace) -> Double? { state.withLock { $0.budget.rate(of: pace) } }
-    var breaker: Breaker.Kind { state.withLock { $0.budget.breaker.kind } }
     var load: (underWay: Int, waiting: Int) {
         state.withLock { ($0.budget.underWayCount, $0.budget.waitingCount) }
     }

@@ -80,21 +80,6 @@ extension UpstreamAccount {
         }
         return answer.body
     }
-
-    /// Whether the password is the account's. The hash is as good as the password.
-    public func verify(masterPasswordHash: String) async throws(Setback) -> Bool {
-        let call = Call(.verifyPassword, .post, "/accounts/verify-password", expecting: .nothing)
-            .sending(PasswordProof(masterPasswordHash: masterPasswordHash))
-        do throws(Setback) {
-            _ = try await send(call)
-            return true
-        } catch {
-            guard case .rejected(let words) = error.reason, words.status == 400 else {
-                throw error
-            }
-            return false
-        }
-    }
 }
 
 extension SyncPicture {
@@ -111,7 +96,6 @@ extension SyncPicture {
             ciphers?.updateValue(revision?.moment, forKey: id)
         }
         self.init(
-            object: "sync",
             profileID: sync.profile.id,
             ciphers: ciphers,
             accountRevision: revision.number

@@ -1,7 +1,7 @@
 /// What upstream is asked for. Errors and figures are told apart by it.
 public enum Operation: String, CaseIterable, Hashable, Sendable {
     case prelogin, token, sendTwoFactorCode
-    case config, alive, revisionDate, sync, profile, domains, verifyPassword
+    case config, alive, revisionDate, sync, profile, domains
 
     case listCiphers, getCipher, createCipher, updateCipher, movePartial
     case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher
@@ -12,7 +12,7 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     case createAttachment, uploadAttachment, renewUpload
     case findAttachment, downloadAttachment, deleteAttachment
 
-    case listSends, getSend, createSend, updateSend, deleteSend, removeSendPassword
+    case createSend, updateSend, deleteSend, removeSendPassword
 
     /// As it stands in a sentence.
     var words: String { Self.words[self] ?? rawValue }

@@ -6,16 +6,6 @@ public import Vault
 // Sends. What is in them is made and read elsewhere, and goes through as it is.
 
 extension UpstreamAccount {
-    public func sends() async throws(Setback) -> [SendAnswer] {
-        let call = Call(.listSends, .get, "/sends")
-        return try await send(call).read(ListAnswer<SendAnswer>.self, of: call).elements
-    }
-
-    public func send(_ id: String) async throws(Setback) -> SendAnswer {
-        let call = Call(.getSend, .get, "/sends/\(segment: id)", about: .send)
-        return try await send(call).read(of: call)
-    }
-
     public func createSend(_ request: JSON.Raw) async throws(Setback) -> SendAnswer {
         let call = Call(.createSend, .post, "/sends").sending(request)
         return try await send(call).read(of: call)

@@ -25,11 +25,9 @@ public struct Hub: Sendable {
     private let account: UpstreamAccount
     private let address: String
 
-    /// - Parameter notifications: Where upstream's configuration says that notifications are, which
-    ///   may be elsewhere than the rest.
-    public init(_ account: UpstreamAccount, notifications: String? = nil) {
+    public init(_ account: UpstreamAccount) {
         self.account = account
-        address = account.upstream.bases.hub(told: notifications)
+        address = account.upstream.bases.hub
     }
 
     private var world: Upstream.World { account.upstream.world }

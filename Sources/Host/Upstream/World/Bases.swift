@@ -33,20 +33,8 @@ public struct Bases: Hashable, Sendable {
         }
     }
 
-    /// Whether what goes there can be read on the way.
-    public var isPlain: Bool { server.hasPrefix("http:") }
-
     /// Where the hub is, as WebSockets are addressed.
-    ///
-    /// - Parameter told: Where upstream's configuration says that notifications are, if it does. It is
-    ///   not followed from a private line to one on which everybody can read along.
-    func hub(told: String? = nil) -> String {
-        var base = notifications
-        if let told, told.hasPrefix("https://") || (isPlain && told.hasPrefix("http://")) {
-            base = told.hasSuffix("/") ? String(told.dropLast()) : told
-        }
-        return "ws" + base.dropFirst("http".count) + "/hub"
-    }
+    var hub: String { "ws" + notifications.dropFirst("http".count) + "/hub" }
 
     /// An address that upstream gave: whole, or relative to the API's base.
     func resolve(_ address: String) -> String {

@@ -4,8 +4,8 @@ import JSON
 /// What an edit makes of a cipher.
 public struct Edited: Sendable {
     public let cipher: Cipher
-    /// 1 if the login's password is another than before, and 0 if not.
-    public let passwordChanges: Int
+    /// Whether the login's password is another than before.
+    public let changesPassword: Bool
 }
 
 extension Item {
@@ -49,7 +49,7 @@ extension Item {
         if !flaws.isEmpty, let flaw = Item(edited, keys: keys).flaws.first {
             throw .unreadable(flaw)
         }
-        return Edited(cipher: edited, passwordChanges: history.countsAsChange ? 1 : 0)
+        return Edited(cipher: edited, changesPassword: history.countsAsChange)
     }
 
     private func mendable(_ body: () throws(Flaw) -> Sealer) throws(EditRefusal) -> Sealer {
