@@ -179,7 +179,7 @@ struct PendingChangeReader {
         let kind = try text(message.kind)
         try unknown.keep(message.base, at: .failure(kind))
         return FailureNote(
-            kind: kind,
+            kind: FailureNote.Kind(rawValue: kind),
             message: try text(message.message),
             since: message.has_since_ticks != 0 ? Moment(ticks: message.since_ticks) : nil
         )

@@ -192,13 +192,13 @@ struct PendingChangeWriter: ~Copyable {
         _ failure: FailureNote
     ) -> UnsafeMutablePointer<Holdfast__Failure> {
         let message = arena.message(holdfast__failure__init)
-        message.pointee.kind = arena.text(failure.kind)
+        message.pointee.kind = arena.text(failure.kind.rawValue)
         message.pointee.message = arena.text(failure.message)
         if let since = failure.since {
             message.pointee.has_since_ticks = 1
             message.pointee.since_ticks = since.ticks
         }
-        attach(.failure(failure.kind), &message.pointee.base)
+        attach(.failure(failure.kind.rawValue), &message.pointee.base)
         return message
     }
 

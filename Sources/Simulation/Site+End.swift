@@ -118,7 +118,7 @@ extension Site {
     /// Whether only the network keeps it, as far as anybody knows.
     private func isOnlyLate(_ change: StoredChange) -> Bool {
         guard let change = change.change, let failure = change.lastFailure else { return true }
-        return change.isBlameless || failure.kind == "transport"
+        return change.isBlameless || failure.kind == .transport
     }
 
     private static let longOutage = Duration.seconds(1_000)

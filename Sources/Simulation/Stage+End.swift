@@ -101,7 +101,7 @@ extension Stage {
         let isLodgers = sites.allSatisfy(\.waiting.isEmpty)
         let words = sites.flatMap { $0.waiting + $0.lodgerWaiting }.map { change in
             "\(change.summary.typeText) \(change.summary.state) "
-                + (change.change?.lastFailure.map { "\($0.kind): \($0.message)" } ?? "")
+                + (change.change?.lastFailure.map { "\($0.kind.rawValue): \($0.message)" } ?? "")
         }
         let isPoisoned = world.poison != nil
         let poisoned = isLodgers ? "I10" : invariant

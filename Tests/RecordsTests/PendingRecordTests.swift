@@ -65,7 +65,7 @@ import Vault
     @Test func `since when something fails is kept, and that nobody knows it too`() {
         var change = PendingChange.versionOne[2].change
         for since in [nil, Moment(ticks: 0), Moment(ticks: -7), Moment(ticks: .max)] {
-            change.lastFailure = FailureNote(kind: "serverError", message: "500", since: since)
+            change.lastFailure = FailureNote(kind: .serverError, message: "500", since: since)
             let bytes = PendingRecord(change).encoded()
             let read = PendingRecord.read(bytes, PendingRecord.Columns(of: change)).value?.change
             #expect(read?.lastFailure == change.lastFailure)

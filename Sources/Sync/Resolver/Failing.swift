@@ -140,7 +140,7 @@ extension Errand {
     ) async throws(StoreError) {
         let failures = change.failures + 1
         var note = note
-        let last = change.lastFailure.flatMap { $0.kind == FailureNote.behind.kind ? nil : $0 }
+        let last = change.lastFailure.flatMap { $0.kind == .behind ? nil : $0 }
         let since = last?.since ?? kit.now
         note.since = since
         let lasts = kit.now >= since.advanced(bySeconds: Self.longestFailure)
@@ -187,7 +187,7 @@ extension Errand {
         kit.surroundings.log.error(
             message,
             [
-                "cipher": change.cipherID, "type": change.type.rawValue, "kind": note.kind,
+                "cipher": change.cipherID, "type": change.type.rawValue, "kind": note.kind.rawValue,
                 "error": note.message,
             ]
         )

@@ -29,62 +29,44 @@ enum Halt: Error {
 
 extension FailureNote {
     static let unreadable = FailureNote(
-        kind: "undecodable",
+        kind: .undecodable,
         message: "The content cannot be read, so nothing of it was sent."
     )
     static let foreign = FailureNote(
-        kind: "unsupported",
+        kind: .unsupported,
         message: "The change is of a kind that this version does not know."
     )
     static let keyChanged = FailureNote(
-        kind: "key_changed",
+        kind: .keyChanged,
         message: "The account's key was changed since the edit; the content is under the old one."
             + " Unlock the vault with the master password. If that was changed as well, nobody can open the"
             + " content any more, and the change can only be discarded."
     )
     static let occupied = FailureNote(
-        kind: "occupied",
+        kind: .occupied,
         message: "The same item was also edited under the id that it has upstream, and that edit"
             + " was set aside. Decide on that one first, then have this one tried again."
     )
     static let unconfirmed = FailureNote(
-        kind: "unconfirmed",
+        kind: .unconfirmed,
         message: "Upstream says that the item is gone, and its own list does not confirm it."
     )
     static let locked = FailureNote(
-        kind: "locked",
+        kind: .locked,
         message: "The vault was locked before this could be sent."
     )
     static let behind = FailureNote(
-        kind: "behind",
+        kind: .behind,
         message:
             "Upstream shows an earlier state than it did; it is asked again before it is believed."
     )
 
-    static let unopened = "undecryptable"
-
     static func undecryptable(_ flaw: Flaw) -> FailureNote {
-        FailureNote(kind: unopened, message: flaw.description)
-    }
-
-    init(_ setback: Setback) {
-        self.init(kind: setback.reason.word, message: setback.description)
+        FailureNote(kind: .undecryptable, message: flaw.description)
     }
 }
 
 extension Setback.Reason {
-    var word: String {
-        switch self {
-        case .rejected, .missing: "rejected"
-        case .stale: "stale"
-        case .unauthorised, .signedOut: "auth"
-        case .throttled: "rateLimited"
-        case .unavailable: "serverError"
-        case .unreachable, .foreign, .cancelled: "transport"
-        case .malformed: "malformed"
-        }
-    }
-
     var retryCause: SyncMetrics.RetryCause {
         switch self {
         case .rejected, .missing, .malformed: .other

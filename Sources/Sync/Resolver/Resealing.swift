@@ -99,9 +99,7 @@ extension PendingChange {
         if let baseline = other.baseline {
             rebase(onto: Footing(revision: baseline, copy: other.baseCopy), cipherID: cipherID)
         }
-        // What could not be opened may have been upstream's copy, under the keys that are here now.
-        let freed = [FailureNote.keyChanged.kind, FailureNote.occupied.kind, FailureNote.unopened]
-        guard state == .quarantined, freed.contains(lastFailure?.kind ?? "") else { return }
+        guard state == .quarantined, lastFailure?.kind.endsWithNewKey == true else { return }
         (state, lastFailure, failures) = (.ready, nil, 0)
     }
 }

@@ -76,21 +76,3 @@ public struct ClockNote: Hashable, Sendable {
         self.elapsedTicks = elapsedTicks
     }
 }
-
-/// Why the last try came to nothing.
-public struct FailureNote: Hashable, Sendable {
-    /// A word from a small vocabulary.
-    public let kind: String
-    public let message: String
-    /// When the first of the failures was that count; one trouble that lasts is not many.
-    public var since: Moment?
-
-    public init(kind: String, message: String, since: Moment? = nil) {
-        self.kind = kind
-        self.message = message
-        self.since = since
-    }
-
-    /// Whether upstream has refused this before.
-    public var isRefusal: Bool { kind == "rejected" }
-}

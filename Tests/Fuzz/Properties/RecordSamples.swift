@@ -105,7 +105,7 @@ extension PendingChange {
             backup: BackupNote(source: first, json: [0x7b, 0x7d], cipherID: "b-1"),
             state: .backingOff(until: Moment(ticks: 17_714_070_090_000_000)),
             failures: 3,
-            lastFailure: FailureNote(kind: "serverError", message: "502 – später")
+            lastFailure: FailureNote(kind: .serverError, message: "502 – später")
         )
     }
 }

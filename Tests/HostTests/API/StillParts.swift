@@ -112,7 +112,7 @@ extension StoredChange {
             created: now,
             updated: now,
             state: state,
-            lastFailure: FailureNote(kind: "rejected", message: "It will not have it.")
+            lastFailure: FailureNote(kind: .rejected, message: "It will not have it.")
         )
         return StoredChange(
             summary: PendingSummary(

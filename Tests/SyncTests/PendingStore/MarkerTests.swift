@@ -112,7 +112,7 @@ import Vault
                     source: Revision(text: "then", moment: Shelf.moment(1)),
                     json: backup.bytes
                 )
-                $0.lastFailure = FailureNote(kind: "refused", message: "400")
+                $0.lastFailure = FailureNote(kind: .rejected, message: "400")
             }
             said += texts(of: recorded) + texts(of: swap)
         }

@@ -40,7 +40,7 @@ import Vault
                 try await ada.run()
             }
             let kinds = try ada.changes.map(\.lastFailure?.kind)
-            #expect(Set(kinds) == ["rejected", "occupied"])
+            #expect(Set(kinds) == [.rejected, .occupied])
             #expect(try ada.changes.allSatisfy { $0.state == .quarantined })
             world.wire.forget()
             for _ in 0..<50 {
@@ -67,7 +67,7 @@ import Vault
             #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 2)
             let change = try #require(try ada.change(id))
             #expect(change.state == .quarantined && change.intent == content)
-            #expect(change.lastFailure?.kind == "rejected")
+            #expect(change.lastFailure?.kind == .rejected)
             #expect(world.log.lines.count { $0.contains("could not be brought") } == 1)
             #expect(world.log.lines.count { $0.contains("was set aside") } == 1)
         }
@@ -88,7 +88,7 @@ import Vault
             world.time.pass(.seconds(24 * 3_600))
             try await ada.run()
             #expect(try ada.change(id)?.state == .quarantined)
-            #expect(try ada.change(id)?.lastFailure?.kind == "serverError")
+            #expect(try ada.change(id)?.lastFailure?.kind == .serverError)
         }
     }
 
@@ -172,7 +172,7 @@ import Vault
                 world.time.pass(.seconds(5))
             }
             #expect(world.wire.requests.count { $0.hasPrefix("PUT") } < 15)
-            #expect(try ada.change(id)?.lastFailure?.kind == "rejected")
+            #expect(try ada.change(id)?.lastFailure?.kind == .rejected)
         }
     }
 
@@ -275,14 +275,14 @@ import Vault
 
     @Test(
         arguments: [
-            (Fault.Effect.drop, "transport"),
-            (.answer(.tooManyRequests(retryAfter: "9"), isCarriedOut: false), "rateLimited"),
-            (.answer(.refusal(503, "busy"), isCarriedOut: false), "serverError"),
+            (Fault.Effect.drop, FailureNote.Kind.transport),
+            (.answer(.tooManyRequests(retryAfter: "9"), isCarriedOut: false), .rateLimited),
+            (.answer(.refusal(503, "busy"), isCarriedOut: false), .serverError),
         ]
     )
     func `what keeps everybody back is told of what was tried, and counts for nothing`(
         _ effect: Fault.Effect,
-        _ kind: String
+        _ kind: FailureNote.Kind
     ) async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))
@@ -302,11 +302,11 @@ import Vault
             try await ada.edit(id, Rows.password("mine"))
             await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
             _ = try await ada.run()
-            #expect(try ada.change(id)?.lastFailure?.kind == "rejected")
+            #expect(try ada.change(id)?.lastFailure?.kind == .rejected)
             world.time.pass(.seconds(901))
             await world.server.inject(Self.refusal(503, on: .updateCipher, times: 1))
             _ = try await ada.run()
-            #expect(try ada.change(id)?.lastFailure?.kind == "rejected")
+            #expect(try ada.change(id)?.lastFailure?.kind == .rejected)
             world.time.pass(.seconds(901))
             await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
             _ = try await ada.run()
@@ -420,7 +420,7 @@ import Vault
             #expect(report.settled == 0 && report.stop == nil)
             #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 4)
             let change = try #require(try ada.change(id))
-            #expect(change.failures == 1 && change.lastFailure?.kind == "stale")
+            #expect(change.failures == 1 && change.lastFailure?.kind == .stale)
             let retries = #"holdfast_retries_scheduled_total{cause="conflict"}"#
             #expect(await world.registry.figure(retries) == 1)
         }
@@ -443,7 +443,7 @@ import Vault
             try await ada.run(.only(try #require(try ada.change(other)).id))
             #expect(!world.wire.requests.contains { $0.hasPrefix("POST") })
             #expect(try ada.changes.count == 2)
-            #expect(try ada.changes.allSatisfy { $0.lastFailure?.kind == "unconfirmed" })
+            #expect(try ada.changes.allSatisfy { $0.lastFailure?.kind == .unconfirmed })
             #expect(try ada.base(id) != nil && ada.base(other) != nil)
         }
     }
@@ -462,7 +462,7 @@ import Vault
             #expect(try await ada.run().isInDoubt)
             #expect(world.wire.requests == ["GET /api/sync"])
             let change = try #require(try ada.change(made))
-            #expect(change.failures == 0 && change.lastFailure?.kind == "behind")
+            #expect(change.failures == 0 && change.lastFailure?.kind == .behind)
             world.time.pass(.seconds(35))
             try await ada.run()
             #expect(try await ada.elsewhere.items.count == 2)
@@ -530,7 +530,7 @@ import Vault
             for _ in 0..<12 {
                 try await ada.run()
                 let change = try #require(try ada.change(added))
-                #expect(change.failures == 0 && change.lastFailure?.kind == "behind")
+                #expect(change.failures == 0 && change.lastFailure?.kind == .behind)
                 guard case .backingOff(let until) = change.state else { continue }
                 let wait = (until.ticks - Moment(world.time.now).ticks) / Moment.ticksPerSecond
                 waits.append(wait)
@@ -610,7 +610,7 @@ import Vault
             #expect(world.wire.requests.isEmpty)
             let stored = try #require(try ada.change(id))
             #expect(stored.state == .quarantined && stored.foreignType == "teleport")
-            #expect(stored.lastFailure?.kind == "unsupported")
+            #expect(stored.lastFailure?.kind == .unsupported)
         }
     }
 

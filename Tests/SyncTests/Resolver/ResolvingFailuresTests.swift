@@ -138,7 +138,7 @@ import Vault
             #expect(world.wire.requests.isEmpty)
             let change = try #require(try ada.change(made))
             #expect(change.intent == before && change.state == .quarantined)
-            #expect(change.lastFailure?.kind == "undecodable")
+            #expect(change.lastFailure?.kind == .undecodable)
             #expect(world.log.lines.contains { $0.contains(made) })
         }
     }

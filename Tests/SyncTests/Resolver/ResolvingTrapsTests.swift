@@ -830,7 +830,7 @@ import Vault
             try await ada.run()
             #expect(world.wire.requests.isEmpty)
             let change = try #require(try ada.change(id))
-            #expect(change.state == .quarantined && change.lastFailure?.kind == "key_changed")
+            #expect(change.state == .quarantined && change.lastFailure?.kind == .keyChanged)
             #expect(change.intent.snapshot != nil)
         }
     }

@@ -473,7 +473,7 @@ import Vault
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try ada.base(id) == known)
-            #expect(try ada.changes.map(\.lastFailure?.kind) == ["behind"])
+            #expect(try ada.changes.map(\.lastFailure?.kind) == [.behind])
             #expect(try await ada.elsewhere.items.count == 1)
         }
     }

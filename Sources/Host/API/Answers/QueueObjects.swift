@@ -41,7 +41,7 @@ struct PendingObject: JSON.Writable {
         switch stored.reading {
         case .readable(let record):
             return record.change.lastFailure.map {
-                FailureObject(kind: $0.kind, message: $0.message)
+                FailureObject(kind: $0.kind.rawValue, message: $0.message)
             }
         case .newer(let reader):
             return FailureObject(
