@@ -221,12 +221,8 @@ extension Account {
 
     /// The id is upstream's, so nothing of it may lead elsewhere.
     private func cachePath(_ attachmentID: String) -> String {
-        let name = Digest.sha256(Array(attachmentID.utf8)).prefix(16)
-        let text = name.map { byte in
-            let digits = String(byte, radix: 16)
-            return digits.count == 1 ? "0" + digits : digits
-        }.joined()
-        return "\(office.cacheDirectory)/\(id)/\(text)"
+        let name = Array(Digest.sha256(Array(attachmentID.utf8)).prefix(16)).hex
+        return "\(office.cacheDirectory)/\(id)/\(name)"
     }
 
     /// What was kept of an account that goes.

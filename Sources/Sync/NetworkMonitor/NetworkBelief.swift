@@ -13,7 +13,7 @@ internal import System
 struct NetworkBelief: Hashable, Sendable {
     /// In seconds; half of the distance is chance.
     static let shortestProbe = 10.0
-    static let longestProbe = 30.0
+    static let widestProbes = 30.0
 
     struct Turn: Hashable, Sendable {
         let state: NetworkState
@@ -120,7 +120,7 @@ struct NetworkBelief: Hashable, Sendable {
 
     private mutating func planProbe(at now: Duration, chance: Double) {
         guard nextProbe == nil, !isProbing else { return }
-        let whole = min(Self.shortestProbe * Double(fruitlessProbes + 1), Self.longestProbe)
+        let whole = min(Self.shortestProbe * Double(fruitlessProbes + 1), Self.widestProbes)
         let distance = Duration.milliseconds(Int64(whole * (0.5 + 0.5 * chance) * 1_000))
         let last = fruitlessProbes > 0 ? lastProbe ?? now : now
         nextProbe = max(now, last + distance)

@@ -30,7 +30,7 @@ public final class NetworkMonitor: Service {
     }
 
     /// A probe that takes longer has found nobody.
-    static let longestProbe = Duration.seconds(15)
+    static let probeTime = Duration.seconds(15)
 
     /// - Parameters:
     ///   - upstream: Its address, as events name it.
@@ -196,7 +196,7 @@ extension NetworkMonitor {
         let evidence = await withTaskGroup(of: Evidence.self) { race in
             race.addTask { await self.probe() }
             race.addTask {
-                try? await self.surroundings.timekeeper.sleep(for: Self.longestProbe)
+                try? await self.surroundings.timekeeper.sleep(for: Self.probeTime)
                 return .unreachable
             }
             let first = await race.next() ?? .unreachable
