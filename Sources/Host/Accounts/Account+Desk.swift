@@ -262,7 +262,7 @@ extension Account {
             () async throws(DeskRefusal) -> Repository.Wish in
             let item = try await existing(id)
             if item.cipher.isInTrash { return .restore(id) }
-            guard item.cipher.archivedDate != nil else { throw .notInTrash }
+            guard item.cipher.isArchived else { throw .notInTrash }
             return .unarchive(id)
         }
         return try await edit(wish).done
@@ -272,7 +272,7 @@ extension Account {
         try await counting(.other) { () async throws(DeskRefusal) in
             let item = try await existing(id)
             guard !item.cipher.isInTrash else { throw .trashedToArchive }
-            guard item.cipher.archivedDate == nil else { throw .archivedAlready }
+            guard !item.cipher.isArchived else { throw .archivedAlready }
             guard record.isPremium else { throw .premium }
         }
         return try await edit(.archive(id)).done

@@ -38,7 +38,7 @@ extension Account {
         func ground(of answer: Cipher) -> Revision? {
             let isSame =
                 cipher.fingerprint == answer.fingerprint && cipher.isInTrash == answer.isInTrash
-                && (cipher.archivedDate == nil) == (answer.archivedDate == nil)
+                && cipher.isArchived == answer.isArchived
             return isSame ? revision : nil
         }
     }

@@ -16,7 +16,7 @@ extension Resolver {
                 return .done(cipherID: nil)
             }
             if let base = BaseCipher(held, of: userID) {
-                let ground = wish.isConditional ? copy?.revisionDate.flatMap { Revision($0) } : nil
+                let ground = wish.isConditional ? copy?.revision : nil
                 await keep(kit) { .base(.put(base, sentOver: ground, $0)) }
             }
             return .done(cipherID: held.id)
@@ -130,7 +130,7 @@ extension Intent {
                 .update(
                     snapshot,
                     trash: nil,
-                    Adjustments(isArchived: copy?.archivedDate == nil ? nil : snapshot.isArchived)
+                    Adjustments(isArchived: copy?.isArchived == true ? snapshot.isArchived : nil)
                 )
             case .trash: .softDelete(nil, .none)
             case .restore: .other(restores: true, .none)

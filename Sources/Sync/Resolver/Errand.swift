@@ -329,8 +329,8 @@ struct Errand {
 
     /// The revision that it had when it was made of what we sent, unless its stamps do not tell.
     private func created(_ found: Cipher) -> Revision {
-        guard let made = found.creationDate.flatMap({ Revision($0) }),
-            let revised = found.revisionDate.flatMap({ Revision($0) }), !made.isSame(as: revised)
+        guard let made = found.creation,
+            let revised = found.revision, !made.isSame(as: revised)
         else { return former }
         return made
     }
@@ -402,7 +402,7 @@ struct Errand {
     private mutating func readTrusted() async throws(Halt) -> Cipher? {
         guard let copy = try await read() else { return nil }
         guard let shown = try known(lane), !shown.isDamaged,
-            let revision = copy.revisionDate.flatMap({ Revision($0) }),
+            let revision = copy.revision,
             revision.isEarlier(than: shown.revision)
         else { return copy }
         throw .behind

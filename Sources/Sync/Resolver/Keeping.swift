@@ -9,7 +9,7 @@ extension Errand {
         _ copy: Cipher,
         _ reason: SyncMetrics.BackupReason
     ) async throws(Halt) {
-        guard let revision = copy.revisionDate.flatMap({ Revision($0) }) else {
+        guard let revision = copy.revision else {
             throw .doubt(.unconfirmed)
         }
         fileSource = copy

@@ -136,7 +136,7 @@ struct Kit: Sendable {
         } catch {
             guard let words = error.rejection, words.status == 400 else { throw error }
             let copy = try await upstream.cipher(id, urgency)
-            guard (copy.archivedDate != nil) == isArchived else { throw error }
+            guard copy.isArchived == isArchived else { throw error }
             return copy
         }
     }

@@ -194,7 +194,7 @@ extension Listing.Shelf {
         let earliest = moment.advanced(bySeconds: -Self.clocksApart)
         let same = openContents.ids(for: wanted, in: ciphers) { [$0.openFingerprint(in: keys)] }
         return same.lazy.compactMap { ciphers[$0] }.compactMap { try? Cipher($0.json) }.first {
-            $0.creationDate.flatMap { Revision($0) }.map { $0.moment >= earliest } ?? false
+            $0.creation.map { $0.moment >= earliest } ?? false
         }
     }
 

@@ -63,7 +63,7 @@ extension Errand {
             : list.listed.find(wanted, fingerprints: [])
         guard list.isBelieved, let twin, !twin.isInTrash, twin.organizationID == nil,
             twin.folderID == wanted.folderID, twin.isFavorite == wanted.isFavorite,
-            (twin.archivedDate == nil) == (wanted.archivedDate == nil),
+            twin.isArchived == wanted.isArchived,
             kit.isSame(twin, as: wanted),
             let base = BaseCipher(twin, of: kit.userID)
         else { return nil }

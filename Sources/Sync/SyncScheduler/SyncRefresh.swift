@@ -199,31 +199,25 @@ extension SyncScheduler {
         if mutated(.hearsNoWitness) { return false }
         var (isHeard, trouble): (Bool, Setback?) = (false, nil)
         for witness in SyncWitness.those(against: picture, on: footing) {
-            do throws(Setback) {
-                let shown = try await upstream.cipher(witness.cipherID, urgency)
-                guard let revision = shown.revisionDate.flatMap({ Revision($0) }) else { continue }
-                if witness.word(showing: revision.moment) == .disproves { return true }
-                isHeard = true
-            } catch {
-                switch error.reason {
-                case .missing:
-                    switch witness.word(showing: nil) {
-                    case .disproves: return true
-                    case .bearsOut: isHeard = true
-                    case .meansNothing: trouble = error
-                    }
-                case .malformed, .unavailable(500): trouble = error
-                // Somebody on the way lets nobody through; what no client may read says nothing.
-                case .rejected(let words): trouble = words.status == 403 ? error : trouble
-                case .stale: continue
-                case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
-                    .cancelled:
-                    throw .setback(error)
-                }
+            switch await testimony(of: witness, urgency) {
+            case .disproves: return true
+            case .bearsOut: isHeard = true
+            case .tells(let setback): trouble = setback ?? trouble
+            case .ends(let setback): throw .setback(setback)
             }
         }
         if let trouble, !isHeard { throw .setback(trouble) }
         return false
+    }
+
+    private func testimony(of witness: SyncWitness, _ urgency: Urgency) async -> Testimony {
+        do throws(Setback) {
+            let shown = try await upstream.cipher(witness.cipherID, urgency)
+            guard let revision = shown.revision else { return .tells(nil) }
+            return Testimony(witness.word(showing: revision.moment), instead: nil)
+        } catch {
+            return Testimony(witness, error)
+        }
     }
 
     private func replaceBase(
@@ -250,93 +244,6 @@ extension SyncScheduler {
         )
         try? address.tryTell(.trigger(.queued))
         return taken
-    }
-
-    /// Puts into the trash what upstream has carried out late, or has denied: an untouched copy of something
-    /// that was sent again meanwhile and is there. What fails is done after the next refresh.
-    private func sweep(_ fetched: Fetched, _ urgency: Urgency) async {
-        guard let strays = try? reader.strays(of: userID), !strays.isEmpty else { return }
-        let ciphers = Dictionary(fetched.ciphers.map { ($0.lane.cipherID, $0) }) { $1 }
-        let copies = Self.copies(of: strays, among: fetched.ciphers)
-        for stray in strays {
-            guard let same = copies[stray.fingerprint] else { continue }
-            for copy in extra(same, stray.keeper, ciphers) {
-                await remove(copy.cipher, copy.base, urgency)
-            }
-        }
-    }
-
-    /// Those of the copies that nobody wants and with which nothing is lost.
-    private func extra(
-        _ same: [Copy],
-        _ keeper: Stray.Keeper,
-        _ ciphers: [String: BaseCipher]
-    ) -> [Copy] {
-        let bare = same.filter { $0.cipher.isBare }
-        let keeperID: String?
-        switch keeper {
-        case .none: return bare.filter { !mayBeEdited($0.base.lane.cipherID) }
-        case .item(let id): keeperID = id
-        case .whichever: keeperID = Self.keeper(of: same)
-        }
-        guard let keeperID, let kept = ciphers[keeperID], !mayBeEdited(keeperID) else { return [] }
-        return bare.filter {
-            $0.base.lane.cipherID != keeperID && Self.isExtra($0.cipher, beside: kept)
-        }
-    }
-
-    /// One that is older than what is kept was there for everybody before upstream denied it, and is all
-    /// that is left once that is in the trash.
-    private static func isExtra(_ copy: Cipher, beside keeper: BaseCipher) -> Bool {
-        guard keeper.isTrashed, let kept = try? Cipher(keeper.json) else { return true }
-        return !copy.isOlder(than: kept)
-    }
-
-    private typealias Copy = (base: BaseCipher, cipher: Cipher)
-
-    private static func copies(
-        of strays: [Stray],
-        among ciphers: [BaseCipher]
-    ) -> [[UInt8]: [Copy]] {
-        let sent = Set(strays.map(\.fingerprint))
-        var copies: [[UInt8]: [Copy]] = [:]
-        for base in ciphers where !base.isTrashed {
-            guard let cipher = try? Cipher(base.json) else { continue }
-            let fingerprint = cipher.fingerprint
-            guard sent.contains(fingerprint) else { continue }
-            copies[fingerprint, default: []].append((base, cipher))
-        }
-        return copies
-    }
-
-    /// Where nobody has heard of any: one that somebody has touched, or else the first.
-    private static func keeper(of same: [Copy]) -> String? {
-        let first = same.first { !$0.cipher.isUntouched }
-        return first?.base.lane.cipherID ?? same.map(\.base.lane.cipherID).min()
-    }
-
-    /// Whether its owner may be about to remove it.
-    private func mayBeEdited(_ cipherID: String) -> Bool {
-        let lane = Lane(userID: userID, cipherID: cipherID)
-        guard let layers = try? reader.layers(of: lane) else { return true }
-        return layers.pending != nil
-    }
-
-    private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {
-        do throws(Setback) {
-            try await upstream.trash(base.lane.cipherID, urgency)
-        } catch {
-            surroundings.log.warning("An extra copy could not be removed.", because: error)
-            return
-        }
-        surroundings.log.info(
-            "An extra copy that upstream had made late is in the trash.",
-            ["account": userID, "cipher": base.lane.cipherID]
-        )
-        guard let trashed = BaseCipher(copy.trashed(at: surroundings.now), of: userID) else {
-            return
-        }
-        _ = try? await store.ask { .base(.put(trashed, $0)) }.get()
     }
 
     /// Ends the receipts of what the answer shows.
@@ -424,34 +331,43 @@ extension Receipt {
     }
 }
 
-extension Cipher {
-    fileprivate func isOlder(than other: Cipher) -> Bool {
-        guard let made = creationDate.flatMap({ Revision($0) }),
-            let others = other.creationDate.flatMap({ Revision($0) })
-        else { return false }
-        return made.moment < others.moment
-    }
-
-    /// Whether nothing is lost with it but what it was made with.
-    fileprivate var isBare: Bool {
-        isUntouched && attachmentIDs.isEmpty && organizationID == nil
-    }
-
-    /// Whether it is as it was made. Servers stamp both moments one after the other.
-    fileprivate var isUntouched: Bool {
-        guard let made = creationDate.flatMap({ Revision($0) }),
-            let written = revisionDate.flatMap({ Revision($0) })
-        else { return false }
-        return abs(written.moment.ticks - made.moment.ticks) < Moment.ticksPerSecond
-    }
-}
-
 extension Setback {
     /// Whether whatever is asked next would fail likewise.
     fileprivate var endsRun: Bool {
         switch reason {
         case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .cancelled: true
         case .rejected, .stale, .missing, .foreign, .malformed: false
+        }
+    }
+}
+
+/// What asking for a single cipher says of an answer that denies what is known of it.
+private enum Testimony {
+    case disproves, bearsOut
+    /// Nothing of the answer, and perhaps of a trouble.
+    case tells(Setback?)
+    /// Nobody else need be asked.
+    case ends(Setback)
+
+    init(_ word: SyncWitness.Word, instead setback: Setback?) {
+        self =
+            switch word {
+            case .disproves: .disproves
+            case .bearsOut: .bearsOut
+            case .meansNothing: .tells(setback)
+            }
+    }
+
+    init(_ witness: SyncWitness, _ setback: Setback) {
+        switch setback.reason {
+        case .missing: self.init(witness.word(showing: nil), instead: setback)
+        case .malformed, .unavailable(500): self = .tells(setback)
+        // Somebody on the way lets nobody through; what no client may read says nothing.
+        case .rejected(let words): self = .tells(words.status == 403 ? setback : nil)
+        case .stale: self = .tells(nil)
+        case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+            .cancelled:
+            self = .ends(setback)
         }
     }
 }

@@ -5,13 +5,13 @@ extension BaseCipher {
     ///
     /// - Returns: Nil if the answer has no id or no revision, which no cipher of upstream's is without.
     public init?(_ cipher: Cipher, of userID: String) {
-        guard let id = cipher.id, let revision = cipher.revisionDate.flatMap({ Revision($0) })
+        guard let id = cipher.id, let revision = cipher.revision
         else { return nil }
         self.init(
             lane: Lane(userID: userID, cipherID: id),
             revision: revision,
             isTrashed: cipher.isInTrash,
-            isArchived: cipher.archivedDate != nil,
+            isArchived: cipher.isArchived,
             organizationID: cipher.organizationID,
             json: cipher.bytes
         )

@@ -43,7 +43,12 @@ public struct Cipher: Sendable {
     public var deletedDate: String? { self["deletedDate"]?.string }
     public var archivedDate: String? { self["archivedDate"]?.string }
 
+    /// The same, read.
+    public var revision: Revision? { revisionDate.flatMap { Revision($0) } }
+    public var creation: Revision? { creationDate.flatMap { Revision($0) } }
+
     public var isInTrash: Bool { deletedDate != nil }
+    public var isArchived: Bool { archivedDate != nil }
 
     /// Whether an organisation lets the user see the passwords.
     public var showsPasswords: Bool { self["viewPassword"]?.bool ?? true }

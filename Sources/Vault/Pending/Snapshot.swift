@@ -35,5 +35,5 @@ public struct Snapshot: Hashable, Sendable {
     var isTrashed: Bool { (try? Cipher(json))?.isInTrash ?? false }
 
     /// Whether upstream has the cipher in the archive once it has taken the content.
-    public var isArchived: Bool { (try? Cipher(json))?.archivedDate != nil }
+    public var isArchived: Bool { (try? Cipher(json))?.isArchived ?? false }
 }

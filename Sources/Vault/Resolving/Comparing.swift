@@ -20,7 +20,7 @@ extension Situation {
             return
         }
         let comparison = Comparison(change, copy, keys)
-        let revised = copy.revisionDate.flatMap { Revision($0) }?.moment
+        let revised = copy.revision?.moment
         let later = revised.map { change.later(than: $0, by: reading) } ?? .upstream
         self.init(
             wish,
@@ -74,7 +74,7 @@ private struct Comparison {
     /// Whether all that is wanted went into the organisation with it.
     private var isGivenAway: Bool {
         guard case .update(_, nil, .none) = change.intent, let wanted, isPlacedAlike(wanted),
-            (copy.archivedDate == nil) == (wanted.archivedDate == nil)
+            copy.isArchived == wanted.isArchived
         else { return false }
         return isSame(wanted)
     }
@@ -86,7 +86,7 @@ private struct Comparison {
 
     /// A stamp alone does not tell: some servers stamp what is written within a second alike.
     private var isUnmoved: Bool {
-        guard let revision = copy.revisionDate.flatMap({ Revision($0) }),
+        guard let revision = copy.revision,
             change.baseline?.isSame(as: revision) == true
         else { return false }
         guard let base = change.baseCopy, base != copy.bytes else { return true }

@@ -34,7 +34,7 @@ public struct ItemState: Hashable, Sendable {
 
     public init(_ cipher: Cipher, isCertain: Bool) {
         isTrashed = cipher.isInTrash
-        isArchived = cipher.archivedDate != nil
+        isArchived = cipher.isArchived
         folderID = cipher.folderID
         isFavourite = cipher.isFavorite
         self.isCertain = isCertain

@@ -73,8 +73,8 @@ extension Cipher {
         if isFavorite == base.isFavorite, copy.isFavorite != isFavorite {
             edit.put(JSON.Raw(copy.isFavorite), at: "favorite")
         }
-        if (archivedDate == nil) == (base.archivedDate == nil),
-            (copy.archivedDate == nil) != (archivedDate == nil)
+        if isArchived == base.isArchived,
+            copy.isArchived != isArchived
         {
             edit.put(JSON.Raw(copy.archivedDate), at: "archivedDate")
         }

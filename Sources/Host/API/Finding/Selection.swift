@@ -55,8 +55,8 @@ struct Selection {
     private func isOnShelf(_ cipher: Cipher) -> Bool {
         switch shelf {
         case .trash: cipher.isInTrash
-        case .archive: !cipher.isInTrash && cipher.archivedDate != nil
-        case .current: !cipher.isInTrash && cipher.archivedDate == nil
+        case .archive: !cipher.isInTrash && cipher.isArchived
+        case .current: !cipher.isInTrash && !cipher.isArchived
         }
     }
 

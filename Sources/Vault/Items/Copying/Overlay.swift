@@ -20,8 +20,8 @@ extension Cipher {
         case .trashed, .restored, nil: break
         }
         switch adjustments.isArchived {
-        case true? where archivedDate == nil: edit.put(stamp, at: "archivedDate")
-        case false? where archivedDate != nil: edit.put(.null, at: "archivedDate")
+        case true? where !isArchived: edit.put(stamp, at: "archivedDate")
+        case false? where isArchived: edit.put(.null, at: "archivedDate")
         case true?, false?, nil: break
         }
         switch adjustments.folder {
