@@ -1,0 +1,24 @@
+internal import Vault
+
+/// One edit on its way.
+struct Draft: Sendable {
+    let wish: Repository.Wish
+    let expectation: Repository.Expectation
+    /// Under the id by which the client knows the item.
+    let lane: Lane
+    let moment: Moment
+    /// The stamp under which the item is shown, where the client does not name it.
+    let shown: Revision?
+    /// What was pending for it then, and lay over what upstream has.
+    let over: StoredChange?
+
+    /// The stamp of what its owner has seen of upstream's copy. Content that was pending hid what upstream
+    /// had, so that is no more than what it was made on. While it is still pending, the deletion takes over
+    /// its baseline.
+    func seen(over now: StoredChange?) -> Revision? {
+        guard let over, let hidden = over.change, hidden.intent.snapshot != nil,
+            now?.summary.id != over.summary.id
+        else { return shown }
+        return hidden.baseline ?? .beforeAll
+    }
+}

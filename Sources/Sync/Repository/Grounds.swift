@@ -1,0 +1,154 @@
+internal import Crypto
+internal import System
+internal import Vault
+
+/// What an edit comes to on the ground that it finds.
+enum Ground: Sendable {
+    /// There is nothing to be done, and nothing is wrong with that.
+    case nothing
+    case personal(Edit.Wish)
+    /// What belongs to an organisation is never kept for later. One after the other.
+    case shared([Edit.Wish])
+}
+
+extension Repository {
+    func ground(
+        of draft: Draft,
+        on layers: Layers,
+        _ keys: KeyRing
+    ) throws(Refusal) -> Ground {
+        if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
+        if layers.isDamaged, layers.pending == nil { throw .unreadable }
+        let shown = layers.cipher
+        try draft.expectation.require(shown)
+        // Something that is to be deleted for good can still be edited by those who have it open.
+        let ground = shown ?? layers.foundation
+        func required() throws(Refusal) -> Cipher {
+            guard let ground else { throw .notFound }
+            return ground
+        }
+        switch draft.wish {
+        case .add(let body):
+            return try adding(body, draft, keys)
+        case .addCopy(let copy):
+            let cipher = copy.withID(draft.lane.cipherID)
+            return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
+        case .update(_, let body):
+            return try updating(required(), by: body, draft, layers, keys)
+        case .trash:
+            guard let ground else { return .nothing }
+            return Ground(.trash, ground)
+        case .delete:
+            guard let ground else { return .nothing }
+            if let seen = draft.seen(over: layers.pending) { try refuseStale(seen, draft, layers) }
+            return Ground(.hardDelete, ground)
+        case .restore: return Ground(.restore, try required())
+        case .archive: return Ground(.archive, try required())
+        case .unarchive: return Ground(.unarchive, try required())
+        case .move(_, let folder): return Ground(.move(folder), try required())
+        case .favour(_, let isFavourite): return Ground(.favour(isFavourite), try required())
+        }
+    }
+
+    private func adding(
+        _ body: ItemBody,
+        _ draft: Draft,
+        _ keys: KeyRing
+    ) throws(Refusal) -> Ground {
+        let cipher = try mend { () throws(EditRefusal) in
+            try Cipher(
+                creating: body,
+                id: draft.lane.cipherID,
+                at: draft.moment,
+                keys: keys,
+                entropy: surroundings.entropy
+            )
+        }
+        return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
+    }
+
+    private func updating(
+        _ cipher: Cipher,
+        by body: ItemBody,
+        _ draft: Draft,
+        _ layers: Layers,
+        _ keys: KeyRing
+    ) throws(Refusal) -> Ground {
+        if let edited = body.revisionDate.flatMap({ Revision($0) }) {
+            try refuseStale(edited, draft, layers)
+        }
+        let edited = try mend { () throws(EditRefusal) in
+            try Item(cipher, keys: keys).edited(
+                by: body,
+                at: draft.moment,
+                keys: keys,
+                entropy: surroundings.entropy
+            )
+        }
+        if let placing = edited.cipher.placing(from: cipher) { return .shared(placing) }
+        let snapshot = Snapshot(edited.cipher, keys: keys)
+        return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
+    }
+
+    /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
+    /// take away what they have not seen.
+    private func refuseStale(
+        _ copy: Revision,
+        _ draft: Draft,
+        _ layers: Layers
+    ) throws(Refusal) {
+        guard let base = layers.base else { return }
+        // A client has seen three digits of the stamp.
+        let seen = Moment(ticks: copy.moment.ticks + Moment.ticksPerMillisecond)
+        let isOlder = seen < base.revision.moment
+        // What was shown before it had an id was dated by this clock, which is not upstream's.
+        let isMade = draft.lane != layers.lane
+        let isForeign = isMade && copy.moment > base.revision.moment
+        guard isOlder || isForeign else { return }
+        if isMade, try hasYielded(draft.lane) { throw .outOfDate }
+        let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
+        guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
+            throw .outOfDate
+        }
+    }
+
+    /// Whether what was shown under that id is a copy by now, and what is there instead was never shown.
+    private func hasYielded(_ made: Lane) throws(Refusal) -> Bool {
+        try read { () throws(StoreError) in try neighbours.reader.hasYielded(made) }
+    }
+
+    private func mend<Value>(_ body: () throws(EditRefusal) -> Value) throws(Refusal) -> Value {
+        do throws(EditRefusal) { return try body() } catch { throw .unfit(error) }
+    }
+}
+
+extension Repository.Expectation {
+    /// - Parameter cipher: What its owner sees; nil if that is nothing.
+    fileprivate func require(_ cipher: Cipher?) throws(Repository.Refusal) {
+        guard self != .anything else { return }
+        guard let cipher else { throw .notFound }
+        if self == .isLive, cipher.isInTrash { throw .inTrash }
+    }
+}
+
+extension Ground {
+    fileprivate init(_ wish: Edit.Wish, _ cipher: Cipher) {
+        self = cipher.organizationID == nil ? .personal(wish) : .shared([wish])
+    }
+}
+
+extension Cipher {
+    /// Where a member who may only read an item wants to find it, which is their own affair; nil if more is
+    /// wanted, or more is allowed.
+    fileprivate func placing(from cipher: Cipher) -> [Edit.Wish]? {
+        guard cipher.organizationID != nil, !cipher.isEditable, isElsewhere(than: cipher) else {
+            return nil
+        }
+        var wishes: [Edit.Wish] = []
+        if folderID != cipher.folderID {
+            wishes.append(.move(folderID.map { .id($0) } ?? Adjustments.Folder.none))
+        }
+        if isFavorite != cipher.isFavorite { wishes.append(.favour(isFavorite)) }
+        return wishes
+    }
+}
