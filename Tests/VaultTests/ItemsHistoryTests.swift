@@ -179,6 +179,28 @@ import Testing
         #expect(after.cipher == item.cipher)
     }
 
+    /// A device whose clock is ahead, and a server that writes more digits than clients see.
+    @Test
+    func `R-086, T-54 what is sent back as it was read is not doubled, however late its date`()
+        throws
+    {
+        let shown: [(String, String?)] = [
+            ("a", "2027-01-01T00:00:00.123Z"), ("b", "2027-01-01T00:00:00.000Z"),
+        ]
+        let stored = String(
+            decoding: try samples.cipher(login("p", history: shown)).bytes,
+            as: UTF8.self
+        )
+        .replacing("00.123Z", with: "00.123456Z").replacing("00.000Z", with: "00Z")
+        var item = Item(try Cipher(Array(stored.utf8)), keys: samples.keys)
+        let stamp = try #require(item.cipher.revisionDate)
+        for _ in 0..<3 {
+            let body = login("p", history: shown).dropLast() + #","revisionDate":"\#(stamp)"}"#
+            item = try change(item, String(body)).item
+        }
+        #expect(item.passwordHistory.map(\.password) == ["a", "b"])
+    }
+
     @Test func `R-086 entries stay as they are while no password changes`() throws {
         let history = (1...9).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         let item = try samples.item(login("a", history: history))

@@ -31,7 +31,10 @@ struct TokenRoutes: Sendable {
             .delete,
             "/tokens/{id}",
             .admin,
-            VaultAPI.Description("Takes a token back.", answer: .nothing)
+            VaultAPI.Description(
+                "Takes a token back, and ends the streams that were asked with it.",
+                answer: .nothing
+            )
         ),
     ]
 

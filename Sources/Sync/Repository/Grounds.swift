@@ -74,7 +74,7 @@ extension Repository {
         _ layers: Layers,
         _ keys: KeyRing
     ) throws(Refusal) -> Ground {
-        if let edited = body.revisionDate.flatMap({ Revision($0) }) {
+        if let edited = body.revisionDate.flatMap({ Revision($0) }), !layers.shows(edited) {
             try refuseStale(edited, draft, layers)
         }
         let edited = try mend { () throws(EditRefusal) in
@@ -128,6 +128,17 @@ extension Repository.Expectation {
         guard self != .anything else { return }
         guard let cipher else { throw .notFound }
         if self == .isLive, cipher.isInTrash { throw .inTrash }
+    }
+}
+
+extension Layers {
+    /// Whether content that is pending is shown under that stamp. Whoever edits that goes on with what
+    /// is pending, and what others have written under it meanwhile is found out when it is sent.
+    fileprivate func shows(_ revision: Revision) -> Bool {
+        guard let snapshot = pending?.change?.intent.snapshot, let stamp = snapshot.revision else {
+            return false
+        }
+        return stamp.isSame(as: revision)
     }
 }
 

@@ -105,6 +105,7 @@ extension Errand {
                 Setback(.unreachable(.held(until: moment)), operation: "send")
             )
         case .behind: return try await hindered(by: .behind)
+        case .locked: return try await hindered(by: .locked)
         case .doubt(let note), .unfit(let note): return try await hindered(by: note)
         case .setback(let setback), .unlisted(let setback):
             conclude(setback)
@@ -124,7 +125,7 @@ extension Errand {
         switch halt {
         // The caller need not wait for what a run does.
         case .store: return .landed
-        case .setback, .unlisted, .wait, .behind, .doubt, .unfit, .overtaken:
+        case .setback, .unlisted, .wait, .behind, .doubt, .unfit, .locked, .overtaken:
             return try await overtaken(by: halt)
         }
     }
@@ -136,7 +137,7 @@ extension Errand {
         case .setback(let setback), .unlisted(let setback):
             conclude(setback)
             try await writeConclusion()
-        case .wait, .behind, .doubt, .unfit, .overtaken: break
+        case .wait, .behind, .doubt, .unfit, .locked, .overtaken: break
         }
         return .overtaken
     }

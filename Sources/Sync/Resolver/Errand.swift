@@ -86,6 +86,7 @@ struct Errand {
         try check()
         try letLateCallsPass()
         let copy = try await upstreamCopy()
+        if kit.isShut { throw .locked }
         fresh = nil
         return try await carryOut(situation(of: change, upstream: copy), copy)
     }

@@ -32,6 +32,8 @@ extension Errand {
             try await backOff(note, .other)
         case .unfit(let note):
             try await quarantine(note)
+        case .locked:
+            try await rest()
         case .unlisted(let setback):
             conclude(setback)
             return try await giveWay(to: setback)
@@ -88,6 +90,12 @@ extension Errand {
             $0.state = .backingOff(until: until)
             $0.noteHindrance(FailureNote(setback))
         }
+    }
+
+    /// Whatever of it was brought upstream before, the rest waits.
+    private mutating func rest() async throws(StoreError) {
+        guard conclusion != nil || change.state == .inFlight else { return }
+        try await put { $0.state = .ready }
     }
 
     /// Leaves it as it was before. What may have landed is not looked for too early.

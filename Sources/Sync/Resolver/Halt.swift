@@ -14,6 +14,8 @@ enum Halt: Error {
     case doubt(FailureNote)
     /// It can never be sent as it is.
     case unfit(FailureNote)
+    /// The vault was locked since the run began.
+    case locked
     /// Somebody else has changed or removed the record.
     case overtaken
     case store(StoreError)
@@ -22,7 +24,7 @@ enum Halt: Error {
     var isAnsweredByList: Bool {
         switch self {
         case .behind, .doubt: true
-        case .setback, .unlisted, .wait, .unfit, .overtaken, .store: false
+        case .setback, .unlisted, .wait, .unfit, .locked, .overtaken, .store: false
         }
     }
 }

@@ -9,6 +9,7 @@ struct Kit: Sendable {
     let reader: StoreReader
     let upstream: any VaultUpstream
     let keys: KeyRing
+    let keyholder: Keyholder
     let surroundings: Surroundings
     let urgency: Urgency
     let listing: Listing
@@ -22,6 +23,9 @@ struct Kit: Sendable {
     }
 
     func lane(_ cipherID: String) -> Lane { Lane(userID: userID, cipherID: cipherID) }
+
+    /// A locked vault sends nothing, but for what somebody waits for who came before it was locked.
+    var isShut: Bool { urgency != .interactive && keyholder.isLocked }
 
     /// All that upstream holds, fetched at most once.
     func list() async throws(Halt) -> Listing.Content {

@@ -19,6 +19,10 @@ extension Errand {
             }
             return try await create(as: .recreated)
         case (.settle, _):
+            // It may have been made anew before that was taken back.
+            if change.mayHaveLanded(.create), let found = try await seek() {
+                return try await adopt(found)
+            }
             // What was to be restored or moved is gone, so nobody can be told that it was.
             let isDone = situation.wish != .touch
             return try await settle(.lacks, .cleanedUp, isDone ? .sent : .discarded)

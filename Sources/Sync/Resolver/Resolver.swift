@@ -12,7 +12,7 @@ public final class Resolver: Service {
     let store: Address<PendingStore.Message>
     let reader: StoreReader
     let upstream: any VaultUpstream
-    let keys: Keyholder
+    let keyholder: Keyholder
     let lanes: Lanes
     let surroundings: Surroundings
     let stumbles = Stumbles()
@@ -32,7 +32,7 @@ public final class Resolver: Service {
         self.store = store
         self.reader = reader
         self.upstream = upstream
-        self.keys = keys
+        keyholder = keys
         self.lanes = lanes
         self.surroundings = surroundings
     }

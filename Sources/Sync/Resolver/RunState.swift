@@ -21,12 +21,12 @@ final class RunState: Sendable {
     }
 
     private let candidates: [Candidate]
-    private let isTimeUp: @Sendable () -> Bool
+    private let isOver: @Sendable () -> Bool
     private let state = Lock(State())
 
-    init(_ candidates: [Candidate], until isTimeUp: @escaping @Sendable () -> Bool) {
+    init(_ candidates: [Candidate], until isOver: @escaping @Sendable () -> Bool) {
         self.candidates = candidates
-        self.isTimeUp = isTimeUp
+        self.isOver = isOver
     }
 
     var report: RunReport { state.withLock(\.report) }
@@ -35,7 +35,7 @@ final class RunState: Sendable {
 
     /// The next change to try, while there is time and nothing has ended the run.
     func next(unlessSettled enough: Int) -> Candidate? {
-        guard !isTimeUp() else { return nil }
+        guard !isOver() else { return nil }
         return state.withLock { state in
             guard hasMore(state), state.report.settled < enough else { return nil }
             defer { state.next += 1 }

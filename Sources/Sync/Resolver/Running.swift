@@ -23,7 +23,7 @@ extension Resolver {
         }
         let timekeeper = surroundings.timekeeper
         let end = run.limit.map { timekeeper.elapsed + $0 }
-        let state = RunState(due) { end.map { timekeeper.elapsed >= $0 } ?? false }
+        let state = RunState(due) { kit.isShut || end.map { timekeeper.elapsed >= $0 } ?? false }
         try await workOff(state, kit, run.reach)
         for suspicion in state.acquitted() { try await acquit(suspicion) }
         let report = state.report
@@ -70,13 +70,14 @@ extension Resolver {
     func kit(_ urgency: Urgency) -> Kit? {
         // Before the keys, so that these are never older than what it is sent with.
         let upstream = upstream.ofThisSession
-        guard let keys = keys.keys else { return nil }
+        guard let keys = keyholder.keys else { return nil }
         return Kit(
             userID: userID,
             ledger: Ledger(store: store, timekeeper: surroundings.timekeeper),
             reader: reader,
             upstream: upstream,
             keys: keys,
+            keyholder: keyholder,
             surroundings: surroundings,
             urgency: urgency,
             listing: Listing(),

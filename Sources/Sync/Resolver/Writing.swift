@@ -9,6 +9,7 @@ extension Errand {
         _ content: Cipher?,
         _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
     ) async throws(Halt) {
+        if kit.isShut { throw .locked }
         let attempt = Attempt(kind, at: kit.now, fingerprint: content?.fingerprint ?? [])
         defer { announced = nil }
         if announced?.isSame(as: attempt) == true {

@@ -34,6 +34,9 @@ public struct Snapshot: Hashable, Sendable {
     /// Whether the cipher was in the trash when it was written.
     var isTrashed: Bool { (try? Cipher(json))?.isInTrash ?? false }
 
+    /// The stamp under which the content is shown.
+    public var revision: Revision? { (try? Cipher(json))?.revision }
+
     /// Whether upstream has the cipher in the archive once it has taken the content.
     public var isArchived: Bool { (try? Cipher(json))?.isArchived ?? false }
 }

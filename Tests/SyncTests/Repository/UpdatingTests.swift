@@ -167,6 +167,32 @@ import Vault
         }
     }
 
+    @Test
+    func `R-055 what is pending can be edited as it is shown, whatever others write meanwhile`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("second")).isQueued)
+            let shown = try #require(try await home.view(id)?.item.cipher.revisionDate)
+            let third = #"{"name":"mail","revisionDate":"\#(shown)","login":{"password":"third"}}"#
+            try await home.regainNetwork()
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.refresh()
+            try await home.loseNetwork()
+            #expect(try await home.update(id, third).isQueued)
+            #expect(try home.person.changes.count == 1)
+            try await home.regainNetwork()
+            try await home.person.run(.all)
+            let passwords = try await home.person.elsewhere.items.map { $0.login?.password }
+            #expect(Set(passwords) == ["theirs", "third"])
+            // Once that is decided, the old stamp stands for what nobody sees any more.
+            guard case .outOfDate? = try await refusal({ try await home.update(id, third) }) else {
+                throw Unexpected("the stale copy was taken")
+            }
+        }
+    }
+
     /// Of what is in the trash upstream does not say which stamp it has.
     @Test func `nor is one refused that is older than what this host put into the trash and back`()
         async throws

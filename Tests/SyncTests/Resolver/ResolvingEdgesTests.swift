@@ -532,4 +532,50 @@ import Vault
             #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
         }
     }
+
+    /// Where the vault is locked: when upstream's copy is known, and when the backup copy is there.
+    @Test(arguments: ["/details", "/ciphers"])
+    func `1.R a vault that is locked amid a run sends nothing more, and goes on where it was`(
+        _ ending: String
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.pass(.seconds(5))
+            try await ada.edit(id, Rows.password("mine, later"))
+            world.wire.interrupt(ending, isCarriedOut: true) { ada.keys.lock() }
+            world.wire.forget()
+            try await ada.run()
+            let isBackedUp = ending == "/ciphers"
+            #expect(
+                world.wire.requests
+                    == ["GET /api/ciphers/\(id)/details"]
+                    + (isBackedUp ? ["POST /api/ciphers"] : [])
+            )
+            let waiting = try #require(try ada.change(id))
+            #expect(waiting.state == .ready && waiting.failures == 0 && waiting.isBlameless)
+            ada.keys.unlock(ada.ring)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.map { $0.login?.password ?? "" }
+            #expect(passwords.sorted() == ["mine, later", "theirs"])
+        }
+    }
+
+    @Test func `1.R of many changes those that come after the lock are not tried`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            for number in 0..<30 {
+                _ = try await ada.add(#"{"type":1,"name":"\#(number)"}"#)
+            }
+            world.wire.interrupt("/ciphers", isCarriedOut: true) { ada.keys.lock() }
+            world.wire.forget()
+            try await ada.run()
+            #expect(world.wire.requests.count <= RunTurns.fewestWorkers)
+            ada.keys.unlock(ada.ring)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 30)
+        }
+    }
 }

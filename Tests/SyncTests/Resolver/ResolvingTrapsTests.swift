@@ -250,6 +250,27 @@ import Vault
         }
     }
 
+    @Test(arguments: [Edit.Wish.hardDelete, .trash])
+    func `G-RES1 what a lost re-creation has made is deleted with the item`(
+        _ wish: Edit.Wish
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.delete(id)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            try #require(try await ada.elsewhere.items.count == 1)
+            try await ada.wish(wish, id)
+            try await ada.run()
+            #expect(try ada.changes.count == 1, "Nobody knows yet.")
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let left = try await ada.elsewhere.items
+            #expect(left.allSatisfy(\.cipher.isInTrash) && left.count == (wish == .trash ? 1 : 0))
+        }
+    }
+
     @Test func `T-48 a create that is carried out late is not repeated`() async throws {
         try await World.open { world in
             let ada = try await world.person()

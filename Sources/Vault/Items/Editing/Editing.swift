@@ -91,12 +91,11 @@ extension Item {
             let seen = body.revisionDate.flatMap(Revision.init)?.moment
         else { return given }
         let unseen = contents["passwordHistory"].list.filter { entry in
-            guard let used = entry["lastUsedDate"].text.flatMap(Revision.init) else { return false }
-            let isGiven = given.contains {
+            guard let used = entry.lastUsed, used.moment > seen else { return false }
+            return !given.contains {
                 $0["password"].text == entry["password"].text
-                    && $0["lastUsedDate"].text == entry["lastUsedDate"].text
+                    && $0.lastUsed?.isSame(as: used) == true
             }
-            return used.moment > seen && !isGiven
         }
         return PasswordHistory.latest(of: unseen, over: given)
     }
@@ -170,6 +169,8 @@ extension Cipher {
 }
 
 extension Contents {
+    fileprivate var lastUsed: Revision? { self["lastUsedDate"].text.flatMap(Revision.init) }
+
     /// Takes away what a caller sent without that which makes it an element; see ``Shape/isVoid(_:)``.
     fileprivate mutating func dropVoidEntries() {
         for member in shape.shown {
