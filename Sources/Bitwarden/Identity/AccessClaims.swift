@@ -43,9 +43,23 @@ public struct AccessClaims: Sendable, Hashable {
             parts.count == 3,
             let bytes = try? Base64.bytes(ofURLText: parts[1]),
             let document = try? JSON.Document(bytes),
-            let claims = try? AccessClaims(json: document.root)
+            let claims = try? AccessClaims(json: document.root),
+            Self.isName(claims.userID)
         else { return nil }
         self = claims
+    }
+}
+
+extension AccessClaims {
+    /// Servers give UUIDs. Whatever they say becomes part of paths and addresses, and is not to lead elsewhere.
+    private static func isName(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                byte == UInt8(ascii: "-") || byte == UInt8(ascii: "_")
+                    || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+                    || (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+                    || (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            }
     }
 }
 

@@ -21,6 +21,16 @@ extension Account {
         }
     }
 
+    /// To be asked before anything is sealed that nobody could open who has other keys.
+    func requireSameAccount() async throws(DeskRefusal) {
+        do throws(Setback) {
+            try link.monitor.requireReach(for: "ask")
+            try await upstream.requireSameAccount(.interactive)
+        } catch {
+            throw .upstream(error)
+        }
+    }
+
     func crypto<Value>(_ body: () throws(CryptoError) -> Value) throws(DeskRefusal) -> Value {
         do throws(CryptoError) { return try body() } catch { throw .notAllowed("\(error)") }
     }
@@ -142,9 +152,7 @@ extension Account {
         guard keys.owner(organizationID: organizationID) != nil else {
             throw .notAllowed("No encryption key for this organization.")
         }
-        do throws(Setback) { try link.monitor.requireReach(for: "share") } catch {
-            throw .upstream(error)
-        }
+        try await requireSameAccount()
         await settlePending(of: cipherID)
         // What is edited meanwhile would be sent along as it was, or written over.
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
@@ -229,6 +237,7 @@ extension Account {
     // MARK: Folders
 
     func addFolder(named name: String) async throws(DeskRefusal) -> ViewedFolder {
+        try await requireSameAccount()
         let keys = try keys()
         let request = FolderRequest(name: try sealed(name, keys))
         let answer = try await online { account throws(Setback) in
@@ -241,8 +250,9 @@ extension Account {
         _ folderID: String,
         to name: String
     ) async throws(DeskRefusal) -> ViewedFolder {
-        let keys = try keys()
         try await requireFolder(folderID)
+        try await requireSameAccount()
+        let keys = try keys()
         let request = FolderRequest(name: try sealed(name, keys))
         let answer = try await online { account throws(Setback) in
             try await account.updateFolder(folderID, request)

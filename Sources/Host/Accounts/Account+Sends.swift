@@ -18,6 +18,7 @@ extension Account {
     }
 
     func addSend(_ draft: SendDraft) async throws(DeskRefusal) -> ViewedSend {
+        try await requireSameAccount()
         let keys = try keys()
         let key = SendKey(from: office.surroundings.entropy)
         let request = try crypto { () throws(CryptoError) in
@@ -32,11 +33,12 @@ extension Account {
         _ sendID: String,
         _ draft: SendDraft
     ) async throws(DeskRefusal) -> ViewedSend {
-        let keys = try keys()
         let old = try await send(sendID)
         guard old.answer.type == SendAnswer.text else {
             throw .notAllowed("Cannot change a Send's type")
         }
+        try await requireSameAccount()
+        let keys = try keys()
         let wrapped = (try? JSON.Document(old.answer.raw))?.root[anyCase: "key"]?.string ?? ""
         let request = try crypto { () throws(CryptoError) in
             let key = try SendKey(try keys.user.openSecret(wrapped))

@@ -157,7 +157,7 @@ package struct AccountUpstream: VaultUpstream {
     }
 
     package func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
-        let signIn = account.session.signIn
+        let (signIn, question) = (account.session.signIn, recognition.question(at: now))
         let fetched = try await ask(urgency) { account throws(Setback) in
             try await account.sync()
         }
@@ -168,35 +168,48 @@ package struct AccountUpstream: VaultUpstream {
         if fetched.answer.profile.id == account.session.userID {
             await learn(fetched.answer, signIn)
         }
-        recognition.note(at: now)
+        recognition.confirm(question)
         return await Fetched(fetched, of: account.session.userID)
+    }
+
+    package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
+        let arrival = now
+        guard let recognise, !recognition.isKnown(to: arrival, at: arrival) else { return }
+        try await recognition.inTurn { () async throws(Setback) in
+            guard !recognition.isKnown(to: arrival, at: now) else { return }
+            let question = recognition.question(at: now)
+            guard let profile = try await profile(urgency) else { return }
+            guard await recognise(profile) else {
+                throw Setback(.signedOut, operation: "look at the account")
+            }
+            recognition.confirm(question)
+        }
     }
 
     /// Nobody waits long for it, and the monitor hears nothing of it: what matters is whether the call is answered
     /// that comes after it.
-    package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
-        guard let recognise, recognition.takesLook(at: now) else { return }
-        let profile: Profile
+    ///
+    /// - Returns: Nil where upstream has an answer, and it is another one.
+    private func profile(_ urgency: Urgency) async throws(Setback) -> Profile? {
         do throws(Setback) {
-            profile = try await account.asking { manner in
+            return try await account.asking { manner in
                 manner.take(urgency)
-                manner.patience = .zero
                 manner.deadline = Recognition.deadline
             }.profile()
         } catch {
-            guard error.reason == .signedOut else {
-                recognition.postpone(at: now)
-                return
+            switch error.reason {
+            case .rejected, .missing, .stale, .malformed: return nil
+            case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
+            case .unauthorised, .throttled, .unavailable, .unreachable, .foreign, .cancelled: break
             }
-            if !mutated(.silentSignOut) { await signedOut() }
             throw error
-        }
-        guard await recognise(profile) else {
-            throw Setback(.signedOut, operation: "look at the account")
         }
     }
 
-    package func doubtAccount() { recognition.forget() }
+    package func doubtAccount() { recognition.doubt() }
+
+    /// Whether the hub would tell.
+    func listens(_ isListening: Bool) { recognition.listens(isListening) }
 
     private var now: Duration { account.upstream.world.timekeeper.elapsed }
 
@@ -209,29 +222,6 @@ package struct AccountUpstream: VaultUpstream {
             resolution: configuration.isOn("offline-sync-enable-resolution")
         )
     }
-}
-
-/// When upstream was last asked whose account it is. The hub tells of new keys, unless that was missed.
-private final class Recognition: Sendable {
-    static let interval = Duration.seconds(300)
-    /// After a look that came to nothing. What is sent meanwhile does not wait for each of them.
-    static let pause = Duration.seconds(10)
-    static let deadline = Duration.seconds(5)
-
-    private let due = Lock(Duration.zero)
-
-    /// - Returns: Whether to ask now.
-    func takesLook(at now: Duration) -> Bool {
-        due.withLock { due in
-            guard now >= due else { return false }
-            due = now + Self.interval
-            return true
-        }
-    }
-
-    func note(at now: Duration) { due.withLock { $0 = now + Self.interval } }
-    func postpone(at now: Duration) { due.withLock { $0 = min($0, now + Self.pause) } }
-    func forget() { due.withLock { $0 = .zero } }
 }
 
 extension Manner {

@@ -10,6 +10,7 @@ final class HubListener: Sendable {
     private let link: ServerLink
     private let alarms: AlarmClock
     private let heedLogOut: @Sendable () -> Void
+    private let listens: @Sendable (Bool) -> Void
     private let resting = Lock<Mailbox<Never>?>(nil)
 
     init(
@@ -17,13 +18,15 @@ final class HubListener: Sendable {
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
         _ alarms: AlarmClock,
-        onLogOut heedLogOut: @escaping @Sendable () -> Void
+        onLogOut heedLogOut: @escaping @Sendable () -> Void,
+        listening listens: @escaping @Sendable (Bool) -> Void
     ) {
         self.hub = hub
         self.scheduler = scheduler
         self.link = link
         self.alarms = alarms
         self.heedLogOut = heedLogOut
+        self.listens = listens
     }
 
     /// Upstream answers again, so there is no reason to wait for the next attempt.
@@ -32,13 +35,17 @@ final class HubListener: Sendable {
     /// Until the task is cancelled or the session is over. A scheduler that has too much to do looks at
     /// upstream anyway.
     func run() async {
+        defer { listens(false) }
         await hub.run(resting: rest) { news in
             switch news {
             case .event(let event, isOwn: false):
                 if event.endsSessions { self.heedLogOut() }
                 self.hearOfChange()
-            case .connected: self.hearOfChange()
-            case .event(_, isOwn: true), .lost, .signedOut: break
+            case .connected:
+                self.listens(true)
+                self.hearOfChange()
+            case .lost, .signedOut: self.listens(false)
+            case .event(_, isOwn: true): break
             }
         }
     }

@@ -79,7 +79,8 @@ final class Staff: Service {
             scheduler.address,
             link,
             office.surroundings.alarms,
-            onLogOut: heedLogOut
+            onLogOut: heedLogOut,
+            listening: upstream.listens
         )
         self.hub = hub
         services = ServiceGroup(

@@ -11,6 +11,7 @@ extension Resolver {
         let lane = try reader.resolve(lane)
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {
+            try await kit.upstream.requireSameAccount(kit.urgency)
             guard let held = try await kit.bringAbout(wish, of: lane.cipherID, over: copy) else {
                 await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)

@@ -1,0 +1,62 @@
+import Sync
+import System
+import Vault
+
+/// Since when upstream is known to have the account as it is known here.
+///
+/// The hub tells of new keys. While nobody listens to it, only what is asked after somebody wanted to know
+/// says anything.
+final class Recognition: Sendable {
+    /// What is found out is true of the moment at which it was asked.
+    struct Question {
+        let asked: Duration
+        fileprivate let doubts: Int
+    }
+
+    private struct State {
+        var last: Duration?
+        var doubts = 0
+        var isListening = false
+    }
+
+    /// For so long the hub is relied on.
+    static let interval = Duration.seconds(300)
+    static let deadline = Duration.seconds(5)
+
+    private let state = Lock(State())
+    private let turn = Lanes()
+
+    /// Whether it need not be asked for whoever has come at that moment.
+    func isKnown(to arrival: Duration, at now: Duration) -> Bool {
+        state.withLock { state in
+            guard let last = state.last else { return false }
+            return last >= arrival || (state.isListening && now - last < Self.interval)
+        }
+    }
+
+    /// One at a time: of those who wait meanwhile, whoever came before the next is asked need not ask.
+    func inTurn(_ look: () async throws(Setback) -> Void) async throws(Setback) {
+        try await turn.hold("look") { () async throws(Setback) in try await look() }
+    }
+
+    func question(at now: Duration) -> Question {
+        state.withLock { Question(asked: now, doubts: $0.doubts) }
+    }
+
+    /// - Parameter question: One that was asked before the last doubt answers nothing.
+    func confirm(_ question: Question) {
+        state.withLock { state in
+            guard state.doubts == question.doubts else { return }
+            state.last = max(state.last ?? question.asked, question.asked)
+        }
+    }
+
+    func doubt() {
+        state.withLock { state in
+            state.last = nil
+            state.doubts += 1
+        }
+    }
+
+    func listens(_ isListening: Bool) { state.withLock { $0.isListening = isListening } }
+}
