@@ -142,6 +142,12 @@ struct IdentityTests {
         #expect(claims.userID == "2ab013d2-157b-45b7-8d62-2dfae089e69b")
         #expect(claims.deviceType == "Linux")
         #expect(AccessClaims(token: claims.token(seal: [1, 2, 3])) == claims)
+        for name in ["", "..", "../x", "a/b", "a b", String(repeating: "a", count: 65), "ä", "a\0"]
+        {
+            var other = claims
+            other.userID = name
+            #expect(AccessClaims(token: other.token(seal: [1])) == nil, "\(name)")
+        }
         #expect(AccessClaims(token: "opaque") == nil)
         #expect(AccessClaims(token: "a.!!!.c") == nil)
     }

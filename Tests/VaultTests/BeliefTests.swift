@@ -202,6 +202,37 @@ struct BeliefTests {
         #expect(look(picture(unstamped), footing(vault(3))) == .believed)
     }
 
+    /// Somebody edits all the time, at a server whose clock was set back.
+    @Test func `P7 an upstream that goes on from an earlier time is believed in the end`() throws {
+        func picture(_ step: Int) -> SyncPicture {
+            var ciphers = vault(3)
+            ciphers["c1"] = Moment(ticks: noon.ticks - 3_600 * Moment.ticksPerSecond)
+            ciphers["new"] = Moment(ticks: noon.ticks + Int64(step))
+            return self.picture(ciphers, accountRevision: Self.latest + 6 + Int64(step))
+        }
+        guard case .doubted(var doubt) = look(picture(0), footing(vault(3))) else {
+            Issue.record("It was believed.")
+            return
+        }
+        for step in 1..<15 {
+            let belief = look(
+                picture(step),
+                footing(vault(3), doubt: doubt),
+                later: Int64(step * 20)
+            )
+            guard case .doubted(let next) = belief else {
+                Issue.record("\(step): \(belief)")
+                return
+            }
+            #expect(next.since == doubt.since)
+            doubt = next
+        }
+        let last = look(picture(15), footing(vault(3), doubt: doubt), later: 300)
+        #expect(last == .confirmed(.regression))
+        let back = look(picture(0), footing(vault(3), doubt: doubt), later: 300)
+        #expect(back != .confirmed(.regression), "It has gone back once more.")
+    }
+
     @Test func `a clock that was set back confirms nothing`() {
         let empty = picture([:])
         guard case .doubted(let doubt) = look(empty, footing(vault(3))) else {

@@ -201,6 +201,37 @@ import Testing
         #expect(item.passwordHistory.map(\.password) == ["a", "b"])
     }
 
+    /// Two callers have the same copy, and upstream's clock is ahead of the one that dates the entries.
+    @Test func `N13 who sends back what they read before another edit drops nothing of that`()
+        throws
+    {
+        let first = try samples.item(login("p0"))
+        let seen = "2030-01-01T00:00:00.000Z"
+        func body(_ password: String) -> String {
+            String(login(password).dropLast()) + #","revisionDate":"\#(seen)"}"#
+        }
+        func stamped(_ item: Item, _ date: String) throws -> Item {
+            var edit = JSON.Edit(item.cipher.document)
+            edit.put(JSON.Raw(date), at: "revisionDate")
+            return Item(Cipher(edit), keys: samples.keys)
+        }
+        let base = try stamped(first, seen)
+        let one = try change(base, body("p1")).item
+        // It waits, under the stamp of what it was made on.
+        let waiting = try one.edited(
+            by: samples.body(body("p2")),
+            over: base,
+            at: Samples.now,
+            keys: samples.keys,
+            entropy: samples.entropy
+        )
+        let after = Item(waiting.cipher, keys: samples.keys)
+        #expect(after.passwordHistory.map(\.password) == ["p1", "p0"])
+        // It is upstream, under a later one.
+        let saved = try stamped(one, "2030-01-01T00:00:05.000Z")
+        #expect(try change(saved, body("p2")).item.passwordHistory.map(\.password) == ["p1", "p0"])
+    }
+
     @Test func `R-086 entries stay as they are while no password changes`() throws {
         let history = (1...9).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
         let item = try samples.item(login("a", history: history))

@@ -102,7 +102,8 @@ extension Account {
         {
             return content
         }
-        let file = try await download(attachmentID, of: cipherID)
+        let size = item.cipher.size(ofAttachment: attachmentID).flatMap { Int($0) }
+        let file = try await download(attachmentID, of: cipherID, size: size)
         let content = try crypto { () throws(CryptoError) in
             try sealer.open(buffer: file).revealedBytes()
         }
@@ -192,25 +193,40 @@ extension Account {
     // MARK: The cache
 
     /// What is said where files lie shows nothing of the way to upstream, so the monitor hears nothing of it.
+    ///
+    /// - Parameter size: As upstream told it. What goes on beyond that has no end that anybody knows.
     private func download(
         _ attachmentID: String,
-        of cipherID: String
+        of cipherID: String,
+        size: Int?
     ) async throws(DeskRefusal) -> [UInt8] {
         let place = try await online { account throws(Setback) in
             try await account.attachment(attachmentID, of: cipherID)
         }
         let account = upstream.account.asking { $0.take(.interactive) }
+        let most = min(size ?? VaultAPI.uploadLimit, Self.largestFile) + Self.slack
         var bytes: [UInt8] = []
         do throws(Setback) {
-            for try await piece in try await account.download(place) { bytes += piece }
+            for try await piece in try await account.download(place) {
+                bytes += piece
+                guard bytes.count <= most else {
+                    throw Setback(.malformed("a file without end"), operation: "download")
+                }
+            }
         } catch {
             throw .upstream(error)
         }
         return bytes
     }
 
-    /// A cache that cannot be written is only a cache that is empty.
+    /// As large as servers take them.
+    private static let largestFile = 512 << 20
+    private static let slack = 64 << 10
+
+    /// A cache that cannot be written is only a cache that is empty; and there is none of an account that
+    /// was taken away meanwhile.
     private func keepFile(_ file: [UInt8], at path: String) {
+        guard !isGone else { return }
         do throws(SystemError) {
             try Files.makePrivateDirectory("\(office.cacheDirectory)/\(id)")
             try Files.replace(path, with: file)
@@ -221,8 +237,23 @@ extension Account {
 
     /// The id is upstream's, so nothing of it may lead elsewhere.
     private func cachePath(_ attachmentID: String) -> String {
-        let name = Array(Digest.sha256(Array(attachmentID.utf8)).prefix(16)).hex
-        return "\(office.cacheDirectory)/\(id)/\(name)"
+        "\(office.cacheDirectory)/\(id)/\(FileCache.name(of: attachmentID))"
+    }
+
+    /// Forgets the files that no item has any more, now and then.
+    func trimCache() async {
+        let cache = FileCache(office.cacheDirectory)
+        let now = office.surroundings.now
+        let isDue = cacheDue.withLock { due in
+            guard due <= now else { return false }
+            due = now + .seconds(3_600)
+            return true
+        }
+        guard isDue, cache.holdsSomething(of: id),
+            let bases = try? office.read({ reader throws(StoreError) in try reader.bases(of: id) })
+        else { return }
+        let files = bases.flatMap { (try? Cipher($0.json))?.attachmentIDs ?? [] }
+        cache.keepOnly(Set(files.map(FileCache.name)), of: id)
     }
 
     /// What was kept of an account that goes.
@@ -238,6 +269,19 @@ struct FileCache {
     /// A host that was stopped while it erased an account left its files, and nobody can ask for that again.
     func keepOnly(_ accounts: Set<String>) {
         for name in names(in: path) where !accounts.contains(name) { remove(name) }
+    }
+
+    static func name(of attachmentID: String) -> String {
+        Array(Digest.sha256(Array(attachmentID.utf8)).prefix(16)).hex
+    }
+
+    func holdsSomething(of account: String) -> Bool { !names(in: "\(path)/\(account)").isEmpty }
+
+    func keepOnly(_ files: Set<String>, of account: String) {
+        let directory = "\(path)/\(account)"
+        for name in names(in: directory) where !files.contains(name) {
+            unlink("\(directory)/\(name)")
+        }
     }
 
     func remove(_ account: String) {

@@ -46,6 +46,8 @@ final class Account: Sendable {
 
     /// When upstream is to be asked for its equivalent domains again.
     let domainsDue = Lock(Moment(ticks: .min))
+    /// When the files that are kept are to be looked through again.
+    let cacheDue = Lock(Moment(ticks: .min))
 
     var record: AccountRecord { memory.withLock { $0.record } }
 
@@ -122,6 +124,8 @@ extension Account {
             // Its services go on for a moment when the account is taken away, or moves.
             guard let account = notebook.account else { throw .busy }
             try await account.copyFile(file)
+        } trimming: {
+            await notebook.account?.trimCache()
         }
     }
 
@@ -148,7 +152,7 @@ extension Account {
     }
 
     /// Whether it was taken away; another may have its place.
-    private var isGone: Bool { duty.withLock(\.isGone) }
+    var isGone: Bool { duty.withLock(\.isGone) }
 
     /// As an account that nobody needs yet.
     func takePlace() {

@@ -30,14 +30,18 @@ final class Staff: Service {
         _ office: Office,
         after former: Shift?,
         onLogOut heedLogOut: @escaping @Sendable () -> Void,
-        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void,
+        trimming trim: @escaping @Sendable () async -> Void
     ) {
         (self.office, self.link, self.former) = (office, link, former)
         let backupFiles = BackupFiles(of: id, office, copying: copy)
         var surroundings = office.surroundings
         surroundings.runs = link.runs
         surroundings.announce = { office.announce($0) }
-        surroundings.afterSync = { await backupFiles.work() }
+        surroundings.afterSync = {
+            await backupFiles.work()
+            await trim()
+        }
         resolver = Resolver(
             userID: id,
             store: office.store.address,

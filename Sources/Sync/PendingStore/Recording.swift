@@ -97,9 +97,6 @@ extension Store {
     ) async throws(StoreError) -> Bool {
         let id = recorded.change.id
         return try await write { (db) throws(DatabaseError) in
-            guard let before = mutated(.withdrawsAll) ? nil : recorded.before?.change else {
-                return try PendingTable.remove(id: id, expecting: version, db)
-            }
             guard
                 let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
             else { return false }
@@ -108,6 +105,9 @@ extension Store {
             // edit, with a receipt of its own.
             guard isUntouched || record.change.isSameEdit(as: recorded.change) else {
                 return false
+            }
+            guard let before = mutated(.withdrawsAll) ? nil : recorded.before?.change else {
+                return try PendingTable.remove(id: id, expecting: stored.summary.version, db)
             }
             record.change.takeBack(recorded.change, to: before)
             if isUntouched { record.change.standAgain(as: before) }

@@ -1,3 +1,4 @@
+internal import Records
 internal import SQLite
 internal import System
 public import Vault
@@ -295,6 +296,30 @@ extension Store {
                 guard let emptied = base.outside(id) else { continue }
                 try BaseTable.put(emptied, written: written, db)
             }
+            try Self.leaveFolder(id, of: userID, db)
+        }
+    }
+
+    /// What waits would bring its items into a folder that is not there.
+    private static func leaveFolder(
+        _ id: String,
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let mayMention = try db.all(
+            """
+            SELECT id FROM pending_change
+            WHERE user_id = ?1 AND (instr(snapshot, ?2) > 0 OR instr(record, ?2) > 0)
+            """,
+            .text(userID),
+            .blob(Array(id.utf8))
+        ) { (row) throws(DatabaseError) in try row.text(0) }
+        for changeID in mayMention {
+            guard let stored = try PendingTable.find(id: changeID, db),
+                var record = stored.reading.value, record.change.leaveFolder(id)
+            else { continue }
+            record.change.version += 1
+            _ = try PendingTable.replace(record, expecting: stored.summary.version, db)
         }
     }
 

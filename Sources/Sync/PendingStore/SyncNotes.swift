@@ -25,9 +25,8 @@ extension StoreReader {
     func stamps(of userID: String) throws(StoreError) -> [String: Moment?] {
         let base = try read { (db) throws(DatabaseError) in try BaseTable.all(of: userID, db) }
         let sound = base.lazy.filter { !$0.isDamaged }
-        return Dictionary(
-            uniqueKeysWithValues: sound.map { ($0.lane.cipherID, $0.revision.moment) }
-        )
+        // A damaged index may let in two of one cipher.
+        return Dictionary(sound.map { ($0.lane.cipherID, $0.revision.moment) }) { $1 }
     }
 
     /// What was deleted for good from here, and is remembered.

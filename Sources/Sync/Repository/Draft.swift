@@ -7,6 +7,8 @@ struct Draft: Sendable {
     /// Under the id by which the client knows the item.
     let lane: Lane
     let moment: Moment
+    /// The clock in that moment. Whoever waits for a turn until then has not set it.
+    let clock: ClockNote
     /// The stamp under which the item is shown, where the client does not name it.
     let shown: Revision?
     /// What was pending for it then, and lay over what upstream has.

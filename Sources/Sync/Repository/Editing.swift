@@ -54,6 +54,7 @@ extension Repository {
             expectation: expectation,
             lane: lane,
             moment: surroundings.now,
+            clock: surroundings.clockNote(offset: clockOffset()),
             shown: shown,
             over: over
         )
@@ -103,6 +104,10 @@ extension Repository {
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return .untouched(lane)
         case .shared(let wishes):
+            guard holdsLane else {
+                try requireReach()
+                return nil
+            }
             var written = Written<Made>.untouched(lane)
             for wish in wishes { written = try await carryOut(wish, lane) }
             return written
@@ -111,11 +116,7 @@ extension Repository {
             let waits = isOffline && keepsEdits
             guard holdsLane || waits else { return nil }
             if !keepsEdits, layers.pending == nil { return try await carryOut(wish, lane) }
-            let edit = Edit(
-                wish,
-                at: draft.moment,
-                clock: surroundings.clockNote(offset: clockOffset())
-            )
+            let edit = Edit(wish, at: draft.moment, clock: draft.clock)
             return waits
                 ? try await queue(edit, layers)
                 : try await attempt(edit, layers, mayWait: keepsEdits)
@@ -286,15 +287,19 @@ extension Repository {
         return try await queue(edited, now.version, isEditedOver: isEditedOver)
     }
 
+    private func requireReach() throws(Refusal) {
+        do throws(Setback) { try neighbours.monitor.requireReach(for: "send") } catch {
+            throw .upstream(error)
+        }
+    }
+
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer
     /// is the caller's.
     private func carryOut(
         _ wish: Edit.Wish,
         _ lane: Lane
     ) async throws(Refusal) -> Written<Made> {
-        do throws(Setback) { try neighbours.monitor.requireReach(for: "send") } catch {
-            throw .upstream(error)
-        }
+        try requireReach()
         let carried: Carried = try await ask(neighbours.resolver) {
             .carryOut(wish, of: lane, $0)
         }

@@ -80,14 +80,33 @@ extension Repository {
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
                 by: body,
+                over: layers.foundation.map { Item($0, keys: keys) },
                 at: draft.moment,
                 keys: keys,
                 entropy: surroundings.entropy
             )
         }
-        if let placing = edited.cipher.placing(from: cipher) { return .shared(placing) }
+        if let wish = placing(edited.cipher, from: cipher, layers) { return wish }
         let snapshot = Snapshot(edited.cipher, keys: keys)
         return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
+    }
+
+    /// Where its owner wants to find an item is their own affair, and says nothing of what is in it: sent along,
+    /// the content would be written over what others have made of it. What is pending goes on as it is.
+    ///
+    /// - Returns: Nil if more is wanted.
+    private func placing(_ wanted: Cipher, from cipher: Cipher, _ layers: Layers) -> Ground? {
+        guard layers.pending?.change?.intent.snapshot == nil, wanted.isElsewhere(than: cipher)
+        else {
+            return nil
+        }
+        var wishes: [Edit.Wish] = []
+        if wanted.folderID != cipher.folderID {
+            wishes.append(.move(wanted.folderID.map { .id($0) } ?? Adjustments.Folder.none))
+        }
+        if wanted.isFavorite != cipher.isFavorite { wishes.append(.favour(wanted.isFavorite)) }
+        if cipher.organizationID != nil { return .shared(wishes) }
+        return wishes.count == 1 ? wishes.first.map(Ground.personal) : nil
     }
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
@@ -145,21 +164,5 @@ extension Layers {
 extension Ground {
     fileprivate init(_ wish: Edit.Wish, _ cipher: Cipher) {
         self = cipher.organizationID == nil ? .personal(wish) : .shared([wish])
-    }
-}
-
-extension Cipher {
-    /// Where a member who may only read an item wants to find it, which is their own affair; nil if more is
-    /// wanted, or more is allowed.
-    fileprivate func placing(from cipher: Cipher) -> [Edit.Wish]? {
-        guard cipher.organizationID != nil, !cipher.isEditable, isElsewhere(than: cipher) else {
-            return nil
-        }
-        var wishes: [Edit.Wish] = []
-        if folderID != cipher.folderID {
-            wishes.append(.move(folderID.map { .id($0) } ?? Adjustments.Folder.none))
-        }
-        if isFavorite != cipher.isFavorite { wishes.append(.favour(isFavorite)) }
-        return wishes
     }
 }

@@ -6,12 +6,27 @@ internal import Vault
 extension Repository {
     /// - Returns: Nil if there is no such change.
     func saveCopy(of changeID: String) async throws(Refusal) -> Written<ViewedItem>? {
-        guard let lane = try change(changeID)?.summary.lane else { return nil }
         // Who asks a second time meanwhile finds that there is nothing left to copy.
-        return try await lanes.hold(lane.cipherID) {
-            () async throws(Refusal) -> Written<ViewedItem>? in
+        try await inLane(of: changeID) { () async throws(Refusal) in
             try await copyAndDiscard(changeID)
+        } ?? nil
+    }
+
+    /// In the lane of its cipher; another one, if that has got another id meanwhile.
+    ///
+    /// - Returns: Nil if there is no such change.
+    private func inLane<Value: Sendable>(
+        of changeID: String,
+        _ body: () async throws(Refusal) -> Value
+    ) async throws(Refusal) -> Value? {
+        while let lane = try change(changeID)?.summary.lane {
+            let value = try await lanes.hold(lane.cipherID) { () async throws(Refusal) -> Value? in
+                let present = try change(changeID)?.summary.lane ?? lane
+                return present == lane ? try await body() : nil
+            }
+            if let value { return value }
         }
+        return nil
     }
 
     private func copyAndDiscard(
@@ -44,10 +59,9 @@ extension Repository {
     ///
     /// - Returns: False if there is no such change, or none any more.
     func discard(_ changeID: String) async throws(Refusal) -> Bool {
-        guard let lane = try change(changeID)?.summary.lane else { return false }
-        return try await lanes.hold(lane.cipherID) { () async throws(Refusal) in
+        try await inLane(of: changeID) { () async throws(Refusal) in
             try await drop(changeID)
-        }
+        } ?? false
     }
 
     /// - Parameters:

@@ -113,8 +113,19 @@ extension Errand {
                 return try await unanswered(setback)
             }
             try await writeConclusion()
+            if case .stale = setback.reason { await lookAgain() }
             return .refused(setback, version: change.version)
         }
+    }
+
+    /// Whoever hears that their copy is out of date is to find the present one, also while other changes keep all
+    /// of upstream from being taken over.
+    private func lookAgain() async {
+        guard let copy = try? await kit.upstream.cipher(change.cipherID, kit.urgency),
+            let base = BaseCipher(copy, of: kit.userID),
+            let shown = try? known(lane), !base.revision.isEarlier(than: shown.revision)
+        else { return }
+        try? await putBase(base)
     }
 
     /// What this began with is upstream. What failed is what was edited since, and whoever did that knows

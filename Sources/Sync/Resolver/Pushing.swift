@@ -311,15 +311,3 @@ extension Errand {
         }
     }
 }
-
-extension Intent {
-    /// The same wishes with other content.
-    func replacing(_ snapshot: Snapshot) -> Intent {
-        switch self {
-        case .create(_, let adjustments): .create(snapshot, adjustments)
-        case .update(_, let trash, let adjustments): .update(snapshot, trash: trash, adjustments)
-        case .softDelete(_, let adjustments): .softDelete(snapshot, adjustments)
-        case .hardDelete, .other: self
-        }
-    }
-}

@@ -92,3 +92,48 @@ public struct Adjustments: Hashable, Sendable {
 
     public static let none = Adjustments()
 }
+
+extension Intent {
+    /// The same wishes with other content.
+    public func replacing(_ snapshot: Snapshot) -> Intent {
+        replacing(snapshot, adjustments)
+    }
+
+    fileprivate func replacing(_ snapshot: Snapshot?, _ adjustments: Adjustments) -> Intent {
+        switch self {
+        case .create(let old, _): .create(snapshot ?? old, adjustments)
+        case .update(let old, let trash, _): .update(snapshot ?? old, trash: trash, adjustments)
+        case .softDelete(let old, _): .softDelete(old == nil ? nil : snapshot, adjustments)
+        case .hardDelete: self
+        case .other(let restores, _): .other(restores: restores, adjustments)
+        }
+    }
+}
+
+extension PendingChange {
+    /// The folder is gone.
+    ///
+    /// - Returns: Whether that changes anything.
+    public mutating func leaveFolder(_ id: String) -> Bool {
+        var adjustments = intent.adjustments
+        if adjustments.folder == .id(id) { adjustments.folder = Adjustments.Folder.none }
+        let left = intent.replacing(intent.snapshot?.outside(id), adjustments)
+        defer { intent = left }
+        return left != intent
+    }
+}
+
+extension Snapshot {
+    fileprivate func outside(_ folderID: String) -> Snapshot {
+        guard let cipher = try? Cipher(json), cipher.folderID == folderID, let id = cipher.id else {
+            return self
+        }
+        let outside = cipher.overlaid(
+            id: id,
+            trash: nil,
+            Adjustments(folder: Adjustments.Folder.none),
+            at: Moment(ticks: 0)
+        )
+        return Snapshot(json: outside.bytes, keyFingerprint: keyFingerprint)
+    }
+}

@@ -109,6 +109,25 @@ public struct SyncDoubt: Hashable, Sendable {
         kind == other.kind && fingerprint == other.fingerprint
             && accountRevision == other.accountRevision
     }
+
+    /// Whether upstream is back as before, and has only moved on from there since.
+    func goesOn(from other: SyncDoubt) -> Bool {
+        guard kind == .regression, other.kind == kind, missing == other.missing else {
+            return false
+        }
+        guard let accountRevision, let others = other.accountRevision else { return true }
+        return accountRevision >= others
+    }
+
+    func standing(since moment: Moment) -> SyncDoubt {
+        SyncDoubt(
+            kind: kind,
+            fingerprint: fingerprint,
+            accountRevision: accountRevision,
+            missing: missing,
+            since: moment
+        )
+    }
 }
 
 /// A cipher of which a sync answer says something else than what is known: an answer from a cache
@@ -179,6 +198,8 @@ public enum Belief: Hashable, Sendable {
     /// that lags behind says the same thing twice in a moment. Not so of a few ciphers that are gone:
     /// their witnesses are enough.
     public static let secondThought: Int64 = 60
+    /// The same of a picture that moves on.
+    static let longThought: Int64 = 300
 
     /// Of at least this many ciphers, nine tenths may not go at once without a second look. Of
     /// fewer, only the last must not.
@@ -217,11 +238,15 @@ public enum Belief: Hashable, Sendable {
         earlier: SyncDoubt?,
         standing: Int64
     ) -> Belief {
-        guard let earlier, earlier.isSamePicture(as: doubt), doubt.since >= earlier.since else {
-            return .doubted(doubt)
+        guard let earlier, doubt.since >= earlier.since else { return .doubted(doubt) }
+        if earlier.isSamePicture(as: doubt) {
+            return doubt.since >= earlier.since.advanced(bySeconds: standing)
+                ? .confirmed(doubt.kind) : .doubted(earlier)
         }
-        return doubt.since >= earlier.since.advanced(bySeconds: standing)
-            ? .confirmed(doubt.kind) : .doubted(earlier)
+        // Where others write all the time, no picture comes twice.
+        guard doubt.goesOn(from: earlier) else { return .doubted(doubt) }
+        return doubt.since >= earlier.since.advanced(bySeconds: longThought)
+            ? .confirmed(doubt.kind) : .doubted(doubt.standing(since: earlier.since))
     }
 
     private static func doubt(

@@ -4,6 +4,12 @@ import Testing
 
 /// The expressions that a login may carry in place of an address.
 @Suite struct ExpressionTests {
+    @Test func `an address that is longer than any is not gone through`() throws {
+        let expression = try #require(Expression("a"))
+        #expect(expression.matches(String(repeating: "a", count: 4_096)))
+        #expect(!expression.matches(String(repeating: "a", count: 4_097)))
+    }
+
     @Test(arguments: [
         (#"^https://([a-z0-9-]+\.)*example\.com(/|$)"#, "https://a.b-c.example.com", true),
         (#"^https://([a-z0-9-]+\.)*example\.com(/|$)"#, "https://example.com.evil.org", false),

@@ -98,6 +98,21 @@ struct PieceTests {
         #expect(file(head.replacing("; filename=\"n\"", with: "") + "x\r\n--b--") == nil)
     }
 
+    /// What looks like its boundary over and over is not looked at again from each place.
+    @Test(arguments: [("-", 70, true), ("-", 71, false), ("", 0, false)])
+    func `a boundary is as long as the format allows`(
+        _ letter: String,
+        _ count: Int,
+        _ isTaken: Bool
+    ) {
+        let boundary = String(repeating: letter, count: count)
+        let head = "Content-Disposition: form-data; name=\"file\"; filename=\"n\"\r\n\r\n"
+        let content = String(repeating: "-", count: 4_000)
+        let form = "--\(boundary)\r\n\(head)x\(content)\r\n--\(boundary)--"
+        let file = UploadedFile(form: Array(form.utf8), boundary: boundary)
+        #expect(file.map { $0.bytes.count } == (isTaken ? content.utf8.count + 1 : nil))
+    }
+
     @Test(arguments: [
         (#"filename="semi;colon=.txt""#, "semi;colon=.txt"),
         (#"filename="q\"uote\\.txt""#, #"q"uote\.txt"#), ("filename = plain.txt ", "plain.txt"),

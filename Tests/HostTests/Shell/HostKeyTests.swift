@@ -1,4 +1,5 @@
 import Crypto
+import FoundationEssentials
 import System
 import TestSupport
 import Testing
@@ -40,5 +41,16 @@ import Testing
         #expect(try Files.read("\(path)/here/file") == [1])
         #expect(!Files.isDirectory("\(path)/gone"))
         FileCache(scratch.file("nowhere")).keepOnly([])
+        try Files.makePrivateDirectory("\(path)/here")
+        for id in ["kept", "gone"] {
+            try Files.replace("\(path)/here/\(FileCache.name(of: id))", with: [1])
+        }
+        #expect(FileCache(path).holdsSomething(of: "here"))
+        FileCache(path).keepOnly([FileCache.name(of: "kept")], of: "here")
+        let left = try FileManager.default.contentsOfDirectory(atPath: "\(path)/here")
+        #expect(left.contains(FileCache.name(of: "kept")))
+        #expect(!left.contains(FileCache.name(of: "gone")))
+        FileCache(path).remove("here")
+        #expect(!FileCache(path).holdsSomething(of: "here"))
     }
 }

@@ -315,6 +315,15 @@ import Vault
             try await !shelf.store.withdraw(second, expecting: 2),
             "Somebody wants something else."
         )
+
+        let alone = try await shelf.record(
+            .add(Shelf.snapshot("b")),
+            "b",
+            as: .inFlight(Self.attempt)
+        ).made
+        _ = try await shelf.store.update(alone.change.id, expecting: 1) { $0.beginAnew() }
+        #expect(try await shelf.store.withdraw(alone, expecting: 1))
+        #expect(try shelf.change("b") == nil)
     }
 
     @Test func `a later queued edit supersedes the receipts before it`() async throws {

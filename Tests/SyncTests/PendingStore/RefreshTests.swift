@@ -79,6 +79,30 @@ import Vault
         #expect(try shelf.store.reader.slices(of: Shelf.user, .folder).isEmpty)
     }
 
+    @Test func `what waits goes into no folder that is deleted meanwhile`() async throws {
+        let shelf = try await Shelf()
+        func snapshot(_ folder: String) -> Snapshot {
+            let json = #"{"id":"x","type":2,"name":"2.n","folderId":"\#(folder)"}"#
+            return Snapshot(json: Array(json.utf8), keyFingerprint: [1])
+        }
+        try await shelf.record(.add(snapshot("gone")), "made")
+        try await shelf.record(.add(snapshot("other")), "elsewhere")
+        for id in ["edited", "moved"] { try await shelf.store.putBase(Shelf.base(id)) }
+        try await shelf.record(.update(snapshot("gone"), changesPassword: false), "edited")
+        try await shelf.record(.move(.id("gone")), "moved")
+        try await shelf.store.removeFolder("gone", of: Shelf.user)
+        func folder(_ id: String) throws -> String? {
+            let snapshot = try #require(try shelf.change(id)?.intent.snapshot)
+            return try Cipher(snapshot.json).folderID
+        }
+        #expect(try folder("made") == nil && folder("edited") == nil)
+        #expect(try folder("elsewhere") == "other")
+        let adjustments = try shelf.change("moved")?.intent.adjustments
+        #expect(adjustments?.folder == Adjustments.Folder.none)
+        #expect(try shelf.change("made")?.version == 2)
+        #expect(try shelf.change("elsewhere")?.version == 1)
+    }
+
     @Test func `G-SS2, T-08 a folder that was written while the refresh was under way stays`()
         async throws
     {

@@ -193,6 +193,27 @@ import Vault
         }
     }
 
+    /// Clients send the whole item back.
+    @Test func `G-U2, T-25 who only makes an item a favourite writes over nothing of it`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            try await home.loseNetwork()
+            let favourite =
+                #"{"name":"mail","favorite":true,"login":{"username":"ada","password":"first"}}"#
+            #expect(try await home.update(id, favourite).isQueued)
+            #expect(try home.person.changes.map(\.type) == [.other])
+            #expect(try await home.view(id)?.item.cipher.isFavorite == true)
+            try await home.regainNetwork()
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.run(.all)
+            let items = try await home.person.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.isFavorite == true)
+            #expect(try home.person.changes.isEmpty)
+        }
+    }
+
     /// Of what is in the trash upstream does not say which stamp it has.
     @Test func `nor is one refused that is older than what this host put into the trash and back`()
         async throws

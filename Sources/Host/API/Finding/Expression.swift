@@ -26,6 +26,8 @@ struct Expression {
     }
 
     private static let most = 4_000
+    /// No site has a longer address that means anything, and each letter costs as much as the expression is long.
+    private static let longestText = 4_096
 
     /// - Returns: Whether there was room for it.
     private mutating func add(_ node: ExpressionNode) -> Bool {
@@ -80,6 +82,7 @@ struct Expression {
     /// Whether it matches anywhere in the text.
     func matches(_ text: String) -> Bool {
         let text = Array(text.lowercased().utf16)
+        guard text.count <= Self.longestText else { return false }
         var ways = Ways(steps.count)
         for position in 0...text.count {
             let unit = position < text.count ? text[position] : nil

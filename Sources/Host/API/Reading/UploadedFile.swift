@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 
 /// The file in a form of the kind `multipart/form-data`.
@@ -8,6 +9,7 @@ struct UploadedFile: Equatable {
     /// The part that is called `file` and has a file's name; nil if there is none, or if the form
     /// has no end. What the part's own headers say of an encoding is not heeded, as in `bw serve`.
     init?(form: [UInt8], boundary: String) {
+        guard (1...Self.longestBoundary).contains(boundary.utf8.count) else { return nil }
         let line = Array("--\(boundary)".utf8)
         var rest = form[...]
         guard let start = rest.firstRange(of: line) else { return nil }
@@ -46,17 +48,24 @@ struct UploadedFile: Equatable {
     }
 
     private static let lineEnd = Array("\r\n".utf8)
+    /// As the format has it.
+    private static let longestBoundary = 70
 }
 
 extension ArraySlice<UInt8> {
     /// The first place at which those bytes stand.
     fileprivate func firstRange(of part: [UInt8]) -> Range<Int>? {
         guard let first = part.first, count >= part.count else { return nil }
-        var rest = self[..<(endIndex - part.count + 1)]
-        while let start = rest.firstIndex(of: first) {
-            if self[start...].starts(with: part) { return start..<(start + part.count) }
-            rest = rest[(start + 1)...]
+        let last = count - part.count + 1
+        let offset = withUnsafeBytes { bytes -> Int? in
+            guard let start = bytes.baseAddress else { return nil }
+            var place = start
+            while let found = memchr(place, Int32(first), last - (place - start)) {
+                if memcmp(found, part, part.count) == 0 { return UnsafeRawPointer(found) - start }
+                place = UnsafeRawPointer(found) + 1
+            }
+            return nil
         }
-        return nil
+        return offset.map { startIndex + $0..<startIndex + $0 + part.count }
     }
 }

@@ -16,9 +16,11 @@ extension Item {
     ///
     /// Only what differs is sealed anew. What the API does not show is kept.
     ///
+    /// - Parameter base: The item as upstream has it, where more is pending.
     /// - Throws: ``EditRefusal``; above all, nothing is saved over something that cannot be read.
     public func edited(
         by body: ItemBody,
+        over base: Item? = nil,
         at now: Moment,
         keys: KeyRing,
         entropy: any Entropy
@@ -31,7 +33,7 @@ extension Item {
         let sealer = try mendable { () throws(Flaw) in
             try cipher.sealer(in: keys, entropy: entropy)
         }
-        var wanted = wanted(by: body)
+        var wanted = wanted(by: body, over: base)
         let history = history(of: wanted, at: now)
         wanted["passwordHistory"] = .list(history.entries)
         if var login = wanted["login"].object {
@@ -57,7 +59,7 @@ extension Item {
         do throws(Flaw) { return try body() } catch { throw .unreadable(error) }
     }
 
-    private func wanted(by body: ItemBody) -> Contents {
+    private func wanted(by body: ItemBody, over base: Item?) -> Contents {
         let seen = shown
         var wanted = contents
         let given = body.contents
@@ -74,7 +76,7 @@ extension Item {
         }
         if body.isOutOfArchive { wanted["archivedDate"] = .none }
         if body.present.contains("passwordHistory") {
-            wanted["passwordHistory"] = .list(history(keptWith: body))
+            wanted["passwordHistory"] = .list(history(keptWith: body, over: base))
         }
         wanted.restoreUnseen(from: contents, seenAs: seen)
         // What does not open looks as empty as what is; an edit may not take it away.
@@ -85,17 +87,21 @@ extension Item {
 
     /// What the caller sends takes the place of what they have seen. Entries that came after their copy stay:
     /// who edits it over and over would drop one password after the other without knowing.
-    private func history(keptWith body: ItemBody) -> [Contents] {
+    ///
+    /// Entries are dated by whoever made them, and copies by upstream; so what is told by comparing the two is
+    /// not all that may be unseen.
+    private func history(keptWith body: ItemBody, over base: Item?) -> [Contents] {
         let given = body.contents["passwordHistory"].list
-        guard cipher.showsPasswords,
-            let seen = body.revisionDate.flatMap(Revision.init)?.moment
-        else { return given }
+        guard cipher.showsPasswords, let seen = body.revisionDate.flatMap(Revision.init) else {
+            return given
+        }
+        let isOld = cipher.revision.map { seen.isEarlier(than: $0) } ?? false
+        let agreed = base?.contents["passwordHistory"].list
         let unseen = contents["passwordHistory"].list.filter { entry in
-            guard let used = entry.lastUsed, used.moment > seen else { return false }
-            return !given.contains {
-                $0["password"].text == entry["password"].text
-                    && $0.lastUsed?.isSame(as: used) == true
-            }
+            guard !given.contains(where: entry.isSameEntry) else { return false }
+            let isLater = entry.lastUsed.map { $0.moment > seen.moment } ?? false
+            let isPending = agreed.map { !$0.contains(where: entry.isSameEntry) } ?? false
+            return isOld || isLater || isPending
         }
         return PasswordHistory.latest(of: unseen, over: given)
     }
@@ -170,6 +176,15 @@ extension Cipher {
 
 extension Contents {
     fileprivate var lastUsed: Revision? { self["lastUsedDate"].text.flatMap(Revision.init) }
+
+    /// Clients see three digits of a date, whatever is kept.
+    fileprivate func isSameEntry(_ other: Contents) -> Bool {
+        guard self["password"].text == other["password"].text else { return false }
+        guard let lastUsed, let others = other.lastUsed else {
+            return self["lastUsedDate"].text == other["lastUsedDate"].text
+        }
+        return lastUsed.isSame(as: others)
+    }
 
     /// Takes away what a caller sent without that which makes it an element; see ``Shape/isVoid(_:)``.
     fileprivate mutating func dropVoidEntries() {
