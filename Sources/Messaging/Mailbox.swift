@@ -103,4 +103,33 @@ extension Mailbox {
             }
         }
     }
+
+    /// The same where some messages may take long, and wait for each other: those that take no time are
+    /// answered all the same. Beyond what may wait, messages are refused.
+    public func handle(
+        atOnce limit: Int,
+        waiting most: Int,
+        besides isQuick: @escaping @Sendable (Message) -> Bool,
+        refusing refuse: @escaping @Sendable (Message) -> Void,
+        _ body: @escaping @Sendable (Message) async -> Void
+    ) async {
+        let backlog = Backlog<Message>(places: limit, most: most)
+        await withDiscardingTaskGroup { tasks in
+            for await message in self {
+                if isQuick(message) {
+                    tasks.addTask { await body(message) }
+                    continue
+                }
+                switch backlog.admit(message) {
+                case .now:
+                    tasks.addTask {
+                        await body(message)
+                        while let next = backlog.next() { await body(next) }
+                    }
+                case .later: break
+                case .full: refuse(message)
+                }
+            }
+        }
+    }
 }

@@ -228,7 +228,7 @@ extension Site {
                 return .unknown
             }
             state.withLock { $0.counts[.rejected, default: 0] += 1 }
-            if case .closing = refusal { return .unknown }
+            if case .busy = refusal { return .unknown }
             if case .store = refusal { return .unknown }
             if case .notFound = refusal, let origin { oracle.missed(origin) }
             return .rejected

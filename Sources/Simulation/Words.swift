@@ -44,7 +44,7 @@ enum Words {
         case .upstream(let setback): "upstream: \(word(setback.reason))"
         case .hindered(let note): "hindered: \(note.kind)"
         case .store(let error): "store: \(kind(error))"
-        case .closing: "closing"
+        case .busy: "busy"
         }
     }
 

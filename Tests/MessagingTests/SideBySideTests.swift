@@ -27,6 +27,29 @@ struct SideBySideTests {
         #expect(seen.withLock { $0.done } == Set(0..<500))
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `what takes no time is answered although all places and all of the line are taken`()
+        async throws
+    {
+        let mailbox = Mailbox<Int>(name: "crowd", capacity: 100)
+        // Those below 100 take until the quick one is answered; the line has room for ten.
+        for number in Array(0..<20) + [100] { try mailbox.address.tryTell(number) }
+        mailbox.close()
+        let seen = Lock((done: [Int](), refused: [Int]()))
+        await mailbox.handle(
+            atOnce: 4,
+            waiting: 10,
+            besides: { $0 >= 100 },
+            refusing: { number in seen.withLock { $0.refused.append(number) } }
+        ) { number in
+            while number < 100, seen.withLock({ !$0.done.contains(100) }) { await Task.yield() }
+            seen.withLock { $0.done.append(number) }
+        }
+        #expect(seen.withLock { $0.done.first } == 100)
+        #expect(seen.withLock { $0.done.sorted() } == Array(0..<14) + [100])
+        #expect(seen.withLock { $0.refused } == Array(14..<20))
+    }
+
     // Under that sanitizer what was freed stays for a while, to be recognised if it is touched.
     #if !ADDRESS_SANITIZER
         @Test func `a message that was handled leaves nothing behind while others are handled`()

@@ -63,7 +63,10 @@ public final class Repository: Service {
     let surroundings: Surroundings
     private let mailbox = Mailbox<Message>(name: "repository", capacity: 512)
 
-    private static let messagesAtOnce = 256
+    /// So many edits are on their way at once, and so many more wait. All of them may be waiting for an
+    /// upstream that is slow, which keeps nobody from seeing what there is.
+    private static let editsAtOnce = 256
+    private static let editsWaiting = 512
 
     /// - Parameter clockOffset: How much upstream's clock is ahead of ours, if that is known.
     public init(
@@ -87,7 +90,14 @@ public final class Repository: Service {
     public func close() { mailbox.close() }
 
     public func run() async {
-        await mailbox.handle(atOnce: Self.messagesAtOnce) { await self.carryOut($0) }
+        await mailbox.handle(
+            atOnce: Self.editsAtOnce,
+            waiting: Self.editsWaiting,
+            besides: \.isQuick,
+            refusing: { $0.refuse() }
+        ) {
+            await self.carryOut($0)
+        }
     }
 
     private func carryOut(_ message: Message) async {
@@ -110,6 +120,28 @@ public final class Repository: Service {
             await reply.answer { () async throws(Refusal) in try await discard(id) }
         case .makeReady(let id, let reply):
             await reply.answer { () async throws(Refusal) in try await makeReady(id) }
+        case .pulse(let reply): reply.answer()
+        }
+    }
+}
+
+extension Repository.Message {
+    fileprivate var isQuick: Bool {
+        switch self {
+        case .view, .list, .pulse: true
+        case .edit, .write, .saveCopy, .discard, .makeReady: false
+        }
+    }
+
+    /// There are too many.
+    fileprivate func refuse() {
+        switch self {
+        case .edit(_, _, let reply): reply.answer(.failure(.busy))
+        case .write(_, _, let reply): reply.answer(.failure(.busy))
+        case .view(_, _, let reply): reply.answer(.failure(.busy))
+        case .list(let reply): reply.answer(.failure(.busy))
+        case .saveCopy(_, let reply): reply.answer(.failure(.busy))
+        case .discard(_, let reply), .makeReady(_, let reply): reply.answer(.failure(.busy))
         case .pulse(let reply): reply.answer()
         }
     }
@@ -185,7 +217,7 @@ extension Repository {
         _ message: (Reply<Result<Value, StoreError>>) -> Message
     ) async throws(Refusal) -> Value {
         let answer: Result<Value, StoreError>
-        do throws(Undelivered) { answer = try await address.ask(message) } catch { throw .closing }
+        do throws(Undelivered) { answer = try await address.ask(message) } catch { throw .busy }
         do throws(StoreError) { return try answer.get() } catch { throw .store(error) }
     }
 }

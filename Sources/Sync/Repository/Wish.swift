@@ -46,8 +46,8 @@ extension Repository {
         /// It cannot be done without upstream, and cannot be sent as things are.
         case hindered(FailureNote)
         case store(StoreError)
-        /// The host is ending.
-        case closing
+        /// The host is ending, or has too much to do.
+        case busy
     }
 }
 

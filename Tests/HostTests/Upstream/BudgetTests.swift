@@ -147,6 +147,19 @@ struct BudgetTests {
         #expect((answer == .go) == (retryAfter == nil))
     }
 
+    @Test mutating func `a guess is over once upstream takes what somebody insisted on`() {
+        let first = ask()
+        let under = ask()
+        _ = end(first.ticket, .throttled(nil), at: .seconds(1), chance: 1)
+        _ = end(under.ticket, at: .seconds(2))
+        #expect(budget.notBefore(.api, at: .seconds(2)) != nil, "It was sent before.")
+        let insistent = ask(isForced: true, isWaitedFor: true, at: .seconds(3))
+        #expect(insistent.answer == .go)
+        _ = end(insistent.ticket, at: .seconds(4))
+        #expect(budget.notBefore(.api, at: .seconds(4)) == nil)
+        #expect(ask(at: .seconds(4)).answer == .go)
+    }
+
     @Test mutating func `a limit of those who have no token holds up nobody who has`() {
         let login = ask("new@example.com", .signIn)
         _ = end(login.ticket, .throttled(nil))

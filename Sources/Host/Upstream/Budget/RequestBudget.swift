@@ -87,6 +87,11 @@ struct RequestBudget: Sendable {
         }
     }
 
+    private struct Guess: Sendable {
+        let until: Duration
+        let made: Duration
+    }
+
     private struct UnderWay: Sendable {
         let ask: Ask
         let since: Duration
@@ -96,7 +101,7 @@ struct RequestBudget: Sendable {
     private var limits: [Pace: [LearntLimit]]
     /// What upstream has asked for, and what is guessed where it gave no time.
     private var asked: [Zone: Duration] = [:]
-    private var guessed: [Zone: Duration] = [:]
+    private var guessed: [Zone: Guess] = [:]
     private var throttles: [Zone: Int] = [:]
     private(set) var breaker = Breaker()
     private var line = FairLine<Waiting, Kind>()
@@ -116,7 +121,7 @@ struct RequestBudget: Sendable {
 
     /// Until when nobody is let through who does not insist, if that lies ahead.
     func notBefore(_ zone: Zone, at now: Duration) -> Duration? {
-        [asked[zone], guessed[zone]].compactMap(\.self).max().flatMap { $0 > now ? $0 : nil }
+        [asked[zone], guessed[zone]?.until].compactMap(\.self).max().flatMap { $0 > now ? $0 : nil }
     }
 
     /// Until when nobody is at all, because upstream has asked for that.
@@ -196,7 +201,10 @@ extension RequestBudget {
         switch result {
         case .answered:
             breaker.close()
-            throttles[Zone(ended.ask.pace)] = nil
+            let zone = Zone(ended.ask.pace)
+            throttles[zone] = nil
+            // What was sent since shows that it takes something.
+            if let guess = guessed[zone], guess.made < ended.since { guessed[zone] = nil }
             for index in limits[ended.ask.pace, default: []].indices {
                 limits[ended.ask.pace]?[index].note(at: now)
             }
@@ -350,7 +358,8 @@ extension RequestBudget {
             asked[zone] = max(asked[zone] ?? .zero, now + wait)
         } else {
             let doubled = min(Self.firstWait * (1 << min(turns - 1, 10)), Self.longestWait)
-            guessed[zone] = max(guessed[zone] ?? .zero, now + doubled * (0.5 + chance / 2))
+            let until = now + doubled * (0.5 + chance / 2)
+            guessed[zone] = Guess(until: max(guessed[zone]?.until ?? .zero, until), made: now)
         }
     }
 

@@ -101,7 +101,10 @@ final class Turnstile: Sendable {
         do {
             try await mailbox.address.tell(.set(wait))
         } catch {
-            state.withLock { $0.withdraw(ticket) }?.resume()
+            state.withLock { state in
+                state.forgetAlarm()
+                return state.withdraw(ticket)
+            }?.resume()
         }
     }
 

@@ -78,6 +78,9 @@ struct TurnstileState: Sendable {
         }
     }
 
+    /// It could not be set.
+    mutating func forgetAlarm() { alarm = nil }
+
     /// The alarm has rung; when is the next one wanted?
     mutating func nextAlarm(at now: Duration) -> Duration? {
         alarm = nil
