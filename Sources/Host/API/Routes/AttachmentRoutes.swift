@@ -23,10 +23,12 @@ extension VaultAPI {
             let item = try await desk.findItem(text).item
             let attachment = try item.attachment(call.id)
             try await desk.requirePremium(for: item)
-            do throws(DeskRefusal) {
-                let bytes = try await desk.attachment(attachment.id ?? "", of: item.id ?? "")
+            do {
+                let bytes = try await offTheLoop {
+                    try await desk.attachment(attachment.id ?? "", of: item.id ?? "")
+                }
                 return .file(bytes, named: attachment.fileName ?? "attachment")
-            } catch {
+            } catch let error as DeskRefusal {
                 throw error.ofDownload ?? error
             }
         },
@@ -74,9 +76,22 @@ extension VaultAPI {
         desk in
         let item = try await desk.knownItem(try call.ownerOfFile())
         try await desk.requirePremium(for: item)
-        let file = try await call.uploadedFile()
+        let (form, boundary) = try await call.uploadedForm()
         let id = item.id ?? ""
-        return .success(try await desk.attach(file.bytes, named: file.name, to: id)).with(.saved)
+        let attached = try await offTheLoop {
+            guard let file = UploadedFile(form: form, boundary: boundary) else {
+                throw DeskRefusal.notAllowed("The form has no part `file` with a file's name.")
+            }
+            return try await desk.attach(file.bytes, named: file.name, to: id)
+        }
+        return .success(attached).with(.saved)
+    }
+
+    /// A large file takes a while to read and to seal, and the loop answers everybody else.
+    private static func offTheLoop<Value: Sendable>(
+        _ body: @Sendable () async throws -> Value
+    ) async throws -> Value {
+        try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body() }
     }
 }
 
@@ -90,16 +105,12 @@ extension VaultAPI.Call {
         return id
     }
 
-    fileprivate func uploadedFile() async throws -> UploadedFile {
+    fileprivate func uploadedForm() async throws -> (form: [UInt8], boundary: String) {
         let type = request.headers["Content-Type"].map(MediaTypeName.init)
         guard let type, type.name == "multipart/form-data", let boundary = type["boundary"] else {
             throw DeskRefusal.notAllowed("The file must come in a form (multipart/form-data).")
         }
-        let form = try await request.body(limit: VaultAPI.uploadLimit)
-        guard let file = UploadedFile(form: form, boundary: boundary) else {
-            throw DeskRefusal.notAllowed("The form has no part `file` with a file's name.")
-        }
-        return file
+        return (try await request.body(limit: VaultAPI.uploadLimit), boundary)
     }
 }
 
