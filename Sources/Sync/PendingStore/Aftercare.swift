@@ -27,7 +27,7 @@ enum Aftercare {
         staysExposed: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        try note(settlement.strays, lane, settlement.receipts.at, db)
+        try note(settlement.strays, of: lane.userID, settlement.receipts.at, db)
         let moment = try youngEnough(settlement.receipts.at, db)
         let (cipherID, isGone, known): (String, Bool, Moment?)
         switch settlement.upstream {
@@ -70,17 +70,17 @@ enum Aftercare {
 
     static func watch(
         _ strays: [Stray],
-        _ lane: Lane,
+        of userID: String,
         _ moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard try AccountTable.contains(lane.userID, db) else { return }
-        try note(strays, lane, moment, db)
+        guard try AccountTable.contains(userID, db) else { return }
+        try note(strays, of: userID, moment, db)
     }
 
     private static func note(
         _ strays: [Stray],
-        _ lane: Lane,
+        of userID: String,
         _ moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
@@ -94,7 +94,7 @@ enum Aftercare {
                     keeper_id = CASE WHEN excluded.keeper_id = '' THEN keeper_id
                         ELSE excluded.keeper_id END
                 """,
-                .text(lane.userID),
+                .text(userID),
                 .blob(stray.fingerprint),
                 .text(stray.keeper.word),
                 .moment(moment)
@@ -298,7 +298,35 @@ extension Aftercare {
     }
 }
 
+extension Store {
+    func watch(
+        _ strays: [Stray],
+        of userID: String,
+        at moment: Moment
+    ) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try Aftercare.watch(strays, of: userID, moment, db)
+        }
+    }
+}
+
 extension StoreReader {
+    /// The ciphers of which upstream has taken something from here lately, and all backup copies.
+    public func broughtUp(of userID: String) throws(StoreError) -> Set<String> {
+        try read { (db) throws(DatabaseError) in
+            Set(
+                try db.all(
+                    """
+                    SELECT cipher_id FROM brought_up WHERE user_id = ?1 AND is_gone = 0
+                    UNION ALL SELECT backup_cipher_id FROM resolution
+                    WHERE user_id = ?1 AND backup_cipher_id IS NOT NULL
+                    """,
+                    .text(userID)
+                ) { (row) throws(DatabaseError) in try row.text(0) }
+            )
+        }
+    }
+
     public func strays(of userID: String) throws(StoreError) -> [Stray] {
         try read { (db) throws(DatabaseError) in try Aftercare.strays(of: userID, db) }
     }

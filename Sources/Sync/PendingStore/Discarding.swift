@@ -99,7 +99,8 @@ struct Discard: Sendable {
     ) throws(DatabaseError) {
         let summary = stored.summary
         if let change = stored.change {
-            try Aftercare.watch(change.strayCopies(keeping: backupID), summary.lane, end.at, db)
+            let copies = change.strayCopies(keeping: backupID)
+            try Aftercare.watch(copies, of: summary.lane.userID, end.at, db)
         }
         _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
         try ReceiptTable.end(summary.id, end, db)

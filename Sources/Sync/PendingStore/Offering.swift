@@ -342,7 +342,8 @@ struct Offering {
         try PendingTable.upsert(PendingRecord(change), db)
         // What is made anew because upstream denies it may be there all along, and is then there twice.
         if case .create(let snapshot, _) = intent, let content = try? Cipher(snapshot.json) {
-            try Aftercare.watch([Stray(content.fingerprint, keeper: .whichever)], row.lane, now, db)
+            let stray = Stray(content.fingerprint, keeper: .whichever)
+            try Aftercare.watch([stray], of: row.lane.userID, now, db)
         }
         try ReceiptTable.reopen(
             row.lane,

@@ -61,6 +61,8 @@ public final class PendingStore: Service {
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
         case removeFolder(String, of: String, Answer<Void>)
+        /// Untouched copies of these are looked for from now on.
+        case watch([Stray], of: String, at: Moment, Answer<Void>)
     }
 
     /// About the files that backup copies are to have.
@@ -208,6 +210,10 @@ public final class PendingStore: Service {
         case .removeSlice(let kind, let id, let userID, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.removeSlice(kind, id: id, of: userID)
+            }
+        case .watch(let strays, let userID, let moment, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.watch(strays, of: userID, at: moment)
             }
         case .removeFolder(let id, let userID, let reply):
             await reply.answer { () async throws(StoreError) in

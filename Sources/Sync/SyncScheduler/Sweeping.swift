@@ -17,6 +17,32 @@ extension SyncScheduler {
         }
     }
 
+    /// Whatever lies in between may deliver a request twice, and only upstream's list shows that: something that
+    /// came from here, and beside it another that nobody could have sealed alike.
+    func noteTwins(among fetched: Fetched, on footing: SyncFooting) async {
+        let newcomers = fetched.ciphers.filter {
+            !$0.isTrashed && footing.ciphers[$0.lane.cipherID] == nil
+        }
+        // At the first sync all are.
+        guard !newcomers.isEmpty, !footing.ciphers.isEmpty,
+            let own = try? reader.broughtUp(of: userID), !own.isEmpty
+        else { return }
+        let sent = Dictionary(
+            fetched.ciphers.lazy.filter { own.contains($0.lane.cipherID) }.compactMap { base in
+                (try? Cipher(base.json)).map { ($0.fingerprint, base.lane.cipherID) }
+            }
+        ) { first, _ in first }
+        let twins = newcomers.compactMap { base -> Stray? in
+            guard let fingerprint = (try? Cipher(base.json))?.fingerprint,
+                let keeper = sent[fingerprint], keeper != base.lane.cipherID
+            else { return nil }
+            return Stray(fingerprint, keeper: .item(keeper))
+        }
+        guard !twins.isEmpty else { return }
+        let now = surroundings.now
+        _ = try? await store.ask { .base(.watch(twins, of: userID, at: now, $0)) }.get()
+    }
+
     /// Those of the copies that nobody wants and with which nothing is lost.
     private func extra(
         _ same: [Copy],

@@ -44,6 +44,7 @@ extension SyncScheduler {
                 }
             }
             try await take(fetched, since: start, urgency)
+            await noteTwins(among: fetched, on: start.footing)
             await sweep(fetched, urgency)
         } catch {
             switch error {

@@ -276,15 +276,42 @@ import Vault
         }
     }
 
+    /// Whatever lies in between has repeated the request, and every answer came.
+    @Test(arguments: [true, false])
+    func `G-RES1 what is delivered twice is there once, an item as well as a copy`(
+        _ isCopy: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            await world.server.inject(Fault(.twice, on: .createCipher))
+            if isCopy {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                world.time.pass(.seconds(5))
+                try await ada.edit(id, Rows.password("mine"))
+                try await ada.run()
+            } else {
+                let recorded = try await ada.addAtOnce(Rows.mail)
+                guard case .saved = try await ada.attempt(recorded) else {
+                    throw Unexpected("not saved")
+                }
+            }
+            #expect(try ada.changes.isEmpty)
+            try #require(try await ada.elsewhere.items.count == 3)
+            try await Self.sync(world, ada)
+            let items = try await ada.elsewhere.items
+            #expect(items.count { !$0.cipher.isInTrash } == 2)
+            try await Self.sync(world, ada)
+            #expect(try await ada.elsewhere.items.count { !$0.cipher.isInTrash } == 2)
+        }
+    }
+
     @Test func `a copy that is known to be the one stays it, whoever has heard of none`()
         async throws
     {
         try await Rows.open { world, ada, id in
-            let lane = Lane(userID: ada.userID, cipherID: id)
             let now = world.surroundings.now
             for keeper in [Stray.Keeper.item("one"), .whichever] {
                 try await world.store.write { (db) throws(DatabaseError) in
-                    try Aftercare.watch([Stray([7], keeper: keeper)], lane, now, db)
+                    try Aftercare.watch([Stray([7], keeper: keeper)], of: ada.userID, now, db)
                 }
                 let strays = try world.store.reader.strays(of: ada.userID)
                 #expect(strays == [Stray([7], keeper: .item("one"))])
