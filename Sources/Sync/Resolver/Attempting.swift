@@ -21,7 +21,8 @@ extension Resolver {
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
-            return try await .saved(cipherID: errand.bring() ?? change.cipherID)
+            let cipherID = try await errand.bring() ?? change.cipherID
+            return errand.isOverruled(change) ? .overruled : .saved(cipherID: cipherID)
         } catch {
             return try await errand.answer(to: error)
         }
@@ -29,6 +30,15 @@ extension Resolver {
 }
 
 extension Errand {
+    /// Content that gives way is kept as a copy, and its caller finds it there; of anything else nothing is left.
+    fileprivate func isOverruled(_ edited: PendingChange) -> Bool {
+        guard isAnswered, conflict?.winner == .upstream else { return false }
+        return switch edited.attempts.last?.kind {
+        case .create, .update, .backup, nil: false
+        case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: true
+        }
+    }
+
     /// Upstream does not answer with the stamp of what it has trashed, so nothing can be sent on that
     /// before it was asked for it.
     fileprivate var isInTrash: Bool {

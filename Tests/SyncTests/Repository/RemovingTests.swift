@@ -114,6 +114,33 @@ import Vault
         }
     }
 
+    /// An edit waits for the same item, so all of it is decided as a run would.
+    @Test(arguments: [true, false])
+    func `I15 a removal that gives way to what others wrote is not called done`(
+        _ isForGood: Bool
+    ) async throws {
+        try await atHome { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("mine")).isQueued)
+            try await home.regainNetwork()
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, password("theirs"))
+            let told = try await refusal {
+                try await home.edit(isForGood ? .delete(id) : .trash(id))
+            }
+            let item = try await ada.elsewhere.item(id)
+            // What was trashed may win over what others wrote, which is kept then.
+            if case .outOfDate? = told {
+                #expect(item.login?.password == "theirs" && !item.cipher.isInTrash)
+            } else {
+                #expect(told == nil && !isForGood && item.cipher.isInTrash)
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.contains { $0.login?.password == "theirs" })
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `I15 what others wrote and this host has never heard of is not deleted for good`(
         _ personality: Personality.Name
