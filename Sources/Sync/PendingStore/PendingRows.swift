@@ -33,6 +33,21 @@ enum PendingRows {
         "SELECT seq FROM pending_change INDEXED BY pending_of_user ORDER BY user_id DESC, seq DESC",
     ]
 
+    /// The version of each change, by its number; none if they cannot be read.
+    static func versions(in source: Database) throws(StoreError) -> [Int: Int] {
+        do throws(DatabaseError) {
+            return try source.read { (db) throws(DatabaseError) in
+                var versions: [Int: Int] = [:]
+                try db.forEach("SELECT seq, version FROM pending_change") {
+                    (row) throws(DatabaseError) in versions[try row.int(0)] = try row.int(1)
+                }
+                return versions
+            }
+        } catch {
+            return try error.passedOver([:])
+        }
+    }
+
     /// - Returns: Nothing if the row cannot be read.
     static func row(_ sequence: Int, in source: Database) throws(StoreError) -> PendingRow? {
         do throws(DatabaseError) {

@@ -60,7 +60,8 @@ struct Salvage {
         }
     }
 
-    /// Takes from the copy what is younger than every change that the store has ever had.
+    /// Takes from the copy what is younger than every change that the store has ever had, and what was edited
+    /// since in those that it has.
     ///
     /// - Returns: How many.
     func catchUp() async throws(StoreError) -> Int {
@@ -79,8 +80,29 @@ struct Salvage {
                 }
                 count += 1
             }
-            return count
+            return try await count + takeLaterEdits(from: source, at: now)
         }
+    }
+
+    private func takeLaterEdits(
+        from source: Database,
+        at now: Moment
+    ) async throws(StoreError) -> Int {
+        let known = try PendingRows.versions(in: store.database)
+        let ahead = try PendingRows.versions(in: source).filter { sequence, version in
+            known[sequence].map { $0 < version } ?? false
+        }
+        var count = 0
+        for sequence in ahead.keys.sorted() {
+            guard let row = try PendingRows.row(sequence, in: source), row.isReadable,
+                let older = try PendingRows.row(sequence, in: store.database), older.id == row.id
+            else { continue }
+            try await store.write { (db) throws(DatabaseError) in
+                try row.doubted(at: now).replace(older, db)
+            }
+            count += 1
+        }
+        return count
     }
 
     private func reading<Answer>(

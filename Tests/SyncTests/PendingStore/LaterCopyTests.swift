@@ -58,6 +58,8 @@ import Vault
             )
             try await shelf.add("c")
             try await shelf.edit("a", to: "again")
+            let later = Edit.Wish.update(Shelf.snapshot("later"), changesPassword: false)
+            try await shelf.record(later, "b")
             try await shelf.store.copyPending()
             try await shelf.store.close()
         }
@@ -65,8 +67,11 @@ import Vault
         try Files.replace(path, with: old)
         do {
             let (store, condition) = try await Self.open(scratch)
-            #expect(condition == .caughtUp(changes: 2))
+            #expect(condition == .caughtUp(changes: 3))
             #expect(try Self.ciphers(store) == ["b", "c", "a"])
+            let folded = try #require(try store.reader.change(in: Shelf.lane("b"))?.change)
+            #expect(folded.intent.snapshot == Shelf.snapshot("later"))
+            #expect(folded.type == .create && folded.mayHaveLanded(.create))
             let late = try #require(try store.reader.change(in: Shelf.lane("c"))?.change)
             #expect(late.mayHaveLanded(.create))
             let again = try #require(try store.reader.change(in: Shelf.lane("a"))?.change)
