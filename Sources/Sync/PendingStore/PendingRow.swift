@@ -207,8 +207,7 @@ extension Intent {
     fileprivate func attempts(at moment: Moment) -> [Attempt] {
         let content = snapshot.flatMap { try? Cipher($0.json) }?.fingerprint ?? []
         return kinds.map { kind in
-            let bringsContent = kind == .create || kind == .update
-            return Attempt(kind, at: moment, fingerprint: bringsContent ? content : [])
+            Attempt(kind, at: moment, fingerprint: kind.bringsContent ? content : [])
         }
     }
 

@@ -181,7 +181,9 @@ extension Repository {
             tellQueued()
             // Under upstream's id it is not known here yet, where the disk has not taken that down.
             return .saved(change.cipherID)
-        case .overruled: throw .outOfDate
+        case .overruled(let version):
+            try await withdraw(recorded, version)
+            throw .outOfDate
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
             throw .upstream(setback)

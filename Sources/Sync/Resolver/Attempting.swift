@@ -21,8 +21,8 @@ extension Resolver {
             if recorded.before == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
-            let cipherID = try await errand.bring() ?? change.cipherID
-            return errand.isOverruled(change) ? .overruled : .saved(cipherID: cipherID)
+            errand.mayYield = change.attempts.last.map(\.kind.bringsContent) ?? true
+            return try await .saved(cipherID: errand.bring() ?? change.cipherID)
         } catch {
             return try await errand.answer(to: error)
         }
@@ -30,15 +30,6 @@ extension Resolver {
 }
 
 extension Errand {
-    /// Content that gives way is kept as a copy, and its caller finds it there; of anything else nothing is left.
-    fileprivate func isOverruled(_ edited: PendingChange) -> Bool {
-        guard isAnswered, conflict?.winner == .upstream else { return false }
-        return switch edited.attempts.last?.kind {
-        case .create, .update, .backup, nil: false
-        case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: true
-        }
-    }
-
     /// Upstream does not answer with the stamp of what it has trashed, so nothing can be sent on that
     /// before it was asked for it.
     fileprivate var isInTrash: Bool {
@@ -116,6 +107,9 @@ extension Errand {
             )
         case .behind: return try await hindered(by: .behind)
         case .locked: return try await hindered(by: .locked)
+        case .overruled:
+            try await writeConclusion()
+            return .overruled(version: change.version)
         case .doubt(let note), .unfit(let note): return try await hindered(by: note)
         case .setback(let setback), .unlisted(let setback):
             conclude(setback)
@@ -146,7 +140,7 @@ extension Errand {
         switch halt {
         // The caller need not wait for what a run does.
         case .store: return .landed
-        case .setback, .unlisted, .wait, .behind, .doubt, .unfit, .locked, .overtaken:
+        case .setback, .unlisted, .wait, .behind, .doubt, .unfit, .locked, .overruled, .overtaken:
             return try await overtaken(by: halt)
         }
     }
@@ -158,7 +152,7 @@ extension Errand {
         case .setback(let setback), .unlisted(let setback):
             conclude(setback)
             try await writeConclusion()
-        case .wait, .behind, .doubt, .unfit, .locked, .overtaken: break
+        case .wait, .behind, .doubt, .unfit, .locked, .overruled, .overtaken: break
         }
         return .overtaken
     }

@@ -14,6 +14,10 @@ struct Errand {
     /// own, and whatever becomes of that is none of this one's.
     var isAnswered = false
 
+    /// Whether it may give way to what others have written. Content does, and its caller finds it in a copy; of a
+    /// deletion nothing would be left, and what had waited before it would go with it.
+    var mayYield = true
+
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
         didSet { if conclusion != nil { isUnderWay = false } }

@@ -22,7 +22,8 @@ extension Errand {
         mayWaitAlone: () -> Bool
     ) async throws(StoreError) -> Failure {
         switch halt {
-        case .overtaken: return .none
+        // To give way is the caller's own affair, and a run has none.
+        case .overtaken, .overruled: return .none
         case .store(let error): throw error
         case .wait(let moment):
             try await postpone(until: moment, .other)

@@ -16,6 +16,8 @@ enum Halt: Error {
     case unfit(FailureNote)
     /// The vault was locked since the run began.
     case locked
+    /// It would give way, and its caller is told so instead.
+    case overruled
     /// Somebody else has changed or removed the record.
     case overtaken
     case store(StoreError)
@@ -24,7 +26,7 @@ enum Halt: Error {
     var isAnsweredByList: Bool {
         switch self {
         case .behind, .doubt: true
-        case .setback, .unlisted, .wait, .unfit, .locked, .overtaken, .store: false
+        case .setback, .unlisted, .wait, .unfit, .locked, .overruled, .overtaken, .store: false
         }
     }
 }

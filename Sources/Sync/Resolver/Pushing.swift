@@ -7,6 +7,7 @@ extension Errand {
         _ situation: Situation,
         _ copy: Cipher?
     ) async throws(Halt) -> Turn {
+        try refuseToYield(situation.resolution)
         conflict = situation.conflict ?? conflict
         switch (situation.resolution, copy) {
         case (.recreate, _) where mutated(.dropsWhatIsMissing):
@@ -50,6 +51,17 @@ extension Errand {
             (.yieldKeepingLocal, nil), (.yield, nil):
             // The table has no such line. If it ever had, nothing would be forgotten for it.
             throw .doubt(.unconfirmed)
+        }
+    }
+
+    private mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {
+        guard isAnswered, !mayYield else { return }
+        switch resolution {
+        case .yield, .yieldKeepingLocal:
+            // What is written down already has not been sent.
+            if announced != nil { conclusion = .refused }
+            throw .overruled
+        case .pushKeepingUpstream, .create, .adopt, .recreate, .settle, .push, .complete: return
         }
     }
 

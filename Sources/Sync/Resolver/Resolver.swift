@@ -114,8 +114,8 @@ public enum Attempted: Sendable {
     case saved(cipherID: String)
     /// Upstream has it, and the disk does not take that down. A run finds it out again.
     case landed
-    /// Others have written what whoever wanted this has not seen, and that stands. Nothing is pending any more.
-    case overruled
+    /// Others have written what whoever wanted this has not seen, and that would stand. The record is as it was.
+    case overruled(version: Int64)
     /// Upstream will not have it, and the caller is told so. The record is as it was, but for its
     /// version.
     case refused(Setback, version: Int64)

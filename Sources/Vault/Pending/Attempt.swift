@@ -2,6 +2,13 @@
 public struct Attempt: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case create, update, trash, restore, archive, unarchive, partial, hardDelete, backup
+
+        public var bringsContent: Bool {
+            switch self {
+            case .create, .update, .backup: true
+            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: false
+            }
+        }
     }
 
     public enum Outcome: String, CaseIterable, Hashable, Sendable {

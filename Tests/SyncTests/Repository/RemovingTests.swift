@@ -130,14 +130,18 @@ import Vault
                 try await home.edit(isForGood ? .delete(id) : .trash(id))
             }
             let item = try await ada.elsewhere.item(id)
-            // What was trashed may win over what others wrote, which is kept then.
             if case .outOfDate? = told {
                 #expect(item.login?.password == "theirs" && !item.cipher.isInTrash)
+                // What had waited before it waits still, and is kept beside what others wrote.
+                #expect(try ada.changes.map(\.type) == [.update])
+                try await ada.run(.all)
             } else {
+                // What was trashed may win over what others wrote, which is kept then.
                 #expect(told == nil && !isForGood && item.cipher.isInTrash)
             }
             #expect(try ada.changes.isEmpty)
-            #expect(try await ada.elsewhere.items.contains { $0.login?.password == "theirs" })
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(Set(passwords) == ["theirs", "mine"])
         }
     }
 
