@@ -175,8 +175,9 @@ package struct AccountUpstream: VaultUpstream {
     package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
         let arrival = now
         guard let recognise, !recognition.isKnown(to: arrival, at: arrival) else { return }
-        try await recognition.inTurn { () async throws(Setback) in
+        try await recognition.inTurn(urgency) { () async throws(Setback) in
             guard !recognition.isKnown(to: arrival, at: now) else { return }
+            if let setback = recognition.failure(since: arrival) { throw setback }
             let question = recognition.question(at: now)
             guard let profile = try await profile(urgency) else { return }
             guard await recognise(profile) else {
@@ -186,23 +187,22 @@ package struct AccountUpstream: VaultUpstream {
         }
     }
 
-    /// Nobody waits long for it, and the monitor hears nothing of it: what matters is whether the call is answered
-    /// that comes after it.
+    /// Nobody waits long for it.
     ///
     /// - Returns: Nil where upstream has an answer, and it is another one.
     private func profile(_ urgency: Urgency) async throws(Setback) -> Profile? {
         do throws(Setback) {
-            return try await account.asking { manner in
-                manner.take(urgency)
-                manner.deadline = Recognition.deadline
-            }.profile()
+            return try await ask(urgency) { account throws(Setback) in
+                try await account.asking { $0.deadline = Recognition.deadline }.profile()
+            }
         } catch {
             switch error.reason {
-            case .rejected, .missing, .stale, .malformed: return nil
-            case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
-            case .unauthorised, .throttled, .unavailable, .unreachable, .foreign, .cancelled: break
+            case .rejected, .missing, .stale, .malformed, .unavailable(500): return nil
+            case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
+                .cancelled:
+                recognition.fail(error, at: now)
+                throw error
             }
-            throw error
         }
     }
 

@@ -16,8 +16,14 @@ extension Accounts {
         let known = account(withAddress: request.email, at: link)
         let admitted = try await entry.admit(knowing: known?.record)
         // Two who sign in the same account at once would bring up its services twice.
-        let account = try await admissions.hold(admitted.tokens.userID) {
+        let (account, isNew) = try await admissions.hold(admitted.tokens.userID) {
             () async throws(DeskRefusal) in try await welcome(admitted, request)
+        }
+        // Not in turn: whoever takes the account away meanwhile need not wait for that.
+        if isNew {
+            try await settleIn(account)
+        } else {
+            _ = try? await account.sync(isForced: false)
         }
         if request.isDefault == true { try await makeDefault(account.id) }
         office.announce(.account(userID: account.id))
@@ -30,18 +36,17 @@ extension Accounts {
         return (known.first(where: \.record.isSignedOut) ?? known.first)?.record.server
     }
 
-    /// An account that was here takes up where it was; a new one is only there once all of it has been
-    /// fetched, unless something waits in its name.
+    /// An account that was here takes up where it was.
     private func welcome(
         _ admitted: Admitted,
         _ request: SignInRequest
-    ) async throws(DeskRefusal) -> Account {
+    ) async throws(DeskRefusal) -> (account: Account, isNew: Bool) {
         let id = admitted.tokens.userID
         if let account = account(id) {
             if account.record.server != admitted.server {
                 try await move(id, to: admitted.server)
             }
-            return try await takeUp(account, admitted)
+            return (try await takeUp(account, admitted), false)
         }
         var record = AccountRecord(
             id: id,
@@ -57,18 +62,38 @@ extension Accounts {
         let account = try bringUp(record, tokens: admitted.tokens)
         do throws(DeskRefusal) {
             try await account.open(try admitted.key())
+        } catch {
+            try await dismiss(account, because: error)
+        }
+        return (account, true)
+    }
+
+    /// A new one is only there once all of it has been fetched, unless something waits in its name.
+    private func settleIn(_ account: Account) async throws(DeskRefusal) {
+        let signIn = account.session.signIn
+        do throws(DeskRefusal) {
             try await fetchFirst(account)
         } catch {
-            // What was edited meanwhile, or carried over from a file that was damaged, is there already.
-            let isErased = try await office.records.hold(id) { () async throws(DeskRefusal) in
-                let isErased: Bool = try await office.ask { .account(.eraseNewcomer(id, $0)) }
-                if isErased { end(account) }
-                return isErased
+            try await admissions.hold(account.id) { () async throws(DeskRefusal) in
+                guard self.account(account.id) === account else { throw error }
+                // Somebody has signed in meanwhile, and heard that it is there.
+                if account.session.signIn == signIn { try await dismiss(account, because: error) }
             }
-            guard !isErased, !account.keyholder.isLocked else { throw error }
-            return account
         }
-        return account
+    }
+
+    /// Takes back that it came. What was edited meanwhile, or carried over from a file that was damaged, is there
+    /// already; then it stays.
+    private func dismiss(
+        _ account: Account,
+        because refusal: DeskRefusal
+    ) async throws(DeskRefusal) {
+        let isErased = try await office.records.hold(account.id) { () async throws(DeskRefusal) in
+            let isErased: Bool = try await office.ask { .account(.eraseNewcomer(account.id, $0)) }
+            if isErased { end(account) }
+            return isErased
+        }
+        guard !isErased, !account.keyholder.isLocked else { throw refusal }
     }
 
     private func takeUp(
@@ -85,7 +110,6 @@ extension Accounts {
         try await account.change { $0.take(admitted, key) }
         try await account.open(try admitted.key(), after: admitted.formerKeys)
         try? account.staff.scheduler.address.tryTell(.trigger(.signedIn))
-        _ = try? await account.sync(isForced: false)
         return account
     }
 

@@ -17,6 +17,7 @@ final class Recognition: Sendable {
         var last: Duration?
         var doubts = 0
         var isListening = false
+        var failure: (setback: Setback, ended: Duration)?
     }
 
     /// For so long the hub is relied on.
@@ -34,9 +35,25 @@ final class Recognition: Sendable {
         }
     }
 
-    /// One at a time: of those who wait meanwhile, whoever came before the next is asked need not ask.
-    func inTurn(_ look: () async throws(Setback) -> Void) async throws(Setback) {
-        try await turn.hold("look") { () async throws(Setback) in try await look() }
+    /// One at a time: of those who wait meanwhile, whoever came before the next is asked need not ask. Whoever is
+    /// waited for does not stand behind one that has time.
+    func inTurn(
+        _ urgency: Urgency,
+        _ look: () async throws(Setback) -> Void
+    ) async throws(Setback) {
+        let line = urgency == .patient ? "patient" : "waitedFor"
+        try await turn.hold(line) { () async throws(Setback) in try await look() }
+    }
+
+    /// What somebody has met who asked after that moment, or was about to.
+    func failure(since arrival: Duration) -> Setback? {
+        state.withLock { state in
+            state.failure.flatMap { $0.ended >= arrival ? $0.setback : nil }
+        }
+    }
+
+    func fail(_ setback: Setback, at now: Duration) {
+        state.withLock { $0.failure = (setback, now) }
     }
 
     func question(at now: Duration) -> Question {

@@ -86,7 +86,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        if let wish = placing(edited.cipher, from: cipher, layers) { return wish }
+        if let wish = try placing(edited.cipher, from: cipher, layers) { return wish }
         let snapshot = Snapshot(edited.cipher, keys: keys)
         return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
     }
@@ -95,18 +95,32 @@ extension Repository {
     /// the content would be written over what others have made of it. What is pending goes on as it is.
     ///
     /// - Returns: Nil if more is wanted.
-    private func placing(_ wanted: Cipher, from cipher: Cipher, _ layers: Layers) -> Ground? {
+    private func placing(
+        _ wanted: Cipher,
+        from cipher: Cipher,
+        _ layers: Layers
+    ) throws(Refusal) -> Ground? {
         guard layers.pending?.change?.intent.snapshot == nil, wanted.isElsewhere(than: cipher)
         else {
             return nil
         }
         var wishes: [Edit.Wish] = []
         if wanted.folderID != cipher.folderID {
-            wishes.append(.move(wanted.folderID.map { .id($0) } ?? Adjustments.Folder.none))
+            guard let folder = try folder(wanted.folderID) else { return nil }
+            wishes.append(.move(folder))
         }
         if wanted.isFavorite != cipher.isFavorite { wishes.append(.favour(wanted.isFavorite)) }
         if cipher.organizationID != nil { return .shared(wishes) }
         return wishes.count == 1 ? wishes.first.map(Ground.personal) : nil
+    }
+
+    /// - Returns: Nil if nobody has heard of it, so that upstream has to say what becomes of the item.
+    private func folder(_ id: String?) throws(Refusal) -> Adjustments.Folder? {
+        guard let id = id?.lowercased() else { return Adjustments.Folder.none }
+        let known = try read { () throws(StoreError) in
+            try neighbours.reader.slices(of: userID, .folder)
+        }
+        return known.first { $0.id.lowercased() == id }.map { .id($0.id) }
     }
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would

@@ -241,7 +241,7 @@ extension Errand {
             conclusion = .accepted
             return answer
         } catch {
-            guard cipher.folderID != nil, try await lostFolder(cipher, error) else {
+            guard let folderID = cipher.folderID, try await isLost(folderID, error) else {
                 throw .setback(error)
             }
         }

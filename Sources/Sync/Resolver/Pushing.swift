@@ -192,12 +192,16 @@ extension Errand {
                 done.insert(deed)
                 return copy
             }
-            guard let content, mayLoseFolder, try await lostFolder(content, error) else {
-                throw .setback(error)
-            }
+            guard mayLoseFolder, let folderID = content?.folderID ?? deed.folderID,
+                try await isLost(folderID, error)
+            else { throw .setback(error) }
             conclude(error)
-            try await freeze(content.withoutFolder)
-            return try await carryOut(deed, over: copy, content.withoutFolder)
+            if let content {
+                try await freeze(content.withoutFolder)
+                return try await carryOut(deed, over: copy, content.withoutFolder)
+            }
+            try await update { _ = $0.leaveFolder(folderID) }
+            return try await carryOut(deed.withoutFolder, over: copy, nil)
         }
     }
 
@@ -281,9 +285,9 @@ extension Errand {
             conclusion = .accepted
             return answer
         } catch {
-            guard mayLoseFolder, try await lostFolder(content, error) else {
-                throw .setback(error)
-            }
+            guard mayLoseFolder, let folderID = content.folderID,
+                try await isLost(folderID, error)
+            else { throw .setback(error) }
         }
         conclusion = .refused
         try await freeze(content.withoutFolder)
@@ -294,11 +298,9 @@ extension Errand {
     private var mayLoseFolder: Bool { isQueued || !isAnswered }
 
     /// Whether it was refused because its folder is gone.
-    func lostFolder(_ content: Cipher, _ setback: Setback) async throws(Halt) -> Bool {
-        guard let id = content.folderID, let words = setback.rejection, words.says("folder") else {
-            return false
-        }
-        return try await !kit.list().folderIDs.contains(id)
+    func isLost(_ folderID: String, _ setback: Setback) async throws(Halt) -> Bool {
+        guard let words = setback.rejection, words.says("folder") else { return false }
+        return try await !kit.list().folderIDs.contains(folderID)
     }
 
     // MARK: Giving way
@@ -320,6 +322,20 @@ extension Errand {
     func putBase(_ base: BaseCipher) async throws(Halt) {
         try await write { ledger throws(StoreError) in
             try await ledger.insist { .base(.put(base, $0)) }
+        }
+    }
+}
+
+extension Deed {
+    fileprivate var folderID: String? {
+        if case .place(let folderID, _) = self { folderID } else { nil }
+    }
+
+    fileprivate var withoutFolder: Deed {
+        if case .place(_, let isFavourite) = self {
+            .place(folderID: nil, isFavourite: isFavourite)
+        } else {
+            self
         }
     }
 }

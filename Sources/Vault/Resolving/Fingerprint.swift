@@ -20,10 +20,26 @@ extension Cipher {
         return withoutKeyAndPlace.fingerprint == other.withoutKeyAndPlace.fingerprint
     }
 
-    /// Whether nothing differs but the folder, or whether it is a favourite.
+    /// Whether nothing differs but the folder, or whether it is a favourite; no date either.
     public func isElsewhere(than other: Cipher) -> Bool {
         fingerprint != other.fingerprint
             && without(Self.place).fingerprint == other.without(Self.place).fingerprint
+            && dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
+    }
+
+    private static func isSameDate(_ one: Revision?, _ other: Revision?) -> Bool {
+        guard let one, let other else { return one == nil && other == nil }
+        return one.isSame(as: other)
+    }
+
+    /// Those that whoever edits it may set.
+    private var dates: [Revision?] {
+        let history = self["passwordHistory"]?.array.map { Array($0) } ?? []
+        let passkeys = self["login"]?["fido2Credentials"]?.array.map { Array($0) } ?? []
+        let texts =
+            [archivedDate] + history.map { $0["lastUsedDate"]?.string }
+            + passkeys.map { $0["creationDate"]?.string }
+        return texts.map { $0.flatMap(Revision.init) }
     }
 
     private var withoutKeyAndPlace: Cipher { without(Self.place + ["key"]) }

@@ -1,3 +1,4 @@
+import Sync
 import System
 import Testing
 import Vault
@@ -57,7 +58,7 @@ struct RecognitionTests {
         try await withThrowingTaskGroup(of: Void.self) { askers in
             for _ in 0..<8 {
                 askers.addTask {
-                    try await recognition.inTurn { () async throws(Setback) in
+                    try await recognition.inTurn(.interactive) { () async throws(Setback) in
                         guard !recognition.isKnown(to: .seconds(5), at: .seconds(6)) else { return }
                         questions.count.withLock { $0 += 1 }
                         await Task.yield()
