@@ -193,6 +193,45 @@ import Vault
         }
     }
 
+    /// A folder that others have deleted meanwhile.
+    @Test(arguments: Personality.Name.allCases)
+    func `T-49 a favourite goes up although the folder beside it is gone`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let folder = try await ada.elsewhere.addFolder("gone")
+            try await ada.refresh()
+            try await home.loseNetwork()
+            func body(_ isFavourite: Bool) -> String {
+                #"{"name":"mail","folderId":"\#(folder)","favorite":\#(isFavourite),"#
+                    + #""login":{"username":"ada","password":"first"}}"#
+            }
+            #expect(try await home.update(id, body(false)).isQueued)
+            #expect(try await home.update(id, body(true)).isQueued)
+            #expect(try ada.changes.map(\.type) == [.other])
+            try await home.regainNetwork()
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).cipher.isFavorite)
+        }
+    }
+
+    @Test func `who also takes it out of the archive does not only make it a favourite`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            try await home.loseNetwork()
+            let body =
+                #"{"name":"mail","favorite":true,"archivedDate":"2026-01-01T00:00:00.000Z","#
+                + #""login":{"username":"ada","password":"first"}}"#
+            #expect(try await home.update(id, body).isQueued)
+            let shown = try #require(try await home.view(id)).item.cipher
+            #expect(shown.isFavorite && shown.isArchived)
+        }
+    }
+
     /// Clients send the whole item back.
     @Test func `G-U2, T-25 who only makes an item a favourite writes over nothing of it`()
         async throws
