@@ -20,7 +20,7 @@ import Vault
         .update(.content("archived", archived: true), changesPassword: false),
         .update(.content("moved", folder: "work", isFavourite: true), changesPassword: false),
         .trash, .restore, .archive, .unarchive, .move(.none), .move(.id("work")),
-        .favour(true), .favour(false), .hardDelete,
+        .favour(true), .favour(false), .place(.id("g"), isFavourite: true), .hardDelete,
     ]
 
     private static let sequences: [[Edit.Wish]] =
@@ -197,6 +197,9 @@ extension Upstream {
         case .unarchive: entry?.isArchived = false
         case .move(let folder): move(to: folder)
         case .favour(let isFavourite): entry?.isFavourite = isFavourite
+        case .place(let folder, let isFavourite):
+            move(to: folder)
+            entry?.isFavourite = isFavourite
         }
     }
 }

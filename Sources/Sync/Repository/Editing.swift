@@ -103,14 +103,12 @@ extension Repository {
         }
         switch try ground(of: draft, on: layers, keys) {
         case .nothing: return .untouched(lane)
-        case .shared(let wishes):
+        case .shared(let wish):
             guard holdsLane else {
                 try requireReach()
                 return nil
             }
-            var written = Written<Made>.untouched(lane)
-            for wish in wishes { written = try await carryOut(wish, lane) }
-            return written
+            return try await carryOut(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = isOffline && keepsEdits

@@ -7,8 +7,8 @@ enum Ground: Sendable {
     /// There is nothing to be done, and nothing is wrong with that.
     case nothing
     case personal(Edit.Wish)
-    /// What belongs to an organisation is never kept for later. One after the other.
-    case shared([Edit.Wish])
+    /// What belongs to an organisation is never kept for later.
+    case shared(Edit.Wish)
 }
 
 extension Repository {
@@ -104,14 +104,11 @@ extension Repository {
         else {
             return nil
         }
-        var wishes: [Edit.Wish] = []
-        if wanted.folderID != cipher.folderID {
-            guard let folder = try folder(wanted.folderID) else { return nil }
-            wishes.append(.move(folder))
-        }
-        if wanted.isFavorite != cipher.isFavorite { wishes.append(.favour(wanted.isFavorite)) }
-        if cipher.organizationID != nil { return .shared(wishes) }
-        return wishes.count == 1 ? wishes.first.map(Ground.personal) : nil
+        let isMoved = wanted.folderID != cipher.folderID
+        guard isMoved else { return Ground(.favour(wanted.isFavorite), cipher) }
+        guard let folder = try folder(wanted.folderID) else { return nil }
+        guard wanted.isFavorite != cipher.isFavorite else { return Ground(.move(folder), cipher) }
+        return Ground(.place(folder, isFavourite: wanted.isFavorite), cipher)
     }
 
     /// - Returns: Nil if nobody has heard of it, so that upstream has to say what becomes of the item.
@@ -177,6 +174,6 @@ extension Layers {
 
 extension Ground {
     fileprivate init(_ wish: Edit.Wish, _ cipher: Cipher) {
-        self = cipher.organizationID == nil ? .personal(wish) : .shared([wish])
+        self = cipher.organizationID == nil ? .personal(wish) : .shared(wish)
     }
 }

@@ -140,6 +140,8 @@ extension Intent {
             case .move(let folder): .other(restores: false, Adjustments(folder: folder))
             case .favour(let isFavourite):
                 .other(restores: false, Adjustments(isFavourite: isFavourite))
+            case .place(let folder, let isFavourite):
+                .other(restores: false, Adjustments(folder: folder, isFavourite: isFavourite))
             case .hardDelete: .hardDelete
             }
     }

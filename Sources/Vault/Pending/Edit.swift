@@ -10,6 +10,8 @@ public struct Edit: Hashable, Sendable {
         case unarchive
         case move(Adjustments.Folder)
         case favour(Bool)
+        /// Both at once.
+        case place(Adjustments.Folder, isFavourite: Bool)
         case hardDelete
     }
 

@@ -126,7 +126,8 @@ extension PendingChange {
         switch wish {
         case .add: 0
         case .update(_, let changesPassword): passwordChanges + (changesPassword ? 1 : 0)
-        case .trash, .restore, .archive, .unarchive, .move, .favour, .hardDelete: passwordChanges
+        case .trash, .restore, .archive, .unarchive, .move, .favour, .place, .hardDelete:
+            passwordChanges
         }
     }
 }

@@ -46,6 +46,8 @@ extension PendingChange {
         case .unarchive: adjusting { $0.isArchived = unarchived(ground) }
         case .move(let folder): adjusting { $0.folder = folder }
         case .favour(let isFavourite): adjusting { $0.isFavourite = isFavourite }
+        case .place(let folder, let isFavourite):
+            adjusting { ($0.folder, $0.isFavourite) = (folder, isFavourite) }
         case .hardDelete: deleting(ground)
         }
     }

@@ -28,7 +28,7 @@ extension Edit.Wish {
         case .restore: .restore
         case .archive: .archive
         case .unarchive: .unarchive
-        case .move, .favour: .partial
+        case .move, .favour, .place: .partial
         case .hardDelete: .hardDelete
         }
     }
@@ -36,7 +36,8 @@ extension Edit.Wish {
     fileprivate var content: Cipher? {
         switch self {
         case .add(let snapshot), .update(let snapshot, _): try? Cipher(snapshot.json)
-        case .trash, .restore, .archive, .unarchive, .move, .favour, .hardDelete: nil
+        case .trash, .restore, .archive, .unarchive, .move, .favour, .place, .hardDelete:
+            nil
         }
     }
 }

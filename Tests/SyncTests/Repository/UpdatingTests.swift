@@ -232,6 +232,27 @@ import Vault
         }
     }
 
+    @Test func `G-U2 who also puts it into a folder writes over nothing of it either`() async throws
+    {
+        try await atHome { world, home, id in
+            let folder = try await home.person.elsewhere.addFolder("work")
+            try await home.person.refresh()
+            try await home.loseNetwork()
+            let both =
+                #"{"name":"mail","folderId":"\#(folder)","favorite":true,"#
+                + #""login":{"username":"ada","password":"first"}}"#
+            #expect(try await home.update(id, both).isQueued)
+            #expect(try home.person.changes.map(\.type) == [.other])
+            try await home.regainNetwork()
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            try await home.person.run(.all)
+            let items = try await home.person.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.isFavorite == true)
+            #expect(items.first?.cipher.folderID == folder)
+        }
+    }
+
     /// Clients send the whole item back.
     @Test func `G-U2, T-25 who only makes an item a favourite writes over nothing of it`()
         async throws
