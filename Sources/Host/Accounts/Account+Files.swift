@@ -74,19 +74,25 @@ extension Account {
         otherwise change: (Cipher) -> Cipher
     ) async throws(DeskRefusal) {
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            let known = try known(cipherID)
-            let now: Cipher
-            do throws(DeskRefusal) {
-                now = try await online { account throws(Setback) in
-                    try await account.cipher(cipherID)
+            // A sync takes no turn, and may write in between.
+            for _ in 0..<Self.looks {
+                let known = try known(cipherID)
+                let now: Cipher
+                do throws(DeskRefusal) {
+                    now = try await online { account throws(Setback) in
+                        try await account.cipher(cipherID)
+                    }
+                } catch {
+                    lookSoon()
+                    return try await keep(change(known.cipher), of: known)
                 }
-            } catch {
-                now = change(known.cipher)
-                lookSoon()
+                if try await isKept(now, of: known) { return }
             }
-            try await keep(now, of: known)
+            lookSoon()
         }
     }
+
+    private static let looks = 3
 
     func attachment(
         _ attachmentID: String,

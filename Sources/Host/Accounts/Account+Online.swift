@@ -75,13 +75,23 @@ extension Account {
         over ground: Revision?,
         since mark: RefreshMark?
     ) async throws(DeskRefusal) {
+        if try await !isKept(answer, over: ground, since: mark) { lookSoon() }
+    }
+
+    private func isKept(
+        _ answer: Cipher,
+        over ground: Revision?,
+        since mark: RefreshMark?
+    ) async throws(DeskRefusal) -> Bool {
         guard let base = BaseCipher(answer, of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        let isKept: Bool = try await office.ask {
-            .base(.follow(base, over: ground, since: mark, $0))
-        }
-        if !isKept { lookSoon() }
+        return try await office.ask { .base(.follow(base, over: ground, since: mark, $0)) }
+    }
+
+    /// - Returns: Whether base has taken it; else somebody has written there in between.
+    func isKept(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Bool {
+        try await isKept(answer, over: known.ground(of: answer), since: known.mark)
     }
 
     /// The same of one that was looked at before.
