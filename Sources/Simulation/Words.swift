@@ -42,7 +42,7 @@ enum Words {
         case .unreadable: "unreadable"
         case .contentless: "contentless"
         case .upstream(let setback): "upstream: \(word(setback.reason))"
-        case .hindered(let note): "hindered: \(note.kind)"
+        case .hindered(let note): "hindered: \(note.kind.rawValue)"
         case .store(let error): "store: \(kind(error))"
         case .busy: "busy"
         }

@@ -78,6 +78,7 @@ extension Account {
         if try await !isKept(answer, over: ground, since: mark) { lookSoon() }
     }
 
+    /// - Returns: Whether base has taken it.
     private func isKept(
         _ answer: Cipher,
         over ground: Revision?,
@@ -89,14 +90,14 @@ extension Account {
         return try await office.ask { .base(.follow(base, over: ground, since: mark, $0)) }
     }
 
-    /// - Returns: Whether base has taken it; else somebody has written there in between.
-    func isKept(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Bool {
-        try await isKept(answer, over: known.ground(of: answer), since: known.mark)
-    }
-
     /// The same of one that was looked at before.
     func keep(_ answer: Cipher, of known: Known) async throws(DeskRefusal) {
         try await keep(answer, over: known.ground(of: answer), since: known.mark)
+    }
+
+    /// - Returns: Whether base has taken it; else somebody has written there in between.
+    func isKept(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Bool {
+        try await isKept(answer, over: known.ground(of: answer), since: known.mark)
     }
 
     /// What is here may not be upstream's latest word.

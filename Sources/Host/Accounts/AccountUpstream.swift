@@ -189,7 +189,7 @@ package struct AccountUpstream: VaultUpstream {
 
     /// Nobody waits long for it.
     ///
-    /// - Returns: Nil where upstream has an answer, and it is another one.
+    /// - Returns: Nil where upstream has answered, but not with a profile.
     private func profile(_ urgency: Urgency) async throws(Setback) -> Profile? {
         do throws(Setback) {
             return try await ask(urgency) { account throws(Setback) in

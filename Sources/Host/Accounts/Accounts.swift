@@ -34,6 +34,7 @@ public final class Accounts: Service {
     private let metrics: UpstreamMetrics
     /// Who signs in, moves or is taken away, by the account's id.
     let admissions = Lanes()
+    /// Who chooses whose vault is meant where nobody is named.
     private let choices = Lanes()
     private let state = Lock(State())
 
@@ -262,9 +263,8 @@ extension Accounts: Household {
 
     public var summary: HouseholdSummary {
         get async {
-            // With thousands of accounts it takes a while, and whoever asks may be the loop that answers
-            // everybody else.
-            await withTaskExecutorPreference(globalConcurrentExecutor) { summarized() }
+            // With thousands of accounts it takes a while.
+            await offTheLoop { summarized() }
         }
     }
 

@@ -90,7 +90,7 @@ struct TokenRoutes: Sendable {
         } catch {
             return .failure(String(describing: error))
         }
-        return await offTheLoop { () async throws(TokenError) in
+        return await answer { () async throws(TokenError) in
             let fresh = try await tokens.create(order.scope, accountID: order.accountID)
             return .success(
                 JSON.Raw.object { json in
@@ -105,23 +105,19 @@ struct TokenRoutes: Sendable {
     }
 
     private static func revoke(_ id: String, _ tokens: TokenCabinet) async -> Response {
-        await offTheLoop { () async throws(TokenError) in
+        await answer { () async throws(TokenError) in
             try await tokens.revoke(id) ? .done : .failure("Not found.")
         }
     }
 
-    /// Files are written, and the thread that serves everybody is not to wait for a disk.
-    private static func offTheLoop(
+    /// Files are written, and the loop is not to wait for a disk.
+    private static func answer(
         _ body: @Sendable () async throws(TokenError) -> Response
     ) async -> Response {
-        await withTaskExecutorPreference(globalConcurrentExecutor) {
-            do {
-                return try await body()
-            } catch let error as TokenError {
-                return .failure(error.description, .insufficientStorage)
-            } catch {
-                return .failure(String(describing: error), .internalError)
-            }
+        do throws(TokenError) {
+            return try await offTheLoop(body)
+        } catch {
+            return .failure(error.description, .insufficientStorage)
         }
     }
 }

@@ -161,17 +161,11 @@ extension Store {
     /// A copy that was under way may have rows of the account, and so may the old one if no other can
     /// be made.
     private func eraseCopy(_ directory: StateDirectory) async throws(StoreError) {
-        let path = directory.file(Self.copyName)
-        var isFresh = false
-        while !isFresh {
-            do throws(StoreError) {
-                isFresh = try await copying.join { () async throws(StoreError) in
-                    try await copyPending(to: path)
-                }
-            } catch {
-                StoreFile.remove(path)
-                throw error
-            }
+        do throws(StoreError) {
+            while try await !copyPending() {}
+        } catch {
+            StoreFile.remove(directory.file(Self.copyName))
+            throw error
         }
     }
 

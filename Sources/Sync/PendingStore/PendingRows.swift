@@ -68,10 +68,15 @@ extension Store {
     /// Copies what is pending into a file of its own, for the day on which this one is damaged.
     /// The copy of last time is replaced, whole or not at all; but what cannot be read here any more is taken
     /// from it. Whoever asks while a copy is being made hears what becomes of that one.
-    public func copyPending() async throws(StoreError) {
-        guard let directory else { return }
+    ///
+    /// - Returns: Whether it was made for this caller, of all that was written before.
+    @discardableResult
+    public func copyPending() async throws(StoreError) -> Bool {
+        guard let directory else { return true }
         let path = directory.file(Self.copyName)
-        try await copying.join { () async throws(StoreError) in try await copyPending(to: path) }
+        return try await copying.join { () async throws(StoreError) in
+            try await copyPending(to: path)
+        }
     }
 
     func copyPending(to path: String) async throws(StoreError) {

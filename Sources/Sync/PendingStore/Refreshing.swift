@@ -336,19 +336,13 @@ extension BaseCipher {
     /// The same in no folder; nil if it is not in that one.
     fileprivate func outside(_ folderID: String) -> BaseCipher? {
         guard let cipher = try? Cipher(json), cipher.folderID == folderID else { return nil }
-        let outside = cipher.overlaid(
-            id: lane.cipherID,
-            trash: nil,
-            Adjustments(folder: Adjustments.Folder.none),
-            at: revision.moment
-        )
         return BaseCipher(
             lane: lane,
             revision: revision,
             isTrashed: isTrashed,
             isArchived: isArchived,
             organizationID: organizationID,
-            json: outside.bytes
+            json: cipher.withoutFolder.bytes
         )
     }
 }

@@ -13,11 +13,9 @@ struct Errand {
     /// Whether the caller of all that is pending waits for it. What is edited meanwhile has a caller of its
     /// own, and whatever becomes of that is none of this one's.
     var isAnswered = false
-
     /// Whether it may give way to what others have written. Content does, and its caller finds it in a copy; of a
     /// deletion nothing would be left, and what had waited before it would go with it.
     var mayYield = true
-
     /// What is known of the last attempt, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
         didSet { if conclusion != nil { isUnderWay = false } }

@@ -119,9 +119,7 @@ extension SyncScheduler {
 
 extension Cipher {
     fileprivate func isOlder(than other: Cipher) -> Bool {
-        guard let made = creation,
-            let others = other.creation
-        else { return false }
+        guard let made = creation, let others = other.creation else { return false }
         return made.moment < others.moment
     }
 
@@ -132,9 +130,7 @@ extension Cipher {
 
     /// Whether it is as it was made. Servers stamp both moments one after the other.
     fileprivate var isUntouched: Bool {
-        guard let made = creation,
-            let written = revision
-        else { return false }
+        guard let made = creation, let written = revision else { return false }
         return abs(written.moment.ticks - made.moment.ticks) < Moment.ticksPerSecond
     }
 }

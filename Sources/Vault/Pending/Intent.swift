@@ -125,15 +125,7 @@ extension PendingChange {
 
 extension Snapshot {
     fileprivate func outside(_ folderID: String) -> Snapshot {
-        guard let cipher = try? Cipher(json), cipher.folderID == folderID, let id = cipher.id else {
-            return self
-        }
-        let outside = cipher.overlaid(
-            id: id,
-            trash: nil,
-            Adjustments(folder: Adjustments.Folder.none),
-            at: Moment(ticks: 0)
-        )
-        return Snapshot(json: outside.bytes, keyFingerprint: keyFingerprint)
+        guard let cipher = try? Cipher(json), cipher.folderID == folderID else { return self }
+        return Snapshot(json: cipher.withoutFolder.bytes, keyFingerprint: keyFingerprint)
     }
 }

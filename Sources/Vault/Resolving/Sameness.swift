@@ -73,9 +73,7 @@ extension Cipher {
         if isFavorite == base.isFavorite, copy.isFavorite != isFavorite {
             edit.put(JSON.Raw(copy.isFavorite), at: "favorite")
         }
-        if isArchived == base.isArchived,
-            copy.isArchived != isArchived
-        {
+        if isArchived == base.isArchived, copy.isArchived != isArchived {
             edit.put(JSON.Raw(copy.archivedDate), at: "archivedDate")
         }
         return Cipher(edit)

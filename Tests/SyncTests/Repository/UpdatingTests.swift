@@ -232,17 +232,25 @@ import Vault
         }
     }
 
-    @Test func `G-U2 who also puts it into a folder writes over nothing of it either`() async throws
+    /// Clients send the whole item back.
+    @Test(arguments: [false, true])
+    func
+        `G-U2, T-25 who only makes an item a favourite, or moves it, too, writes over nothing of it`(
+            _ isMoved: Bool
+        ) async throws
     {
         try await atHome { world, home, id in
-            let folder = try await home.person.elsewhere.addFolder("work")
+            let folder = isMoved ? try await home.person.elsewhere.addFolder("work") : nil
             try await home.person.refresh()
             try await home.loseNetwork()
-            let both =
-                #"{"name":"mail","folderId":"\#(folder)","favorite":true,"#
+            let place = folder.map { #""folderId":"\#($0)","# } ?? ""
+            let edited =
+                #"{"name":"mail",\#(place)"favorite":true,"#
                 + #""login":{"username":"ada","password":"first"}}"#
-            #expect(try await home.update(id, both).isQueued)
+            #expect(try await home.update(id, edited).isQueued)
             #expect(try home.person.changes.map(\.type) == [.other])
+            let shown = try #require(try await home.view(id)).item.cipher
+            #expect(shown.isFavorite && shown.folderID == folder)
             try await home.regainNetwork()
             try await home.person.elsewhere.edit(id, password("theirs"))
             try await home.person.run(.all)
@@ -250,26 +258,6 @@ import Vault
             #expect(items.map { $0.login?.password } == ["theirs"])
             #expect(items.first?.cipher.isFavorite == true)
             #expect(items.first?.cipher.folderID == folder)
-        }
-    }
-
-    /// Clients send the whole item back.
-    @Test func `G-U2, T-25 who only makes an item a favourite writes over nothing of it`()
-        async throws
-    {
-        try await atHome { world, home, id in
-            try await home.loseNetwork()
-            let favourite =
-                #"{"name":"mail","favorite":true,"login":{"username":"ada","password":"first"}}"#
-            #expect(try await home.update(id, favourite).isQueued)
-            #expect(try home.person.changes.map(\.type) == [.other])
-            #expect(try await home.view(id)?.item.cipher.isFavorite == true)
-            try await home.regainNetwork()
-            try await home.person.elsewhere.edit(id, password("theirs"))
-            try await home.person.run(.all)
-            let items = try await home.person.elsewhere.items
-            #expect(items.map { $0.login?.password } == ["theirs"])
-            #expect(items.first?.cipher.isFavorite == true)
             #expect(try home.person.changes.isEmpty)
         }
     }

@@ -78,6 +78,7 @@ extension VaultAPI {
         try await desk.requirePremium(for: item)
         let (form, boundary) = try await call.uploadedForm()
         let id = item.id ?? ""
+        // A large form takes a while to read, and its file to seal.
         let attached = try await offTheLoop {
             guard let file = UploadedFile(form: form, boundary: boundary) else {
                 throw DeskRefusal.notAllowed("The form has no part `file` with a file's name.")
@@ -85,13 +86,6 @@ extension VaultAPI {
             return try await desk.attach(file.bytes, named: file.name, to: id)
         }
         return .success(attached).with(.saved)
-    }
-
-    /// A large file takes a while to read and to seal, and the loop answers everybody else.
-    private static func offTheLoop<Value: Sendable>(
-        _ body: @Sendable () async throws -> Value
-    ) async throws -> Value {
-        try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body() }
     }
 }
 

@@ -72,10 +72,8 @@ extension VaultAPI {
                 equivalents: try await desk.equivalentDomains,
                 suffixes: call.api.suffixes
             )
-            // Somebody's expressions take their time, and the loop answers everybody else.
-            items = await withTaskExecutorPreference(globalConcurrentExecutor) { [items] in
-                items.filter { site.includes($0.item) }
-            }
+            // Somebody's expressions take their time.
+            items = await offTheLoop { [items] in items.filter { site.includes($0.item) } }
         }
         return .list(items.listed(by: call.option("search")), elementSize: 1_024)
     }
