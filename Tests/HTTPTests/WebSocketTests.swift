@@ -107,15 +107,19 @@ private func all(of socket: WebSocket) async throws(WebSocketError) -> [WebSocke
         }
     }
 
-    @Test func `a message beyond the limit ends the socket, also in fragments`() async throws {
+    /// What still comes of it is read over.
+    @Test(arguments: [1_000, 10_000, 90_000])
+    func `a message beyond the limit ends the socket, also in fragments`(
+        _ size: Int
+    ) async throws {
         let goodbye = Lock<[UInt8]>([])
         try await withSockets {
             $0.messageLimit = 100_000
         } against: { connection in
             connection.upgrade()
-            for index in 0..<100 {
+            for index in 0..<1_000_000 / size {
                 let opcode = index == 0 ? Opcode.binary : Opcode.more
-                connection.sendFrame(opcode, [UInt8](repeating: 1, count: 10_000), isLast: false)
+                connection.sendFrame(opcode, [UInt8](repeating: 1, count: size), isLast: false)
             }
             let frame = connection.frame()
             goodbye.withLock { $0 = frame?.payload ?? [] }
@@ -126,6 +130,22 @@ private func all(of socket: WebSocket) async throws(WebSocketError) -> [WebSocke
             #expect(reason == .tooLarge(limit: 100_000))
         }
         #expect(goodbye.withLock { $0.prefix(2) } == [0x03, 0xF1])
+    }
+
+    @Test func `what says that it is text and is none ends the socket`() async throws {
+        let goodbye = Lock<[UInt8]>([])
+        try await withSockets { connection in
+            connection.upgrade()
+            connection.sendFrame(Opcode.text, [0x61, 0xff])
+            let frame = connection.frame()
+            goodbye.withLock { $0 = frame?.payload ?? [] }
+            connection.waitForEnd()
+        } _: { client, url in
+            let socket = try await client.connect(url + "/")
+            let reason = await failure { () throws(WebSocketError) in try await all(of: socket) }
+            #expect(reason == .malformed("what is said to be text is none"))
+        }
+        #expect(goodbye.withLock { $0.prefix(2) } == [0x03, 0xEF])
     }
 
     @Test func `a connection that breaks is lost, after what has come`() async throws {

@@ -13,6 +13,9 @@ const size_t cw_headroom = LWS_PRE;
 enum {
     // Handshake and headers of both sides have to fit; a hub's URL carries a token of some KB.
     BUFFER_SIZE = 32 * 1024,
+    // Each line keeps so much to read into, for as long as it is open. What is longer comes in pieces, and what
+    // hubs say hardly ever is.
+    PIECE_SIZE = 2 * 1024,
     DESCRIPTORS_MAX = 1024,
     // The library has a few descriptors of its own.
     SOCKETS_MAX = DESCRIPTORS_MAX - 16,
@@ -53,6 +56,7 @@ struct cw_socket {
     bool is_open;
     bool has_ended;
     bool was_goodbye_said;
+    bool is_ending;
     int status;
     uint16_t goodbye;
 };
@@ -143,10 +147,20 @@ static uint16_t goodbye_code(const uint8_t *bytes, size_t count) {
 }
 
 static int say_goodbye(cw_socket *socket) {
+    socket->is_ending = true;
     if (socket->goodbye != 0) {
         lws_close_reason(socket->lws, (enum lws_close_status)socket->goodbye, NULL, 0);
     }
     return -1;
+}
+
+// Who ends the connection in the middle of a frame gets the rest of it nevertheless, and the library writes that
+// beyond its buffer. So it ends with the next turn to write, and what still comes is read over.
+static int take_received(cw_socket *socket, const uint8_t *bytes, size_t count) {
+    if (socket->is_ending || tell_received(socket, bytes, count) == 0) return 0;
+    socket->is_ending = true;
+    lws_callback_on_writable(socket->lws);
+    return 0;
 }
 
 static void tell_closed(cw_socket *socket) {
@@ -168,11 +182,11 @@ static int on_socket(cw_socket *socket, enum lws_callback_reasons reason, void *
         socket->is_open = true;
         tell->opened(socket->owner);
         return 0;
-    case LWS_CALLBACK_CLIENT_RECEIVE:
-        return tell_received(socket, in, count) == 0 ? 0 : say_goodbye(socket);
+    case LWS_CALLBACK_CLIENT_RECEIVE: return take_received(socket, in, count);
     case LWS_CALLBACK_CLIENT_RECEIVE_PONG: tell->ponged(socket->owner); return 0;
     case LWS_CALLBACK_CLIENT_WRITEABLE:
-        return tell->writable(socket->owner) == 0 ? 0 : say_goodbye(socket);
+        if (!socket->is_ending && tell->writable(socket->owner) == 0) return 0;
+        return say_goodbye(socket);
     case LWS_CALLBACK_WS_PEER_INITIATED_CLOSE:
         socket->was_goodbye_said = true;
         tell->goodbye(socket->owner, goodbye_code(in, count));
@@ -222,7 +236,10 @@ static int on_event(
 }
 
 static const struct lws_protocols protocols[] = {
-    {.name = "client", .callback = on_event, .rx_buffer_size = 16 * 1024},
+    {.name = "client",
+     .callback = on_event,
+     .rx_buffer_size = PIECE_SIZE,
+     .tx_packet_size = 16 * 1024},
     {0},
 };
 
@@ -230,7 +247,7 @@ static struct lws_vhost *make_vhost(cw_context *context, const char *proxy, int 
     struct lws_context_creation_info info = {0};
     info.port = CONTEXT_PORT_NO_LISTEN;
     info.protocols = protocols;
-    info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT | LWS_SERVER_OPTION_VALIDATE_UTF8;
+    info.options = LWS_SERVER_OPTION_DO_SSL_GLOBAL_INIT;
     info.provided_client_ssl_ctx = context->tls;
     // Without one, even an empty one, the library takes it from the environment.
     info.http_proxy_address = proxy;

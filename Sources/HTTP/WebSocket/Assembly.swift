@@ -4,6 +4,8 @@ struct Assembly {
         case more
         case whole(WebSocketMessage)
         case tooLarge
+        /// It says that it is text.
+        case noText
     }
 
     let limit: Int
@@ -22,8 +24,7 @@ struct Assembly {
         bytes.append(contentsOf: piece)
         guard isLast else { return .more }
         defer { bytes = [] }
-        return .whole(
-            self.isText ? .text(String(decoding: bytes, as: UTF8.self)) : .binary(bytes)
-        )
+        guard self.isText else { return .whole(.binary(bytes)) }
+        return String(validating: bytes, as: UTF8.self).map { .whole(.text($0)) } ?? .noText
     }
 }

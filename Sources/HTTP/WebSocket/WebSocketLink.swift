@@ -104,6 +104,10 @@ final class WebSocketLink: @unchecked Sendable {
             verdict = .tooLarge(limit: assembly.limit)
             socket.map { cw_set_goodbye($0, 1009) }
             return false
+        case .noText:
+            verdict = .malformed("what is said to be text is none")
+            socket.map { cw_set_goodbye($0, 1007) }
+            return false
         }
         return true
     }
