@@ -154,6 +154,7 @@ struct PendingChangeReader {
             kind,
             at: Moment(ticks: message.ticks),
             fingerprint: fingerprint,
+            core: message.core.array,
             outcome: try word(message.outcome)
         )
     }

@@ -173,6 +173,10 @@ struct PendingChangeWriter: ~Copyable {
         message.pointee.ticks = attempt.moment.ticks
         message.pointee.has_fingerprint = 1
         message.pointee.fingerprint = arena.bytes(attempt.fingerprint)
+        if !attempt.core.isEmpty {
+            message.pointee.has_core = 1
+            message.pointee.core = arena.bytes(attempt.core)
+        }
         message.pointee.outcome = arena.text(attempt.outcome.rawValue)
         attach(.attempt(attempt.kind.rawValue, attempt.fingerprint), &message.pointee.base)
         return message

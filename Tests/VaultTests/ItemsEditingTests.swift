@@ -119,6 +119,17 @@ import Testing
         #expect(edited.cipher.collectionIDs == ["a", "b", "c"])
     }
 
+    @Test func `ids are taken in either case, each once, and an empty one is none`() throws {
+        let json = """
+            {"type":2,"name":"n","folderId":"","organizationId":"","collectionIds":["A","a","b"]}
+            """
+        let body = try ItemBody(Array(json.utf8))
+        #expect(body.folderID == nil && body.organizationID == nil)
+        #expect(body.collectionIDs == ["a", "b"])
+        let other = try ItemBody(Array(#"{"type":2,"name":"n","folderId":"AB"}"#.utf8))
+        #expect(other.folderID == "ab")
+    }
+
     @Test func `a request leaves out what only upstream sets`() throws {
         let item = try samples.item(Full.login)
         var edit = JSON.Edit(item.cipher.document)

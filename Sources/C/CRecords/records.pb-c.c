@@ -1438,7 +1438,7 @@ const ProtobufCMessageDescriptor holdfast__clock__descriptor =
   (ProtobufCMessageInit) holdfast__clock__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[4] =
+static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[5] =
 {
   {
     "kind",
@@ -1488,8 +1488,21 @@ static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[4] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "core",
+    5,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Holdfast__Attempt, has_core),
+    offsetof(Holdfast__Attempt, core),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned holdfast__attempt__field_indices_by_name[] = {
+  4,   /* field[4] = core */
   2,   /* field[2] = fingerprint */
   0,   /* field[0] = kind */
   3,   /* field[3] = outcome */
@@ -1498,7 +1511,7 @@ static const unsigned holdfast__attempt__field_indices_by_name[] = {
 static const ProtobufCIntRange holdfast__attempt__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 4 }
+  { 0, 5 }
 };
 const ProtobufCMessageDescriptor holdfast__attempt__descriptor =
 {
@@ -1508,7 +1521,7 @@ const ProtobufCMessageDescriptor holdfast__attempt__descriptor =
   "Holdfast__Attempt",
   "holdfast",
   sizeof(Holdfast__Attempt),
-  4,
+  5,
   holdfast__attempt__field_descriptors,
   holdfast__attempt__field_indices_by_name,
   1,  holdfast__attempt__number_ranges,

@@ -89,6 +89,7 @@ enum AccountTable {
         ("own_history", "DELETE FROM own_history WHERE user_id = ?"),
         ("brought_up", "DELETE FROM brought_up WHERE user_id = ?"),
         ("stray", "DELETE FROM stray WHERE user_id = ?"),
+        ("late_call", "DELETE FROM late_call WHERE user_id = ?"),
         ("backup_file", "DELETE FROM backup_file WHERE user_id = ?"),
         ("alias", "DELETE FROM alias WHERE user_id = ?"),
         ("receipt", "DELETE FROM receipt WHERE user_id = ?"),
@@ -131,6 +132,7 @@ extension Store {
         let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
         if pending > 0 { return .pending(pending) }
         guard let directory else { return .erased(left: []) }
+        await scrub()
         try await eraseCopy(directory)
         var left: [String] = []
         for file in try SetAside.all(beside: directory.file(Self.fileName)) {
@@ -138,6 +140,10 @@ extension Store {
         }
         return .erased(left: left)
     }
+
+    /// What is erased shall not be found on free pages or in the log. On a full disk it has to stay there until it
+    /// is overwritten.
+    private func scrub() async { try? await database.scrub() }
 
     /// Takes back that an account came, unless something waits in its name.
     ///

@@ -176,6 +176,7 @@ enum Aftercare {
         for table: StaticString in [
             "DELETE FROM brought_up WHERE settled_ticks < ?",
             "DELETE FROM stray WHERE settled_ticks < ?",
+            "DELETE FROM late_call WHERE sent_ticks < ?",
         ] { try db.execute(table, .moment(moment)) }
         try OwnHistory.sweep(db)
     }

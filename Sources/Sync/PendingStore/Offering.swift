@@ -181,7 +181,7 @@ struct Offering {
     ) throws(DatabaseError) -> Bool {
         guard let lost = try held(row, db), !lost.isDamaged,
             let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
-            content.organizationID == nil, content.fingerprint != there.fingerprint,
+            content.organizationID == nil, content.hasOtherContent(than: there),
             !row.hasOvertaken(lost)
         else { return false }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)

@@ -205,9 +205,9 @@ extension PendingChange {
 extension Intent {
     /// All that is sent for it, as it is written down before that.
     fileprivate func attempts(at moment: Moment) -> [Attempt] {
-        let content = snapshot.flatMap { try? Cipher($0.json) }?.fingerprint ?? []
+        let content = snapshot.flatMap { try? Cipher($0.json) }
         return kinds.map { kind in
-            Attempt(kind, at: moment, fingerprint: kind.bringsContent ? content : [])
+            Attempt(kind, at: moment, of: kind.bringsContent ? content : nil)
         }
     }
 

@@ -117,9 +117,10 @@ extension Store {
 }
 
 extension PendingChange {
-    /// Whether nobody has edited it since, though it may have been tried.
+    /// Whether nobody has edited it since, though it may have been tried, and its folder may be gone.
     func isSameEdit(as other: PendingChange) -> Bool {
-        intent == other.intent && updated == other.updated
+        guard updated == other.updated else { return false }
+        return intent == other.intent || intent == other.outsideFolders.intent
     }
 
     /// Wishes what was wished before; where both sides agreed meanwhile and what was sent stays.
@@ -254,6 +255,10 @@ private struct Entry: Sendable {
         let before = stored?.reading.value
         var record = before ?? PendingRecord(folded)
         record.change = folded
+        if stored == nil, edit.wish.mayBeUndone {
+            let lane = Lane(userID: folded.userID, cipherID: folded.cipherID)
+            record.change.expect(try LateCallTable.all(of: lane, at: edit.moment, db))
+        }
         let receiptID = standing.receiptID(ids.receipt)
         if case .inFlight(let attempt) = standing {
             record.change.note(attempt)
@@ -308,6 +313,11 @@ extension Store.Limits {
 
     private static let sentAtOnce = 1_024
     private static let sentBytes = 64 << 20
+}
+
+extension Edit.Wish {
+    /// Nothing was ever sent for what is new.
+    fileprivate var mayBeUndone: Bool { if case .add = self { false } else { true } }
 }
 
 extension Standing {

@@ -80,7 +80,7 @@ extension Store {
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
             try Aftercare.forgetLeftOut(of: userID, db)
-            try Self.replace(slices, of: userID, written, since: mark, db)
+            refreshed.kept += try Self.replace(slices, of: userID, written, since: mark, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
                 .text(userID),
@@ -177,13 +177,14 @@ extension Store {
         } ?? false
     }
 
+    /// - Returns: How many stayed as they are because they are younger than the answer.
     private static func replace(
         _ slices: [BaseSlice],
         of userID: String,
         _ written: Int,
         since mark: RefreshMark,
         _ db: borrowing Connection
-    ) throws(DatabaseError) {
+    ) throws(DatabaseError) -> Int {
         let younger = try BaseTable.slicesYounger(than: mark.written, of: userID, db)
         for table: StaticString in [
             // A list has no domains; they are asked for apart.
@@ -193,6 +194,7 @@ extension Store {
         for slice in slices where !younger.contains([slice.kind.rawValue, slice.id]) {
             try BaseTable.put(slice, of: userID, written: written, db)
         }
+        return younger.count
     }
 }
 

@@ -82,6 +82,9 @@ enum Schema {
                 "CREATE INDEX brought_up_exposed ON brought_up (user_id) WHERE is_exposed > 0"
             )
         },
+        Migration("calls that may be carried out late") { (db) throws(DatabaseError) in
+            try db.execute(script: lateCalls)
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -316,6 +319,17 @@ enum Schema {
             id TEXT NOT NULL,
             written INTEGER NOT NULL CHECK (written >= 0),
             PRIMARY KEY (user_id, kind, id)
+        ) STRICT, WITHOUT ROWID;
+        """
+
+    private static let lateCalls: StaticString = """
+        -- What was sent for a change that is settled, never answered and sent again. It brings no content.
+        CREATE TABLE late_call (
+            user_id TEXT NOT NULL CHECK (length(user_id) > 0),
+            cipher_id TEXT NOT NULL CHECK (length(cipher_id) > 0),
+            kind TEXT NOT NULL,
+            sent_ticks INTEGER NOT NULL,
+            PRIMARY KEY (user_id, cipher_id, kind)
         ) STRICT, WITHOUT ROWID;
         """
 

@@ -32,6 +32,7 @@ struct SetAside {
                     try await file.write { (db) throws(DatabaseError) in
                         try AccountTable.erase(userID, db)
                     }
+                    try await file.scrub()
                 }
             }
         } catch {

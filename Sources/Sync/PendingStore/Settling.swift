@@ -29,6 +29,10 @@ public struct Settlement: Sendable {
     /// What came from here, if others have written it since: whoever edited meanwhile has seen no more
     /// than that.
     public let ground: Footing?
+    /// What became of the last attempt; of interest if the user went on editing.
+    public let concluded: Attempt?
+    /// What upstream never answered and may carry out yet, though it was sent again since.
+    public let late: [Attempt]
 
     public init(
         upstream: Upstream,
@@ -38,7 +42,9 @@ public struct Settlement: Sendable {
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
         isSeen: Bool = true,
-        ground: Footing? = nil
+        ground: Footing? = nil,
+        concluded: Attempt? = nil,
+        late: [Attempt] = []
     ) {
         self.upstream = upstream
         self.receipts = receipts
@@ -48,6 +54,8 @@ public struct Settlement: Sendable {
         self.strays = strays
         self.isSeen = isSeen
         self.ground = ground
+        self.concluded = concluded
+        self.late = late
     }
 }
 
@@ -117,6 +125,7 @@ extension Store {
                 _ = try PendingTable.remove(id: id, expecting: summary.version, db)
                 try ReceiptTable.end(id, settlement.receiptsOfEarlier, db)
                 try settlement.resolution?.write(summary, db)
+                try LateCallTable.note(settlement.late, of: settlement.lane(after: lane), db)
             }
             if let offering, let exposed, let now = settlement.answered {
                 try offering.keepLost(exposed, to: now, db)
@@ -235,6 +244,9 @@ extension Settlement {
         if case .holds(let cipher) = upstream { cipher } else { nil }
     }
 
+    /// Under which id the cipher is known from now on.
+    fileprivate func lane(after lane: Lane) -> Lane { answered?.lane ?? lane }
+
     /// How the receipts that there are end.
     fileprivate var receiptsOfEarlier: ReceiptEnd {
         supersedesEarlier ? ReceiptEnd(.superseded, at: receipts.at) : receipts
@@ -296,6 +308,7 @@ extension Settlement {
             let ground = ground ?? cipher.footing
             record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)
         }
+        if let concluded { record.change.conclude(concluded) }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1
         _ = try PendingTable.replace(record, expecting: stored.summary.version, db)

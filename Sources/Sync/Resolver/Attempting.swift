@@ -18,7 +18,7 @@ extension Resolver {
         errand.announced = change.attempts.last
         do throws(Halt) {
             try await errand.requireSameAccount()
-            if recorded.before == nil, try !errand.isInTrash {
+            if recorded.before == nil, errand.lateCallsHavePassed == nil, try !errand.isInTrash {
                 return try await .saved(cipherID: errand.bringAsItIs() ?? change.cipherID)
             }
             errand.mayYield = change.attempts.last.map(\.kind.bringsContent) ?? true

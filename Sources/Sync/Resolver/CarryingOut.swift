@@ -9,6 +9,7 @@ extension Resolver {
     func carryOut(_ wish: Edit.Wish, of lane: Lane) async throws(StoreError) -> Carried {
         guard let kit = kit(.interactive) else { return .locked }
         let lane = try reader.resolve(lane)
+        let mark = try reader.refreshMark(of: userID)
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
         do throws(Setback) {
             try await kit.upstream.requireSameAccount(kit.urgency)
@@ -16,29 +17,53 @@ extension Resolver {
                 await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
-            if let base = BaseCipher(held, of: userID) {
-                let ground = wish.isConditional ? copy?.revision : nil
-                await keep(kit) { .base(.put(base, sentOver: ground, $0)) }
-            }
+            let ground = wish.isConditional ? copy?.revision : nil
+            await learn(held, over: ground, since: mark, kit)
             return .done(cipherID: held.id)
         } catch {
             return .refused(error)
         }
     }
 
+    /// Base follows the answer. What was written there while that was on its way may be the younger, which only
+    /// upstream can tell.
+    private func learn(
+        _ answer: Cipher,
+        over ground: Revision?,
+        since mark: RefreshMark,
+        _ kit: Kit
+    ) async {
+        var (answer, ground, mark) = (answer, ground, mark)
+        for _ in 0..<Self.looks {
+            guard let base = BaseCipher(answer, of: userID) else { return }
+            let follows = await keep(kit) { .base(.follow(base, over: ground, since: mark, $0)) }
+            guard follows == false, let now = try? reader.refreshMark(of: userID),
+                let held = try? await kit.upstream.cipher(base.lane.cipherID, kit.urgency)
+            else { return }
+            (answer, ground, mark) = (held.inCollections(answer.collectionIDs), nil, now)
+        }
+    }
+
+    /// So often base may be written in the moment between a look and what comes of it.
+    private static let looks = 4
+
     /// It is done, whether or not that can be written down; the next sync finds it.
+    ///
+    /// - Returns: Nil if that cannot be.
+    @discardableResult
     private func keep<Value: Sendable>(
         _ kit: Kit,
         _ message: (PendingStore.Answer<Value>) -> PendingStore.Message
-    ) async {
+    ) async -> Value? {
         do throws(StoreError) {
-            _ = try await kit.ledger.insist(message)
+            return try await kit.ledger.insist(message)
         } catch {
             surroundings.log.error(
                 "What upstream has taken is not seen here before the next sync.",
                 because: error,
                 ["account": userID]
             )
+            return nil
         }
     }
 }

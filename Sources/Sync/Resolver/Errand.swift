@@ -210,7 +210,7 @@ struct Errand {
     func beLateEnough(for kind: Attempt.Kind, at moment: Moment? = nil) throws(Halt) {
         guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
         else { return }
-        let earliest = last.moment.advanced(bySeconds: Self.patience)
+        let earliest = last.moment.advanced(bySeconds: Attempt.patience)
         guard !earliest.hasCome(at: moment ?? kit.now), !mutated(.earlyCreate) else { return }
         throw .wait(until: earliest)
     }
@@ -218,6 +218,12 @@ struct Errand {
     /// The same of what would undo what is wished by now: it may be seen to be as it is wished, and not stay
     /// so. Whoever wishes what was sent need not wait.
     private func letLateCallsPass() throws(Halt) {
+        guard let earliest = lateCallsHavePassed else { return }
+        throw .wait(until: earliest)
+    }
+
+    /// When that is; nil if nothing may come late.
+    var lateCallsHavePassed: Moment? {
         // What became of the last is written down only with the next.
         let isOwn = conclusion != nil || announced != nil
         let attempts = isOwn ? change.attempts.dropLast() : change.attempts[...]
@@ -225,14 +231,10 @@ struct Errand {
             $0.outcome == .unknown && change.intent.isUndone(by: $0.kind)
                 && ($0.kind != .partial || $0.moment < change.updated)
         }
-        guard let late else { return }
-        let earliest = late.moment.advanced(bySeconds: Self.patience)
-        guard !earliest.hasCome(at: kit.now) else { return }
-        throw .wait(until: earliest)
+        guard let late else { return nil }
+        let earliest = late.moment.advanced(bySeconds: Attempt.patience)
+        return earliest.hasCome(at: kit.now) ? nil : earliest
     }
-
-    /// In seconds.
-    static let patience: Int64 = 20
 
     /// From now on the change is an edit of what was found.
     ///

@@ -83,7 +83,7 @@ extension Errand {
             after: kit.stumbles.countWait(of: change.id),
             chance: kit.surroundings.chance.fraction()
         )
-        let pause = max(delay, setback.mayHaveLanded ? .seconds(Self.patience) : .zero)
+        let pause = max(delay, setback.mayHaveLanded ? .seconds(Attempt.patience) : .zero)
         log("A pending change alone could not be brought upstream.", FailureNote(setback))
         kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
         let until = kit.now + pause
@@ -103,7 +103,7 @@ extension Errand {
     mutating func release(_ setback: Setback) async throws(StoreError) {
         let state: PendingChange.State =
             setback.mayHaveLanded
-            ? .backingOff(until: kit.now.advanced(bySeconds: Self.patience)) : .ready
+            ? .backingOff(until: kit.now.advanced(bySeconds: Attempt.patience)) : .ready
         try await put {
             $0.state = state
             $0.noteHindrance(FailureNote(setback))

@@ -70,13 +70,14 @@ struct Kit: Sendable {
     func moved(_ cipherID: String, from seen: Cipher) async throws(Setback) -> Cipher? {
         let held = try await upstream.cipher(cipherID, urgency)
         let hasUnseenFiles = !Set(held.attachmentIDs).isSubset(of: seen.attachmentIDs)
-        return isSame(held, as: seen) && !hasUnseenFiles ? nil : held
+        // In an organisation it is others', too.
+        let isOwned = held.organizationID == seen.organizationID
+        return isSame(held, as: seen) && isOwned && !hasUnseenFiles ? nil : held
     }
 
     /// Whether they say the same, wherever they are put.
     func isSame(_ one: Cipher, as other: Cipher) -> Bool {
-        one.fingerprint == other.fingerprint
-            || Item(one, keys: keys).isSameContent(as: Item(other, keys: keys))
+        one.fingerprint == other.fingerprint || one.saysTheSame(as: other, in: keys)
     }
 
     /// How upstream is told what a request is based on, and whose it is.

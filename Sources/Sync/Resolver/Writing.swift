@@ -10,7 +10,7 @@ extension Errand {
         _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
     ) async throws(Halt) {
         if kit.isShut { throw .locked }
-        let attempt = Attempt(kind, at: kit.now, fingerprint: content?.fingerprint ?? [])
+        let attempt = Attempt(kind, at: kit.now, of: content)
         defer { announced = nil }
         if announced?.isSame(as: attempt) == true {
             guard try mayStillBeSent(attempt) else { throw .overtaken }
@@ -124,7 +124,9 @@ extension Errand {
             keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
             strays: strays(keeping: status == .sent ? cipherID : nil),
             isSeen: isSeen,
-            ground: ground
+            ground: ground,
+            concluded: conclusion.flatMap { change.lastAttempt(concluded: $0) },
+            late: lateCalls
         )
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in
@@ -152,7 +154,7 @@ extension Errand {
     /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
     /// wait for a person.
     func occupied(by state: PendingChange.State) -> Halt {
-        let soon = kit.now.advanced(bySeconds: Self.patience)
+        let soon = kit.now.advanced(bySeconds: Attempt.patience)
         switch state {
         case .quarantined: return .unfit(.occupied)
         case .backingOff(let moment) where !moment.hasCome(at: kit.now):
@@ -161,12 +163,23 @@ extension Errand {
         }
     }
 
+    /// What nobody ever answered. What became of the last is written down only with the next.
+    private var unanswered: [Attempt] {
+        let attempts = conclusion == nil ? change.attempts[...] : change.attempts.dropLast()
+        return attempts.filter { $0.outcome == .unknown }
+    }
+
+    /// Those that bring no content, so that nothing tells a late one from what is wished by then.
+    private var lateCalls: [Attempt] {
+        unanswered.filter { attempt in
+            let earliest = attempt.moment.advanced(bySeconds: Attempt.patience)
+            return !attempt.kind.bringsContent && !earliest.hasCome(at: kit.now)
+        }
+    }
+
     /// What upstream may make yet of attempts that it never answered, or has and denies.
     private func strays(keeping cipherID: String?) -> [Stray] {
-        // What became of the last is written down only with the next.
-        let attempts = conclusion == nil ? change.attempts[...] : change.attempts.dropLast()
-        let unanswered = attempts.compactMap { attempt -> Stray? in
-            guard attempt.outcome == .unknown else { return nil }
+        let unanswered = unanswered.compactMap { attempt -> Stray? in
             switch attempt.kind {
             case .create where change.intent == .hardDelete:
                 return Stray(attempt.fingerprint, keeper: .none)

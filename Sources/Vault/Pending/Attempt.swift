@@ -23,19 +23,37 @@ public struct Attempt: Hashable, Sendable {
     public internal(set) var moment: Moment
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
+    /// By what that is known under a key that the account's has wrapped anew, and in another place; empty where the
+    /// item has no key of its own.
+    public let core: [UInt8]
     public var outcome: Outcome
 
     public init(
         _ kind: Kind,
         at moment: Moment,
         fingerprint: [UInt8] = [],
+        core: [UInt8] = [],
         outcome: Outcome = .unknown
     ) {
         self.kind = kind
         self.moment = moment
         self.fingerprint = fingerprint
+        self.core = core
         self.outcome = outcome
     }
+
+    /// - Parameter content: What is sent, where that is some.
+    public init(_ kind: Kind, at moment: Moment, of content: Cipher?) {
+        self.init(
+            kind,
+            at: moment,
+            fingerprint: content?.fingerprint ?? [],
+            core: content?.core ?? []
+        )
+    }
+
+    /// For so many seconds a slow server may carry out what it never answered.
+    public static let patience: Int64 = 20
 
     /// Whether upstream may have done it, or do it yet.
     var mayHaveLanded: Bool { outcome != .refused }

@@ -76,12 +76,25 @@ extension PendingChange {
 
     /// New content carries the folder, the favourite and the date of archiving in itself. But some
     /// servers take a date that is missing for none of their business, so what may be archived there
-    /// is unarchived by a call.
+    /// is unarchived by a call. And a place that may have been sent from here is nobody else's, to be followed.
     private func adjustments(beside snapshot: Snapshot, _ ground: Ground) -> Adjustments {
         let mayBeArchived =
             ground.mayBeArchived || intent.adjustments.isArchived != nil
             || intent.snapshot?.isArchived == true
-        return Adjustments(isArchived: mayBeArchived && !snapshot.isArchived ? false : nil)
+        var adjustments = Adjustments(
+            isArchived: mayBeArchived && !snapshot.isArchived ? false : nil
+        )
+        guard [.create, .update, .partial].contains(where: { mayHaveLanded($0) }),
+            let present = try? Cipher(snapshot.json)
+        else { return adjustments }
+        let former = intent.snapshot.flatMap { try? Cipher($0.json) } ?? present
+        if intent.adjustments.folder != nil || former.folderID != present.folderID {
+            adjustments.folder = present.folderID.map { .id($0) } ?? Adjustments.Folder.none
+        }
+        if intent.adjustments.isFavourite != nil || former.isFavorite != present.isFavorite {
+            adjustments.isFavourite = present.isFavorite
+        }
+        return adjustments
     }
 
     /// Content may carry a date of archiving, and may have carried one when it was last sent.

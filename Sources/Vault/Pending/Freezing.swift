@@ -15,7 +15,7 @@ extension Snapshot {
 extension Edit {
     /// What is written down before an edit that stands alone is sent at once.
     public var attempt: Attempt {
-        Attempt(wish.attempt, at: moment, fingerprint: wish.content?.fingerprint ?? [])
+        Attempt(wish.attempt, at: moment, of: wish.content)
     }
 }
 

@@ -63,7 +63,9 @@ public enum Intent: Hashable, Sendable {
         case .restore: trash == .trashed
         case .archive: self != .hardDelete && (isArchived != true || trash == .trashed)
         case .unarchive: self != .hardDelete && isArchived != false
-        case .partial: adjustments.folder != nil || adjustments.isFavourite != nil
+        // Content carries its place, too.
+        case .partial:
+            snapshot != nil || adjustments.folder != nil || adjustments.isFavourite != nil
         case .hardDelete: self != .hardDelete
         }
     }
@@ -120,6 +122,15 @@ extension PendingChange {
         let left = intent.replacing(intent.snapshot?.outside(id), adjustments)
         defer { intent = left }
         return left != intent
+    }
+
+    /// The same, should whatever folder it mentions be gone.
+    public var outsideFolders: PendingChange {
+        var left = self
+        if case .id(let id) = intent.adjustments.folder { _ = left.leaveFolder(id) }
+        let content = intent.snapshot.flatMap { try? Cipher($0.json) }
+        if let id = content?.folderID { _ = left.leaveFolder(id) }
+        return left
     }
 }
 

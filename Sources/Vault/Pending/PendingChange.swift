@@ -113,10 +113,28 @@ public struct PendingChange: Hashable, Sendable {
         attempts.append(attempt)
     }
 
+    /// Takes along what was sent for an earlier change and may be carried out yet.
+    public mutating func expect(_ late: [Attempt]) { attempts = late + attempts }
+
     /// A person wants it to be tried as if nothing had gone wrong. What may have landed is not forgotten.
     public mutating func beginAnew() {
         state = .ready
         (failures, lastFailure, attemptCount) = (0, nil, 0)
+    }
+
+    /// Writes down what became of an attempt, whatever was noted after it.
+    public mutating func conclude(_ concluded: Attempt) {
+        let last = attempts.lastIndex {
+            $0.isSame(as: concluded) && $0.moment == concluded.moment && $0.outcome == .unknown
+        }
+        if let last { attempts[last].outcome = concluded.outcome }
+    }
+
+    /// The last attempt as it ended.
+    public func lastAttempt(concluded outcome: Attempt.Outcome) -> Attempt? {
+        var last = attempts.last
+        last?.outcome = outcome
+        return last
     }
 
     /// Writes down what became of the attempt that was noted last.

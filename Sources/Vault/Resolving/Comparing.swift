@@ -54,13 +54,12 @@ private struct Comparison {
         if mutated(.skipsCompare) { return .unmoved }
         if hasUnseenFiles { return .moved }
         let isUnmoved = isUnmoved
-        let fingerprint = copy.fingerprint
-        if let wanted, !isUnmoved || change.mayHaveSent(wanted.fingerprint) {
-            if fingerprint == wanted.fingerprint { return .landed }
+        if let wanted, !isUnmoved || change.mayHaveSent(wanted) {
+            if copy.fingerprint == wanted.fingerprint { return .landed }
             if isPlacedAlike(wanted), isSame(wanted) { return .landed }
         }
         if isUnmoved { return .unmoved }
-        if change.mayHaveSent(fingerprint) { return .ours }
+        if change.mayHaveSent(copy) { return .ours }
         if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
         if let base = change.baseCopy.flatMap({ try? Cipher($0) }),
@@ -107,16 +106,16 @@ private struct Comparison {
     }
 
     private func isSame(_ other: Cipher) -> Bool {
-        Item(copy, keys: keys).isSameContent(as: Item(other, keys: keys))
+        copy.saysTheSame(as: other, in: keys)
     }
 }
 
 extension PendingChange {
     /// Whether upstream may have got this content from us.
-    fileprivate func mayHaveSent(_ fingerprint: [UInt8]) -> Bool {
-        attempts.contains {
-            [.create, .update].contains($0.kind) && $0.mayHaveLanded
-                && $0.fingerprint == fingerprint
-        }
+    fileprivate func mayHaveSent(_ content: Cipher) -> Bool {
+        let sent = attempts.filter { [.create, .update].contains($0.kind) && $0.mayHaveLanded }
+        guard !sent.isEmpty else { return false }
+        let (fingerprint, core) = (content.fingerprint, content.core)
+        return sent.contains { $0.fingerprint == fingerprint || $0.core == core }
     }
 }

@@ -10,20 +10,45 @@ extension Cipher {
     public var fingerprint: [UInt8] {
         var text: [UInt8] = []
         document.root.gather(.item, into: &text, at: "") { $0 }
+        for stranger in document.root.strangers(.item) {
+            text.add(stranger.sealed, at: stranger.place)
+        }
         return Digest.sha256(text)
+    }
+
+    /// Whether both say the same, wherever they are kept, also in what other clients write that know more members
+    /// than this one.
+    public func saysTheSame(as other: Cipher, in keys: KeyRing) -> Bool {
+        Item(self, keys: keys).isSameContent(as: Item(other, keys: keys))
+            && strangers(in: keys) == other.strangers(in: keys)
+    }
+
+    /// By their places. What does not open stands for itself.
+    private func strangers(in keys: KeyRing) -> [String: String] {
+        let strangers = document.root.strangers(.item)
+        guard !strangers.isEmpty else { return [:] }
+        let sealer = try? sealer(in: keys)
+        let texts = strangers.map { ($0.place, (try? sealer?.open($0.sealed)) ?? $0.sealed) }
+        return Dictionary(texts) { _, last in last }
     }
 
     /// Whether both say the same under a key of their own, which the account's may have wrapped anew, and
     /// wherever they are kept. That needs no key to see: nobody seals anything twice alike.
     func isSealedAlike(_ other: Cipher) -> Bool {
-        guard key != nil, other.key != nil else { return false }
-        return withoutKeyAndPlace.fingerprint == other.withoutKeyAndPlace.fingerprint
+        core != nil && core == other.core
+    }
+
+    /// The fingerprint of that; nil where there is no key of its own.
+    var core: [UInt8]? { key == nil ? nil : without(Self.place + ["key"]).fingerprint }
+
+    /// Whether something differs besides the folder, and whether it is a favourite.
+    public func hasOtherContent(than other: Cipher) -> Bool {
+        without(Self.place).fingerprint != other.without(Self.place).fingerprint
     }
 
     /// Whether nothing differs but the folder, or whether it is a favourite; no date either.
     public func isElsewhere(than other: Cipher) -> Bool {
-        fingerprint != other.fingerprint
-            && without(Self.place).fingerprint == other.without(Self.place).fingerprint
+        fingerprint != other.fingerprint && !hasOtherContent(than: other)
             && dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
     }
 
@@ -41,8 +66,6 @@ extension Cipher {
             + passkeys.map { $0["creationDate"]?.string }
         return texts.map { $0.flatMap(Revision.init) }
     }
-
-    private var withoutKeyAndPlace: Cipher { without(Self.place + ["key"]) }
 
     private static let place = ["folderId", "favorite"]
 
@@ -95,6 +118,76 @@ extension JSON.Value {
                 }
             case .checksum, .date, .texts, .kept, .mirror: continue
             }
+        }
+    }
+}
+
+extension JSON.Value {
+    fileprivate typealias Strangers = [(place: String, sealed: String)]
+
+    /// The encrypted texts in members of an item's parts that are not in the schema, in the order of their places.
+    /// What an item itself has besides is upstream's affair.
+    fileprivate func strangers(_ item: Shape) -> Strangers {
+        var found: Strangers = []
+        for member in item.members where member.uses.contains(.sent) && member.kind.hasMembers {
+            self[anyCase: member.name]?.findStrangers(member, at: member.name, &found)
+        }
+        return found.sorted { $0.place < $1.place }
+    }
+
+    /// - Parameter place: Put together only where it is needed, because most members are no strangers.
+    private func findStrangers(
+        _ known: Member,
+        at place: @autoclosure () -> String,
+        _ found: inout Strangers
+    ) {
+        switch known.kind {
+        case .object(let shape): findStrangers(shape, at: place(), &found)
+        case .list(let shape):
+            for (position, element) in elements.enumerated() where !shape.isVoid(element) {
+                element.findStrangers(shape, at: "\(place())[\(position)]", &found)
+            }
+        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .kept, .mirror: return
+        }
+    }
+
+    private func findStrangers(
+        _ shape: Shape,
+        at place: @autoclosure () -> String,
+        _ found: inout Strangers
+    ) {
+        for member in members {
+            if let known = shape.member(anyCase: member.name) {
+                member.value.findStrangers(known, at: "\(place()).\(known.name)", &found)
+            } else {
+                member.value.findSealed(at: "\(place()).\(member.name.string)", &found)
+            }
+        }
+    }
+
+    private func findSealed(at place: String, _ found: inout Strangers) {
+        switch kind {
+        case .string:
+            guard let text = string, (try? EncString(text))?.kind == .aesWithMAC else { return }
+            found.append((place, text))
+        case .array:
+            for (position, element) in elements.enumerated() {
+                element.findSealed(at: "\(place)[\(position)]", &found)
+            }
+        case .object:
+            for member in members {
+                member.value.findSealed(at: "\(place).\(member.name.string)", &found)
+            }
+        default: return
+        }
+    }
+}
+
+extension Member.Kind {
+    fileprivate var hasMembers: Bool {
+        switch self {
+        case .object, .list: true
+        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .kept, .mirror: false
         }
     }
 }

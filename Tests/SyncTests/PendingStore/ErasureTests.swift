@@ -105,6 +105,31 @@ import Vault
         return file
     }
 
+    @Test func `nothing of an account is found in the files after it was erased`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.edit("theirs", user: "two")
+        let secret = String(repeating: "sealed by one ", count: 1_000)
+        for number in 0..<20 {
+            try await shelf.record(.add(Shelf.snapshot(secret)), "mine-\(number)")
+            try await shelf.store.putBase(Shelf.base("base-of-one-\(number)"))
+        }
+        func isFound() throws -> Bool {
+            try FileManager.default.contentsOfDirectory(atPath: scratch.path).contains { name in
+                let bytes = try Files.read(scratch.file(name))
+                return ["sealed by one", "mine-", "base-of-one"].contains {
+                    bytes.firstRange(of: Array($0.utf8)) != nil
+                }
+            }
+        }
+        #expect(try isFound())
+        try await shelf.store.erase(Shelf.user)
+        #expect(try !isFound())
+        #expect(try shelf.changes("two").map(\.cipherID) == ["theirs"])
+        try await shelf.store.close()
+        #expect(try !isFound())
+    }
+
     @Test func `files that were set aside lose the account's rows and nobody else's`()
         async throws
     {

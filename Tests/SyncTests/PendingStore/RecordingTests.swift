@@ -326,6 +326,22 @@ import Vault
         #expect(try shelf.change("b") == nil)
     }
 
+    @Test func `a refused edit is withdrawn although its folder was deleted meanwhile`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let json = #"{"id":"a","type":2,"name":"2.n","folderId":"gone"}"#
+        let snapshot = Snapshot(json: Array(json.utf8), keyFingerprint: [1])
+        for wish in [Edit.Wish.update(snapshot, changesPassword: false), .move(.id("gone"))] {
+            try await shelf.store.putBase(Shelf.base("a"))
+            let edit = try await shelf.record(wish, "a", as: .inFlight(Self.attempt)).made
+            try await shelf.store.removeFolder("gone", of: Shelf.user)
+            #expect(try shelf.change("a")?.version == 2)
+            #expect(try await shelf.store.withdraw(edit, expecting: 1))
+            #expect(try shelf.change("a") == nil)
+        }
+    }
+
     @Test func `a later queued edit supersedes the receipts before it`() async throws {
         let shelf = try await Shelf()
         let first = try await shelf.edit("a", to: "one")

@@ -481,4 +481,37 @@ import Vault
             #expect(try ada.changes.isEmpty)
         }
     }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `I15 what others have given to an organisation is not deleted unseen`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { _, ada, id in
+            try await ada.elsewhere.share(id)
+            let recorded = try await ada.wish(.hardDelete, id, atOnce: true).made
+            guard case .refused(let setback, _) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused")
+            }
+            guard case .stale = setback.reason else { throw Unexpected("\(setback)") }
+            #expect(try await ada.elsewhere.items.count == 1)
+            #expect(try ada.base(id)?.organizationID != nil, "It is seen now.")
+        }
+    }
+
+    /// A sync in between has read what somebody has written since.
+    @Test(arguments: Personality.Name.allCases)
+    func `I1, T-08 a slow answer to what is not recorded does not put base back`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let content = try ada.content(of: id, Rows.password("mine"))
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.refresh()
+            }
+            let carried = try await ada.carryOut(.update(content, changesPassword: true), of: id)
+            guard case .done(cipherID: id) = carried else { throw Unexpected("\(carried)") }
+            #expect(try ada.item(id).login?.password == "theirs")
+        }
+    }
 }

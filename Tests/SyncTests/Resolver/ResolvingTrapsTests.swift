@@ -843,6 +843,88 @@ import Vault
         }
     }
 
+    /// What landed is known by what is sealed in it, though the item's key is wrapped anew.
+    @Test(arguments: Personality.Name.allCases)
+    func `P12, I17, I5 what landed unanswered is our own after the account got another key`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("newest"))
+            let rotated = try world.newRing()
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            _ = try await ada.reseal(from: ada.ring)
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.map { $0.login?.password } == ["newest"])
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+        }
+    }
+
+    /// What upstream shows then is not others' wish, to be followed.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `T-23, I5 a place that landed unanswered is not followed by what was written after it`(
+        _ personality: Personality.Name,
+        isWithContent: Bool
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            if isWithContent {
+                await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+                try await ada.edit(
+                    id,
+                    #"{"name":"mail","folderId":"\#(folder)","favorite":true,"login":{"username":"ada"}}"#
+                )
+            } else {
+                await world.server.inject(Fault(.loseAnswer, on: .placeCipher))
+                try await ada.wish(.place(.id(folder), isFavourite: true), id)
+            }
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).cipher.folderID == folder)
+            try await ada.edit(
+                id,
+                #"{"name":"mail","folderId":null,"favorite":false,"login":{"username":"eve"}}"#
+            )
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.username == "eve")
+            #expect(item.cipher.folderID == nil && !item.cipher.isFavorite)
+        }
+    }
+
+    /// A client that is younger than this program.
+    @Test(arguments: [Edit.Wish.hardDelete, nil])
+    func `I1, I15 what others wrote where this program knows no member is theirs all the same`(
+        _ wish: Edit.Wish?
+    ) async throws {
+        try await Rows.open(.vaultwarden) { world, ada, id in
+            if let wish {
+                try await ada.wish(wish, id)
+            } else {
+                try await ada.edit(id, Rows.password("mine"))
+            }
+            world.time.pass(.seconds(10))
+            let known = try await ada.elsewhere.item(id).cipher
+            let code = try known.sealer(in: ada.ring, entropy: world.chance).seal("code")
+            var edit = JSON.Edit(try JSON.Document(known.bytes))
+            try edit.set([.member("login"), .member("recoveryCode")], to: JSON.Raw(code))
+            try await ada.elsewhere.put(id, Cipher(edit.bytes), over: known)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let texts = try await ada.elsewhere.items.map {
+                String(decoding: $0.cipher.bytes, as: UTF8.self)
+            }
+            #expect(texts.contains { $0.contains("recoveryCode") }, "\(texts.count)")
+        }
+    }
+
     @Test func `T-57 content under a key that was changed is never sent`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))

@@ -1188,4 +1188,44 @@ import Vault
             #expect(item.login?.password == "second" && item.cipher.isFavorite)
         }
     }
+
+    // MARK: What is no late call
+
+    /// Folders and favourites have no stamps.
+    @Test(arguments: Personality.Name.allCases)
+    func `T-48 what others move back is not taken for something that was undone`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try !world.store.reader.strays(of: ada.userID).isEmpty)
+            try await ada.wish(.move(.id(folder)), id)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let place = PartialRequest(folderID: nil, isFavorite: false)
+            _ = try await ada.elsewhere.account.update(id, place)
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-06 an edit that comes during a push leaves no doubt about what was answered`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                try await ada.edit(id, Rows.password("newest"))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["newest"])
+            #expect(try world.store.reader.strays(of: ada.userID).isEmpty)
+        }
+    }
 }

@@ -237,10 +237,15 @@ struct  Holdfast__Attempt
    * "unknown", "refused" or "accepted"
    */
   char *outcome;
+  /*
+   * of the same without the wrapped key and the place; none where the item has no key of its own
+   */
+  protobuf_c_boolean has_core;
+  ProtobufCBinaryData core;
 };
 #define HOLDFAST__ATTEMPT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__attempt__descriptor) \
-    , NULL, 0, 0, 0, {0,NULL}, NULL }
+    , NULL, 0, 0, 0, {0,NULL}, NULL, 0, {0,NULL} }
 
 
 struct  Holdfast__Backup

@@ -30,9 +30,14 @@ public struct ItemBody: Sendable {
     private init(_ body: JSON.Value) throws(JSON.Mismatch) {
         type = try body.read("type", as: Int?.self).map(ItemType.init)
         var contents = try Contents(body: body, .item)
-        // Upstream's ids are in small letters, and callers write them as they like.
-        if let id = contents["organizationId"].text {
-            contents["organizationId"] = .plain(JSON.Raw(id.lowercased()))
+        // Upstream's ids are in small letters, and callers write them as they like. An empty one is none.
+        for name in ["organizationId", "folderId"] {
+            guard let id = contents[name].text else { continue }
+            contents[name] = id.isEmpty ? .none : .plain(JSON.Raw(id.lowercased()))
+        }
+        let collectionIDs = contents["collectionIds"].texts
+        if !collectionIDs.isEmpty {
+            contents["collectionIds"] = .plain(JSON.Raw(collectionIDs.asIdentifiers))
         }
         self.contents = contents
         present = Set(
@@ -51,6 +56,14 @@ public struct ItemBody: Sendable {
     public var collectionIDs: [String] { contents["collectionIds"].texts }
     /// Which revision the caller has seen, in whatever spelling.
     public var revisionDate: String? { contents["revisionDate"].text }
+}
+
+extension [String] {
+    /// As upstream spells ids, each once.
+    public var asIdentifiers: [String] {
+        var seen: Set<String> = []
+        return map { $0.lowercased() }.filter { seen.insert($0).inserted }
+    }
 }
 
 extension Contents {

@@ -1,0 +1,42 @@
+internal import SQLite
+internal import Vault
+
+/// What was sent for changes that are settled and may be carried out yet: whoever wishes the opposite waits
+/// until it is too late for that.
+enum LateCallTable {
+    static func note(
+        _ late: [Attempt],
+        of lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        for attempt in late {
+            try db.execute(
+                "INSERT OR REPLACE INTO late_call VALUES (?, ?, ?, ?)",
+                .text(lane.userID),
+                .text(lane.cipherID),
+                .text(attempt.kind.rawValue),
+                .moment(attempt.moment)
+            )
+        }
+    }
+
+    /// What may still happen to the cipher at that moment.
+    static func all(
+        of lane: Lane,
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [Attempt] {
+        try db.all(
+            "SELECT kind, sent_ticks FROM late_call WHERE user_id = ? AND cipher_id = ?",
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in
+            (kind: Attempt.Kind(rawValue: try row.text(0)), sent: try row.moment(1))
+        }.compactMap { call in
+            guard let kind = call.kind,
+                !call.sent.advanced(bySeconds: Attempt.patience).hasCome(at: moment)
+            else { return nil }
+            return Attempt(kind, at: call.sent)
+        }
+    }
+}
