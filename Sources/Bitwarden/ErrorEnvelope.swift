@@ -23,6 +23,8 @@ public struct ErrorEnvelope: Sendable, Hashable {
             validationErrors.first, json[anyCase: "message"]?.string,
             model?[anyCase: "message"]?.string, json["error_description"]?.string,
             framework?["description"]?.string, json["title"]?.string,
+            // No sentence, but better than none.
+            json["error"]?.string,
         ]
         message = sentences.lazy.compactMap { $0 }.first { !$0.isEmpty }
         isFromAPI =

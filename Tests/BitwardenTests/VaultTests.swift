@@ -110,6 +110,9 @@ struct VaultTests {
         let problem = #"{"title":"Bad","status":400,"errors":{}}"#
         #expect(ErrorEnvelope(Array(problem.utf8))?.isFromAPI == true)
         #expect(ErrorEnvelope(Array(#"{"login":"please"}"#.utf8))?.isFromAPI == false)
+        #expect(
+            ErrorEnvelope(Array(#"{"error":"invalid_client"}"#.utf8))?.message == "invalid_client"
+        )
         #expect(ErrorEnvelope(Array("<html>".utf8)) == nil)
         #expect(ErrorEnvelope(Array("[]".utf8)) == nil)
     }

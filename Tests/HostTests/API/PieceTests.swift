@@ -79,6 +79,20 @@ struct PieceTests {
         #expect(address.port == port)
     }
 
+    @Test(arguments: [
+        ("https://a.net:443/x", "https://a.net", true), ("http://a.net:80", "http://a.net", true),
+        ("https://a.net:80", "https://a.net", false), ("https://a.net:", "https://a.net", true),
+        ("https://a.net:8443", "https://a.net", false),
+    ])
+    func `a port that the scheme has anyway makes no difference`(
+        _ one: String,
+        _ other: String,
+        _ isSame: Bool
+    ) throws {
+        let (one, other) = (try #require(WebAddress(one)), try #require(WebAddress(other)))
+        #expect((one.hostAndPort == other.hostAndPort) == isSame)
+    }
+
     @Test(arguments: ["", "word", "https://", "https:///path"])
     func `what names no host is no address`(_ text: String) {
         #expect(WebAddress(text) == nil)

@@ -169,6 +169,22 @@ struct ReadPointTests {
     }
 
     @Test(arguments: Venue.allCases)
+    func `point 30: the name itself comes before others that look like it`(
+        _ venue: Venue
+    ) async throws {
+        try await venue.open { guest async throws in
+            for name in ["Cafe", "Caf\u{e9}", "pad", "pad "] { try await guest.login(name) }
+            for (asked, found) in [
+                ("Cafe", "Cafe"), ("cafe", "Cafe"), ("Caf%C3%A9", "Caf\u{e9}"),
+                ("CAF%C3%89", "Caf\u{e9}"), ("pad%20", "pad "), ("pad", "pad"),
+            ] {
+                let reply = try await guest.get("/object/item/\(asked)")
+                #expect(reply.data?["name"]?.string == found, "\(asked)")
+            }
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
     func `point 28: what could be two things is answered with their ids`(
         _ venue: Venue
     ) async throws {

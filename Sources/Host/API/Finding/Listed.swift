@@ -77,13 +77,19 @@ extension Collection where Element: Listed {
             }
             return exact
         }
-        return try one(named: Folded(search: text))
+        return try one(named: text)
     }
 
-    private func one(named name: Folded) throws -> Element {
+    private func one(named text: String) throws -> Element {
+        let name = Folded(search: text)
         guard !name.isEmpty else { throw DeskRefusal.notFound }
         let named = map { (name: Folded($0.listedName), element: $0) }
-        var found = named.filter { $0.name == name }.map(\.element)
+        var found = filter { $0.listedName == text }
+        if found.isEmpty {
+            let text = text.lowercased()
+            found = filter { $0.listedName.lowercased() == text }
+        }
+        if found.isEmpty { found = named.filter { $0.name == name }.map(\.element) }
         if found.isEmpty { found = named.filter { $0.name.contains(name) }.map(\.element) }
         if found.isEmpty { found = filter { $0.isFound(by: name) } }
         guard let first = found.first else { throw DeskRefusal.notFound }

@@ -38,5 +38,11 @@ struct WebAddress: Equatable {
             || host.utf8.allSatisfy { $0 == UInt8(ascii: ".") || (0x30...0x39).contains($0) }
     }
 
-    var hostAndPort: String { port.map { "\(host):\($0)" } ?? host }
+    /// The port only where it is not the one that the scheme has anyway.
+    var hostAndPort: String {
+        guard let port, !port.isEmpty, port != Self.ports[scheme] else { return host }
+        return "\(host):\(port)"
+    }
+
+    private static let ports = ["http": "80", "https": "443"]
 }

@@ -121,13 +121,17 @@ extension VaultAPI.Call {
     /// A bare array, or one in a member of the name that the published description gives it.
     fileprivate func collectionIDs() async throws -> [String] {
         let body = try await json()
-        let ids = (body.root["array"] ?? body.root).array?.compactMap(\.string) ?? []
-        guard !ids.isEmpty else {
+        let list = (body.root["array"] ?? body.root).array.map { Array($0) } ?? []
+        guard !list.isEmpty else {
             throw DeskRefusal.notAllowed(
                 "You must provide at least one collection id for this item."
             )
         }
-        return ids
+        let ids = list.compactMap(\.string)
+        guard ids.count == list.count else {
+            throw DeskRefusal.notAllowed("A collection id must be a string.")
+        }
+        return ids.asIdentifiers
     }
 
     fileprivate func requireIdentifiers(_ texts: [String]) throws {
