@@ -99,6 +99,7 @@ extension Account: AccountDesk {
         }
         let formerKeys = master.cases(of: record.formerKeys, entropy: office.surroundings.entropy)
         try await open(key, after: formerKeys)
+        try? staff.scheduler.address.tryTell(.trigger(.unlocked))
     }
 
     private static let noPassword =

@@ -353,7 +353,6 @@ extension Account {
             throw .notAllowed("The account's keys cannot be opened. \(error)")
         }
         office.announce(.account(userID: id))
-        try? staff.scheduler.address.tryTell(.trigger(.unlocked))
     }
 
     /// What cannot be brought under the present key stays as it is, set aside.

@@ -72,6 +72,7 @@ package struct AccountUpstream: VaultUpstream {
         _ urgency: Urgency,
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(Setback) -> Value {
+        let wasSignedOut = account.session.isSignedOut
         do throws(Setback) {
             let value = try await body(account.asking { $0.take(urgency) })
             tell(.answered)
@@ -79,7 +80,10 @@ package struct AccountUpstream: VaultUpstream {
         } catch {
             if let evidence = Evidence(error) { tell(evidence) }
             switch error.reason {
-            case .signedOut: if !mutated(.silentSignOut) { await signedOut() }
+            case .signedOut:
+                // Then upstream itself has just said so.
+                if !wasSignedOut { tell(.answered) }
+                if !mutated(.silentSignOut) { await signedOut() }
             case .throttled: await keepHolds()
             case .rejected, .stale, .missing, .unauthorised, .unavailable, .unreachable,
                 .foreign, .malformed, .cancelled:

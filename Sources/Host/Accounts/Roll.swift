@@ -80,7 +80,10 @@ extension Roll.State {
         _ servers: [Int: Roll.Road]
     ) -> HouseholdSummary {
         var tally = Tally()
-        for entry in entries { if let entry { tally.count(entry, at: now, elapsed) } }
+        for entry in entries {
+            guard let entry else { continue }
+            tally.count(entry, at: now, elapsed, heldUntil: servers[entry.server]?.heldUntil)
+        }
         var summary = tally.summary(servers)
         for (id, queue) in queues {
             guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
@@ -108,7 +111,13 @@ private struct Tally {
     private var longest = Duration.zero
     private var retry: Moment?
 
-    mutating func count(_ entry: Roll.Entry, at now: Moment, _ elapsed: Duration) {
+    /// - Parameter held: Before this its server is not asked, whatever an account would.
+    mutating func count(
+        _ entry: Roll.Entry,
+        at now: Moment,
+        _ elapsed: Duration,
+        heldUntil held: Moment?
+    ) {
         switch entry.status {
         case .locked: counts.locked += 1
         case .unlocked: counts.unlocked += 1
@@ -125,7 +134,8 @@ private struct Tally {
         }
         if let backoff = entry.outlook.backoff(at: now, elapsed) {
             longest = max(longest, backoff.longest)
-            retry = min(retry ?? backoff.retry, backoff.retry)
+            let next = max(backoff.retry, held ?? backoff.retry)
+            retry = min(retry ?? next, next)
         }
     }
 

@@ -79,8 +79,12 @@ public struct HouseholdMetrics: Sendable {
             by: Label("state")
         )
         registry.beforeEachPage { [self] in
-            show(await household.summary)
-            show(tally() ?? [])
+            let summary = await household.summary
+            show(summary)
+            // While the store cannot be read, what it said last is truer than that nothing waits.
+            guard let tally = tally() else { return }
+            showQueues(of: summary)
+            show(tally)
         }
     }
 
@@ -89,12 +93,15 @@ public struct HouseholdMetrics: Sendable {
             accounts[status].set(summary.accounts[status] ?? 0)
         }
         for state in NetworkState.allCases { networks[state].set(summary.networks[state] ?? 0) }
-        oldest.set(summary.oldest.seconds)
-        deliverable.set(summary.deliverable)
-        oldestDeliverable.set(summary.oldestDeliverable.seconds)
         lastSuccess.set(summary.lastSync.seconds)
         longestBackoff.set(summary.longestBackoff / .seconds(1))
         nextRetry.set(summary.nextRetry.seconds)
+    }
+
+    private func showQueues(of summary: HouseholdSummary) {
+        oldest.set(summary.oldest.seconds)
+        deliverable.set(summary.deliverable)
+        oldestDeliverable.set(summary.oldestDeliverable.seconds)
     }
 
     private func show(_ tally: [PendingTally]) {

@@ -7,7 +7,8 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// A probe goes out at once when the links have changed or a drill has ended. Else they go out only while
+/// A probe goes out at once when the links have changed or a drill has ended, and when something waits and nobody
+/// was ever heard of. Else they go out only while
 /// something waits, or after somebody was refused, and upstream is not online; the first a few seconds
 /// after the loss, then at growing distances, never more than half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
@@ -28,6 +29,8 @@ struct NetworkBelief: Hashable, Sendable {
     /// When to probe, if at all.
     private(set) var nextProbe: Duration?
     private var heard = NetworkState.online
+    /// Whether upstream was asked anything since the start, and something came of it.
+    private var hasHeard = false
     private var somethingWaits = false
     private var wasAway = false
     private var fruitlessProbes = 0
@@ -43,6 +46,7 @@ struct NetworkBelief: Hashable, Sendable {
         turn { belief in
             // What is heard in a drill was under way when it began.
             guard !belief.isDrill || mutated(.ignoresDrill) else { return }
+            belief.hasHeard = true
             switch evidence {
             case .answered: belief.heard = .online
             case .troubled: belief.heard = .degraded
@@ -77,6 +81,7 @@ struct NetworkBelief: Hashable, Sendable {
         guard something != somethingWaits else { return }
         somethingWaits = something
         plan(at: now, chance: chance)
+        if something, !hasHeard, !isDrill, !isProbing { nextProbe = now }
     }
 
     /// Somebody was refused because upstream is away, and asks nobody else whether it still is.

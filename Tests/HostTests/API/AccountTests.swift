@@ -1,3 +1,4 @@
+import EmbeddedUpstream
 import HTTP
 import JSON
 import Testing
@@ -85,6 +86,23 @@ struct AccountTests {
             #expect(reply.data?["email"]?.string == "c@b.test")
             #expect(try await guest.get("/accounts").elements.count == 2)
         }
+    }
+
+    @Test func `who signs in is fetched once`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            await upstream.forgetTraffic()
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            _ = try await guest.accounts?.signIn(request)
+            let answer = try await guest.post("/sync", "")
+            #expect(answer.data?["outcome"]?.string == "notNeeded")
+            #expect(await upstream.traffic.calls["sync"] == 1)
+        }
+        try await venue.open { _ in }
     }
 
     @Test func `T-63 an account with something pending goes only when told so`() async throws {

@@ -134,6 +134,12 @@ struct RollTests {
         #expect(all([.ready: 1]).longestBackoff == .seconds(8))
         #expect(all([.ready: 1]).deliverable == 0, "It is known why it is not sent.")
         #expect(all([.quarantined: 1]).nextRetry == nil)
+
+        var backingOff = entry()
+        backingOff.outlook.due = moment(1_003)
+        let queue = PendingQueue(counts: [.backingOff: 1], oldest: moment(1))
+        let held = summary(["a": backingOff], queues: ["a": queue], servers: [0: road])
+        #expect(held.nextRetry == moment(1_008), "Nothing is tried before that.")
         #expect(all([:]).longestBackoff == .zero)
     }
 }

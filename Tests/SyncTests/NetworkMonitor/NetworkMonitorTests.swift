@@ -67,6 +67,16 @@ import Vault
         }
     }
 
+    @Test func `what waits since an earlier start is no proof that upstream is there`() throws {
+        try Stage.play { stage in
+            stage.upstream.isDown(true)
+            try await stage.monitor.address.tell(.waits(userID: "x", true))
+            try await stage.pass(.seconds(3))
+            #expect(probes(stage).count == 1)
+            #expect(stage.monitor.standing.state == .offline)
+        }
+    }
+
     @Test func `nothing is probed while nothing waits`() throws {
         try Stage.play { stage in
             stage.upstream.isDown(true)
@@ -102,6 +112,7 @@ import Vault
 
     @Test func `nothing is probed while upstream answers`() throws {
         try Stage.play { stage in
+            try await hear(stage, .answered)
             try await stage.monitor.address.tell(.waits(userID: "x", true))
             try await stage.pass(.seconds(3_000))
             #expect(probes(stage).isEmpty)
@@ -125,6 +136,7 @@ import Vault
         throws
     {
         try Stage.play { stage in
+            try await hear(stage, .answered)
             try await stage.monitor.address.tell(.waits(userID: "x", true))
             try await stage.monitor.address.tell(.drill(true))
             try await hear(stage, .answered)
