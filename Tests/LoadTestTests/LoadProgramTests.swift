@@ -27,6 +27,14 @@ struct LoadProgramTests {
         #expect(checks.allSatisfy { ($0["examined"]?.int ?? 0) > 0 }, "\(child.output)")
     }
 
+    @Test func `one edit is too few to pace, and no reason to fail`() throws {
+        let (child, report) = try load(
+            ["fleet", "--users", "2", "--items", "2", "--edits", "1", "--json"]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(report?["edits"]?["acknowledged"]?.int == 2)
+    }
+
     @Test func `a host that is killed amid the edits loses none of them`() throws {
         let (child, report) = try load(
             [

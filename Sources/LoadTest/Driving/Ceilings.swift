@@ -23,7 +23,7 @@ struct Ceilings: Sendable {
             token: "none",
             concurrency: course.profile.concurrency
         )
-        let each = max(1, Self.commits / residents.count)
+        let each = max(1, min(Self.commits / residents.count, course.profile.items))
         let ledgers = residents.map { resident in
             let edits = course.plan.furniture(of: resident.user).prefix(each).enumerated().map {
                 UserPlan.Edit.create(thing: $0, $1)

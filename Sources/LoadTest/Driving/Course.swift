@@ -8,6 +8,8 @@ struct Course: Sendable {
     let upstream: EmbeddedUpstream
     let host: Lodgings
     let landlord: Landlord?
+    /// The host's figures before the test.
+    private var earlier: MetricsPage?
     let guests: Guests
     let journal: Journal
     let timekeeper: any Timekeeper
@@ -73,11 +75,12 @@ struct Course: Sendable {
             let failure = LoadFailure("No figures of a host can be read at \(ops.url)/metrics.")
             return journal.end(because: failure)
         }
+        let course = since(before)
         journal.write { $0.memory.atStart = memory(before) }
         await withTaskGroup { watching in
             watching.addTask { await sampler.run() }
             do {
-                try await play(since: before)
+                try await course.play()
             } catch {
                 journal.end(because: error)
             }
@@ -95,7 +98,7 @@ struct Course: Sendable {
         return words.joined(separator: ", ")
     }
 
-    private func play(since before: MetricsPage?) async throws {
+    private func play() async throws {
         journal.begin("sign-in")
         let residents = try await moveIn()
         let signedIn = memory(await host.ops?.page())
@@ -109,10 +112,21 @@ struct Course: Sendable {
             let ledgers = try await self.round(round, residents)
             try await judge(ledgers)
         }
-        await compareFigures(before)
+        await compareFigures()
         if profile.measuresCeilings {
             try await Ceilings(course: self).measure(residents)
         }
+    }
+
+    private func since(_ page: MetricsPage?) -> Course {
+        var course = self
+        course.earlier = page
+        return course
+    }
+
+    /// A host that runs already has figures of others, too. One that was killed counts anew.
+    func sinceStart(_ page: MetricsPage) -> MetricsPage {
+        settings.killsHost ? page : page.since(earlier)
     }
 
     func memory(_ page: MetricsPage?) -> Int {
@@ -151,7 +165,7 @@ struct Course: Sendable {
         await upstream.setTrafficLimit(profile.requestsPerSecond)
         await upstream.forgetTraffic()
         let waiting = try await pendingChanges()
-        let removals = await host.ops?.page()?.pendingRemovals ?? 0
+        let removals = await host.ops?.page().map { sinceStart($0).pendingRemovals } ?? 0
         journal.write { $0.drain.removals += removals }
         journal.begin("drain" + suffix)
         try upstream.comeBack()
@@ -231,7 +245,7 @@ struct Course: Sendable {
         _ ledgers: [UserLedger],
         over duration: Duration
     ) async -> [UserLedger] {
-        guard profile.measuresCeilings else {
+        guard profile.measuresCeilings, profile.edits > 1 else {
             return await driver.drive(ledgers, 0..<profile.edits, over: duration)
         }
         let half = profile.edits / 2
@@ -312,7 +326,7 @@ struct Course: Sendable {
         guard let ops = host.ops else { return try await host.side.pendingChanges() }
         // A host that was killed may not have opened it yet.
         for _ in 0..<60 {
-            if let page = await ops.page() { return page.livePending }
+            if let page = await ops.page() { return max(0, sinceStart(page).livePending) }
             try await timekeeper.sleep(for: .milliseconds(500))
         }
         throw LoadFailure("The figures of the host cannot be read at \(ops.url)/metrics.")

@@ -14,6 +14,15 @@ struct MetricsPage: Sendable {
         }
     }
 
+    /// What has come since an earlier page.
+    func since(_ earlier: MetricsPage?) -> MetricsPage {
+        guard let earlier else { return self }
+        let former = Dictionary(earlier.values.map { ($0.series, $0.value) }) { _, last in last }
+        var page = self
+        page.values = values.map { ($0.series, $0.value - (former[$0.series] ?? 0)) }
+        return page
+    }
+
     /// The sum of a metric's series, of those that have all of these labels.
     func sum(_ name: String, _ labels: String...) -> Int {
         let all = values.filter { series, _ in
