@@ -23,9 +23,9 @@ public struct Attempt: Hashable, Sendable {
     public internal(set) var moment: Moment
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
-    /// By what that is known under a key that the account's has wrapped anew, and in another place; empty where the
-    /// item has no key of its own.
-    public let core: [UInt8]
+    /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty where the
+    /// item has no key of its own, and as long as nothing says that the answer is lost.
+    public internal(set) var core: [UInt8]
     public var outcome: Outcome
 
     public init(
@@ -44,12 +44,7 @@ public struct Attempt: Hashable, Sendable {
 
     /// - Parameter content: What is sent, where that is some.
     public init(_ kind: Kind, at moment: Moment, of content: Cipher?) {
-        self.init(
-            kind,
-            at: moment,
-            fingerprint: content?.fingerprint ?? [],
-            core: content?.core ?? []
-        )
+        self.init(kind, at: moment, fingerprint: content?.fingerprint ?? [])
     }
 
     /// For so many seconds a slow server may carry out what it never answered.

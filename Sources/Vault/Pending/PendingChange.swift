@@ -148,6 +148,11 @@ public struct PendingChange: Hashable, Sendable {
     public mutating func noteSilence(until moment: Moment) {
         guard let last = attempts.indices.last, attempts[last].kind != .partial else { return }
         attempts[last].moment = max(attempts[last].moment, moment)
+        guard attempts[last].kind.bringsContent, attempts[last].core.isEmpty,
+            let sent = intent.snapshot.flatMap({ try? Cipher($0.json) }),
+            sent.fingerprint == attempts[last].fingerprint
+        else { return }
+        attempts[last].core = sent.core ?? []
     }
 
     private static let refusalsKept = 16
