@@ -135,6 +135,9 @@ final class SyncCache: Sendable {
         }
     }
 
+    /// Another key comes with another stamp, and a list that has the former one is not taken over.
+    func forget() { state.withLock { ($0.answers, $0.kept) = ([], nil) } }
+
     /// Whether that is another part of the truth than the one that was told last.
     func isNews(_ thinned: NetworkAnswer) -> Bool {
         state.withLock { state in

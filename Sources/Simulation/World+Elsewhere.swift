@@ -58,6 +58,7 @@ extension World {
             case .rotateKeys:
                 oracle.with { $0.hasRotated = true }
                 try await elsewhere { try await self.cloud.rotateKeys() }
+                cache.forget()
             case .otherShare(let place):
                 try await changeElsewhere(place) { world, item in
                     guard !item.isShared else { return }

@@ -54,14 +54,36 @@ extension Account {
             )
             return (request, sealed)
         }
-        let upload = try await online { account throws(Setback) in
-            try await account.announceAttachment(request, to: known.cipherID)
+        let upload: AttachmentUpload
+        do throws(DeskRefusal) {
+            upload = try await online { account throws(Setback) in
+                try await account.announceAttachment(request, to: known.cipherID)
+            }
+        } catch {
+            if case .upstream(let setback) = error, setback.mayHaveLanded {
+                await takeBack(request, from: known.cipherID)
+            }
+            throw error
         }
         if let announced = try? Cipher(upload.cipher), announced.id == known.cipherID {
             let now = announced.inCollections(known.cipher.collectionIDs)
             try await keep(now.withFiles(of: known.cipher), of: known)
         }
         return (upload, sealed)
+    }
+
+    /// The answer to the announcement is lost, and nobody could open what it may have made. Its name is sealed as
+    /// no other. Upstream is asked although that has just made it look as if it were away.
+    private func takeBack(_ request: AttachmentRequest, from cipherID: String) async {
+        try? await upstream.ask(.interactive) { account throws(Setback) in
+            let held = try await account.cipher(cipherID)
+            let announced = held.attachmentIDs.first { attachmentID in
+                let name = held.attachment(attachmentID)?[anyCase: "fileName"]?.string
+                return name == request.fileName
+            }
+            if let announced { try await account.deleteAttachment(announced, of: cipherID) }
+        }
+        lookSoon()
     }
 
     /// How upstream has the item after something was done to its files.

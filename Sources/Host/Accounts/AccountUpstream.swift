@@ -171,6 +171,10 @@ package struct AccountUpstream: VaultUpstream {
         }
         if fetched.answer.profile.id == account.session.userID {
             await learn(fetched.answer, signIn)
+            // It tells of other keys than are known, be they newer or of yesterday.
+            guard !account.session.isSignedOut else {
+                throw Setback(.signedOut, operation: Operation.sync.words)
+            }
         }
         recognition.confirm(question)
         return await Fetched(fetched, of: account.session.userID)

@@ -140,6 +140,21 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `a file whose announcement is not answered leaves none that nobody can open`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
+            await upstream.inject(Fault(.loseAnswer, on: .announceFile))
+            let answer = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(answer.status == .badRequest)
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["attachments"]?.array?.count ?? 0 == 0)
+        }
+    }
+
     @Test func `a file that comes while an edit is under way is there when the edit is answered`()
         async throws
     {
@@ -287,6 +302,27 @@ struct OnlineDeedTests {
             _ = try await guest.post("/sync?force=true")
             let item = try await guest.get("/object/item/\(id)").data
             #expect(item?["archivedDate"]?.isNull == true)
+        }
+    }
+
+    @Test func `T-57 a list that was kept from before another key came is not taken over`()
+        async throws
+    {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let stage = try #require(guest.stage as? HostStage)
+            let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
+            let stamp = Reshaping(["profile", "securityStamp"], .set("yesterday"))
+            let folder = Reshaping(["ciphers", 0, "favorite"], .set(true))
+            await upstream.inject(Fault(.reshape([stamp, folder]), on: .sync))
+            #expect(try await !guest.post("/sync?force=true").isSuccess)
+            var silence = Fault(.drop, on: .sync)
+            silence.times = nil
+            await upstream.inject(silence)
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            _ = try await guest.accounts?.signIn(request)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["favorite"]?.bool == false)
         }
     }
 
