@@ -13,11 +13,15 @@ final class RawClient {
     private var buffer: [UInt8] = []
     private var isOpen = true
 
-    init(_ address: OpenListener.Address) throws {
+    convenience init(_ address: OpenListener.Address) throws {
         switch address {
-        case .tcp(let address): descriptor = try Self.connectTCP(address)
-        case .unix(let path): descriptor = try Self.connectUnix(path)
+        case .tcp(let address): self.init(connected: try Self.connectTCP(address))
+        case .unix(let path): self.init(connected: try Self.connectUnix(path))
         }
+    }
+
+    init(connected descriptor: Int32) {
+        self.descriptor = descriptor
         var limit = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(
             descriptor,

@@ -1,3 +1,4 @@
+import Glibc
 import System
 import Testing
 
@@ -64,6 +65,21 @@ import Testing
             await time.pass(.seconds(61), at: server)
             #expect(client.isClosed)
         }
+    }
+
+    @Test func `a connection that was handed down may rest for ever`() async throws {
+        var pair: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        let (time, client) = (SteppedTime(), RawClient(connected: pair[0]))
+        try await serve(Self.handler, at: .connected(descriptor: pair[1]), timekeeper: time) {
+            server async throws in
+            for _ in 0..<2 {
+                await time.pass(.seconds(7_200), at: server)
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.answer().text == "0")
+            }
+        }
+        #expect(client.isClosed)
     }
 
     @Test(arguments: ["Content-Length: 1000000", "Transfer-Encoding: chunked"])

@@ -26,10 +26,14 @@ public final class TextConnection {
         try connect(&name)
     }
 
+    /// Over one end of a pair, of which somebody else has the other.
+    public init(connected descriptor: Int32) {
+        self.descriptor = descriptor
+        beImpatient()
+    }
+
     private func connect<Name>(_ name: inout Name) throws {
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+        beImpatient()
         let length = socklen_t(MemoryLayout<Name>.size)
         let result = withUnsafePointer(to: &name) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
@@ -37,6 +41,12 @@ public final class TextConnection {
             }
         }
         if result != 0 { throw Failure(operation: "connect", code: errno) }
+    }
+
+    private func beImpatient() {
+        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        let size = socklen_t(MemoryLayout<timeval>.size)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
     }
 
     public func send(_ text: String) {

@@ -8,8 +8,11 @@ public enum ListenPlace: Hashable, Sendable, CustomStringConvertible {
     case unix(path: String)
     /// A socket that whoever started the program has opened: `fd+listening://N`.
     case inherited(descriptor: Int32)
+    /// A connection that whoever started the program has: `fd+connected://N`.
+    case connected(descriptor: Int32)
 
-    /// Reads `127.0.0.1:8087`, `[::1]:8087`, `localhost:0`, `unix:PATH` and `fd+listening://N`.
+    /// Reads `127.0.0.1:8087`, `[::1]:8087`, `localhost:0`, `unix:PATH`, `fd+listening://N` and
+    /// `fd+connected://N`.
     public init?(_ text: String) {
         if let place = Self(scheme: text) {
             self = place
@@ -34,11 +37,10 @@ public enum ListenPlace: Hashable, Sendable, CustomStringConvertible {
     }
 
     private init?(scheme text: String) {
-        if text.hasPrefix("fd+listening://") {
-            guard let number = Int32(text.dropFirst("fd+listening://".count)), number >= 0 else {
-                return nil
-            }
-            self = .inherited(descriptor: number)
+        if let descriptor = Self.descriptor(in: text, after: "fd+listening://") {
+            self = .inherited(descriptor: descriptor)
+        } else if let descriptor = Self.descriptor(in: text, after: "fd+connected://") {
+            self = .connected(descriptor: descriptor)
         } else if text.hasPrefix("unix:") {
             let path = text.dropFirst(text.hasPrefix("unix://") ? 7 : 5)
             guard !path.isEmpty, !path.utf8.contains(0) else { return nil }
@@ -46,6 +48,11 @@ public enum ListenPlace: Hashable, Sendable, CustomStringConvertible {
         } else {
             return nil
         }
+    }
+
+    private static func descriptor(in text: String, after scheme: String) -> Int32? {
+        guard text.hasPrefix(scheme) else { return nil }
+        return Int32(text.dropFirst(scheme.count)).flatMap { $0 >= 0 ? $0 : nil }
     }
 
     private init?(bracketed text: String, port: Int?) {
@@ -69,13 +76,14 @@ public enum ListenPlace: Hashable, Sendable, CustomStringConvertible {
         case .tcp(let host, let port): host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)"
         case .unix(let path): "unix:\(path)"
         case .inherited(let descriptor): "fd+listening://\(descriptor)"
+        case .connected(let descriptor): "fd+connected://\(descriptor)"
         }
     }
 
     /// Whether only this machine can come in there. Of an inherited socket that is seen later.
     public var isPrivate: Bool {
         switch self {
-        case .unix, .inherited: true
+        case .unix, .inherited, .connected: true
         case .tcp("localhost", _): true
         case .tcp(let host, _): SocketAddress(host: host, port: 0).isLoopback && host.isNumeric
         }

@@ -34,9 +34,13 @@ extension Setting {
             "ADDR",
             variable: "HOLDFAST_LISTEN",
             isRepeatable: true,
-            "HOST:PORT, unix:PATH or fd+listening://N (127.0.0.1:8087 and unix:STATE/holdfast.sock)"
+            "HOST:PORT, unix:PATH, fd+listening://N or fd+connected://N (127.0.0.1:8087 and unix:STATE/holdfast.sock)"
         ),
-        Setting("hostname", "HOST", "as in bw serve: a name, all, unix://PATH, fd+listening://N"),
+        Setting(
+            "hostname",
+            "HOST",
+            "as in bw serve: a name, all, unix://PATH, fd+listening://N, fd+connected://N"
+        ),
         Setting("port", "PORT", "as in bw serve (8087)"),
         Setting(
             "ops-listen",

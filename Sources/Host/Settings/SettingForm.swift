@@ -85,7 +85,7 @@ struct SettingForm {
         }
     }
 
-    private static let placeWish = "HOST:PORT, unix:PATH or fd+listening://N"
+    private static let placeWish = "HOST:PORT, unix:PATH, fd+listening://N or fd+connected://N"
 
     private mutating func read<Value>(
         _ name: String,

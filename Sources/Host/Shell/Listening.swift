@@ -47,19 +47,32 @@ extension ListenPlace {
         switch self {
         case .unix(let path): [(.unix(path: path), nil)]
         case .inherited(let descriptor): [(.open(descriptor: descriptor), nil)]
+        case .connected(let descriptor): [(.connected(descriptor: descriptor), nil)]
         case .tcp("*", let port): Self.everywhere(port)
         case .tcp(let host, let port):
             [(.tcp(SocketAddress(host: try Self.number(of: host), port: port)), host)]
         }
     }
 
-    /// What was handed down has to listen already: nobody would ever come in, and nobody would be told.
+    /// What was handed down has to listen already, or be connected: nobody would ever come in, and nobody would be
+    /// told.
     func requireListener() throws(ShellError) {
-        guard case .inherited(let descriptor) = self else { return }
-        let isStream = Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
-        guard isStream, Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else {
-            throw .listener("\(self) is no socket that listens.")
+        switch self {
+        case .inherited(let descriptor):
+            guard Self.isStream(descriptor), Self.option(SO_ACCEPTCONN, of: descriptor) == 1 else {
+                throw .listener("\(self) is no socket that listens.")
+            }
+        case .connected(let descriptor):
+            var (address, size) = (sockaddr(), socklen_t(MemoryLayout<sockaddr>.size))
+            guard Self.isStream(descriptor), getpeername(descriptor, &address, &size) == 0 else {
+                throw .listener("\(self) is no socket that is connected.")
+            }
+        case .tcp, .unix: return
         }
+    }
+
+    private static func isStream(_ descriptor: Int32) -> Bool {
+        option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
     }
 
     private static func option(_ name: Int32, of descriptor: Int32) -> Int32? {

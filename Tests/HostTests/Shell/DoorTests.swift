@@ -44,6 +44,28 @@ struct DoorTests {
         try ListenPlace.inherited(descriptor: stream).requireListener()
     }
 
+    @Test func `a connection that was handed down is served, and is no socket that listens`()
+        async throws
+    {
+        var pair: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        try ListenPlace.connected(descriptor: pair[1]).requireListener()
+        #expect(throws: ShellError.self) {
+            try ListenPlace.inherited(descriptor: pair[1]).requireListener()
+        }
+        #expect(throws: ShellError.self) {
+            try ListenPlace.connected(descriptor: 1_000_000).requireListener()
+        }
+        let venue = try await ShellVenue(flags: ["listen": ["fd+connected://\(pair[1])"]])
+        let wire = TextConnection(connected: pair[0])
+        for _ in 0..<3 {
+            wire.send("GET /nothing HTTP/1.1\r\nHost: localhost:8087\r\n\r\n")
+            let answer = try wire.read(until: "/nothing for admin of all")
+            #expect(answer.hasPrefix("HTTP/1.1 200 "))
+        }
+        await venue.close()
+    }
+
     @Test func `the socket's path is told whole, also where the state's is not`() async throws {
         let scratch = try Scratch()
         let here = FileManager.default.currentDirectoryPath

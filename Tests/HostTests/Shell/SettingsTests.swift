@@ -88,7 +88,8 @@ struct SettingsTests {
         ("listen", "nonsense"), ("listen", "127.0.0.1:70000"), ("listen", "127.0.0.1:-1"),
         ("listen", "::1:80"), ("listen", "[127.0.0.1]:80"), ("listen", ""), ("listen", "unix:"),
         ("listen", ":80"), ("listen", "a b:80"), ("listen", "fd+listening://x"),
-        ("listen", "fd+connected://3"), ("ops-listen", "9187"), ("port", "x"), ("port", "65536"),
+        ("listen", "fd+connected://-1"),
+        ("ops-listen", "9187"), ("port", "x"), ("port", "65536"),
         ("hostname", ""), ("hostname", "a b"), ("upstream", "ftp://x"), ("upstream", "https://"),
         ("sync-interval", "0"), ("sync-interval", "-5"), ("sync-interval", "1.5"),
         ("sync-interval", "soon"), ("sync-interval", ""), ("offline-changes", "maybe"),
@@ -133,6 +134,7 @@ struct SettingsTests {
         (["hostname": ["::1"], "port": ["1"]], "[::1]:1, unix:/s/holdfast.sock"),
         (["hostname": ["unix:///run/x.sock"]], "unix:/run/x.sock"),
         (["hostname": ["fd+listening://3"]], "fd+listening://3, unix:/s/holdfast.sock"),
+        (["hostname": ["fd+connected://4"]], "fd+connected://4, unix:/s/holdfast.sock"),
     ])
     func `it is said in many ways where to listen`(
         _ flags: [String: [String]],

@@ -16,7 +16,11 @@ extension ServerLoop {
         count()
         poll.watchDeparture(descriptor, as: connection.identity)
         connection.restsSince = now
-        connection.enter(.head, until: now + limits.headTime)
+        if connection.door.isHandedDown {
+            connection.enter(.idle, until: nil)
+        } else {
+            connection.enter(.head, until: now + limits.headTime)
+        }
         look(at: connection)
         return connection
     }
@@ -54,7 +58,8 @@ extension ServerLoop {
         census.exchangesEnded()
         guard connection.phase != .cut else { return leaving.append(connection) }
         connection.restsSince = now
-        connection.enter(.idle, until: now + limits.idleTime)
+        let isPatient = connection.door.isHandedDown
+        connection.enter(.idle, until: isPatient ? nil : now + limits.idleTime)
         look(at: connection)
         if isDraining { cutIfIdle(connection) }
     }

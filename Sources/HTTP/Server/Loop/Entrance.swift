@@ -20,14 +20,22 @@ extension ServerLoop {
     func rest(after code: Int32) {
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code), isAccepting else { return }
         isAccepting = false
-        for socket in listeners.values { poll.forget(socket.descriptor) }
+        for socket in listeners.values where !socket.listener.door.isHandedDown {
+            poll.forget(socket.descriptor)
+        }
         lookAgain(at: now + .milliseconds(100))
     }
 
     func acceptAgain() {
         guard !isAccepting else { return }
         isAccepting = true
-        for (token, socket) in listeners { poll.watch(socket.descriptor, CS_READABLE, as: token) }
+        watchListeners()
+    }
+
+    func watchListeners() {
+        for (token, socket) in listeners where !socket.listener.door.isHandedDown {
+            poll.watch(socket.descriptor, CS_READABLE, as: token)
+        }
     }
 
     func welcome(_ descriptor: Int32, at door: Door) {
@@ -46,7 +54,9 @@ extension ServerLoop {
     /// request lies here unread is no such one; a few more are let in until it has been looked at.
     private func makeRoom() -> Bool {
         var count = connections.values.count { $0.phase != .cut }
-        var quiet = connections.values.filter { $0.phase == .idle || $0.phase == .head }
+        var quiet = connections.values.filter {
+            ($0.phase == .idle || $0.phase == .head) && !$0.door.isHandedDown
+        }
         while count >= limits.connections,
             let place = quiet.indices.min(by: { quiet[$0].restsSince < quiet[$1].restsSince }),
             quiet[place].rests

@@ -96,6 +96,9 @@ extension ServerLoop {
     /// The thread's whole life.
     func run() {
         executor.adoptThread()
+        for socket in listeners.values where socket.listener.door.isHandedDown {
+            welcome(socket.descriptor, at: socket.listener.door)
+        }
         while !isOver { turn() }
         finish()
     }
@@ -110,7 +113,7 @@ extension ServerLoop {
         daemon = opened
         poll.watch(bell.descriptor, CS_READABLE, as: Token.bell)
         poll.watch(cm_epoll(opened), CS_READABLE, as: Token.daemon)
-        for (token, socket) in listeners { poll.watch(socket.descriptor, CS_READABLE, as: token) }
+        watchListeners()
     }
 
     /// A few rounds of what waits for this thread; what goes on for ever is not to stop the rest.

@@ -10,10 +10,14 @@ public struct Door: Sendable, Hashable {
 
     public let name: String
     public let kind: Kind
+    /// Whether it has one connection, which was handed down. Nobody else comes in there, so that may rest as long as
+    /// it likes.
+    public let isHandedDown: Bool
 
-    public init(name: String, kind: Kind) {
+    public init(name: String, kind: Kind, isHandedDown: Bool = false) {
         self.name = name
         self.kind = kind
+        self.isHandedDown = isHandedDown
     }
 
     public static let memory = Door(name: "memory", kind: .memory)
@@ -29,6 +33,8 @@ public struct Listener: Sendable {
         case unix(path: String)
         /// A socket that listens already, TCP or Unix, handed down by whoever started the process.
         case open(descriptor: Int32)
+        /// A connection that is there already, likewise.
+        case connected(descriptor: Int32)
     }
 
     public let name: String

@@ -19,7 +19,7 @@ struct ListeningSocket {
         case .unix(let path):
             descriptor = try Self.openUnix(path)
             file = SocketFile(path)
-        case .open(let given):
+        case .open(let given), .connected(let given):
             descriptor = given
             file = nil
             _ = fcntl(given, F_SETFD, FD_CLOEXEC)
@@ -31,7 +31,8 @@ struct ListeningSocket {
     /// Closes the socket and removes its file, unless the file is somebody else's by now.
     func close() {
         file?.remove()
-        Glibc.close(descriptor)
+        // A connection is closed by whoever serves it.
+        if !listener.door.isHandedDown { Glibc.close(descriptor) }
     }
 
     private static func openTCP(_ address: SocketAddress) throws(ServerError) -> Int32 {
@@ -63,7 +64,7 @@ struct ListeningSocket {
             guard let address = try SocketAddress(of: descriptor, isPeer: false) else {
                 return .unix(listener, at: try SocketAddress.path(of: descriptor))
             }
-            return OpenListener(door: Door(name: listener.name, kind: .tcp), address: .tcp(address))
+            return OpenListener(door: listener.door(.tcp), address: .tcp(address))
         } catch {
             throw .addressRefused(listener.name, reason: error.description)
         }
@@ -75,9 +76,16 @@ extension OpenListener {
     fileprivate static func unix(_ listener: Listener, at bound: String?) -> OpenListener {
         let path = if case .unix(let path) = listener.place { path } else { bound ?? "" }
         return OpenListener(
-            door: Door(name: listener.name, kind: .unix),
+            door: listener.door(.unix),
             address: .unix(path: path)
         )
+    }
+}
+
+extension Listener {
+    fileprivate func door(_ kind: Door.Kind) -> Door {
+        let isHandedDown = if case .connected = place { true } else { false }
+        return Door(name: name, kind: kind, isHandedDown: isHandedDown)
     }
 }
 
