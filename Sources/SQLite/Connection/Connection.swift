@@ -76,6 +76,14 @@ public struct Connection: ~Copyable {
         try session.savepoint(body)
     }
 
+    /// Writes over all pages that the body frees. Else a page keeps its content until it is used again.
+    public func overwriting(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
+        // It takes effect when it is read, so it must not be kept as a statement.
+        try execute(script: "PRAGMA secure_delete = ON")
+        defer { try? execute(script: "PRAGMA secure_delete = FAST") }
+        try body()
+    }
+
     /// The row that the last INSERT of this connection made.
     public var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(session.handle)) }
 }

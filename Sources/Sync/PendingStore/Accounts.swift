@@ -132,7 +132,7 @@ extension Store {
         let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
         if pending > 0 { return .pending(pending) }
         guard let directory else { return .erased(left: []) }
-        await scrub()
+        await emptyLog()
         try await eraseCopy(directory)
         var left: [String] = []
         for file in try SetAside.all(beside: directory.file(Self.fileName)) {
@@ -141,9 +141,9 @@ extension Store {
         return .erased(left: left)
     }
 
-    /// What is erased shall not be found on free pages or in the log. On a full disk it has to stay there until it
-    /// is overwritten.
-    private func scrub() async { try? await database.scrub() }
+    /// What was erased is in the log as it was before. Where a reader is in the way, it goes with the next start at
+    /// the latest.
+    private func emptyLog() async { try? await database.checkpoint() }
 
     /// Takes back that an account came, unless something waits in its name.
     ///
@@ -159,8 +159,9 @@ extension Store {
     ) async throws(StoreError) -> Int {
         try await write { (db) throws(DatabaseError) in
             let pending = evenIfPending ? 0 : try PendingTable.count(of: userID, db)
-            if pending == 0 { try AccountTable.erase(userID, db) }
-            return pending
+            guard pending == 0 else { return pending }
+            try db.overwriting { () throws(DatabaseError) in try AccountTable.erase(userID, db) }
+            return 0
         }
     }
 

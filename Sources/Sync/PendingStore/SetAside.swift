@@ -30,9 +30,10 @@ struct SetAside {
             if isSound, let owners, owners.contains(userID), owners.count > 1 {
                 try await Store.wrapping { () async throws(DatabaseError) in
                     try await file.write { (db) throws(DatabaseError) in
-                        try AccountTable.erase(userID, db)
+                        try db.overwriting { () throws(DatabaseError) in
+                            try AccountTable.erase(userID, db)
+                        }
                     }
-                    try await file.scrub()
                 }
             }
         } catch {

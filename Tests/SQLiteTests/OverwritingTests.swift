@@ -1,0 +1,54 @@
+import System
+import TestSupport
+import Testing
+
+@testable import SQLite
+
+/// What was deleted, and where it is found afterwards.
+@Suite struct OverwritingTests {
+    private static let secret = "something that nobody is to find"
+
+    private static func holds(_ scratch: Scratch) throws -> Bool {
+        for name in ["shelf.db", "shelf.db-wal"] {
+            let bytes = (try? Files.read(scratch.file(name))) ?? []
+            if bytes.firstRange(of: Array(secret.utf8)) != nil { return true }
+        }
+        return false
+    }
+
+    @Test(arguments: [true, false])
+    func `what is deleted is written over where that is asked for, and only there`(
+        _ isOverwritten: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        let long = [UInt8]((0..<300).flatMap { _ in Array(Self.secret.utf8) })
+        for round in 0..<2 {
+            for id in 1...200 {
+                try await shelf.database.execute(
+                    "INSERT INTO book (id, title, cover) VALUES (?, ?, ?)",
+                    .int(id + 200 * round),
+                    .text(id % 2 == 0 ? Self.secret : "Emma"),
+                    .blob(id % 2 == 0 ? long : [1])
+                )
+            }
+            try await shelf.database.write { (db) throws(DatabaseError) in
+                if isOverwritten {
+                    try db.overwriting { () throws(DatabaseError) in
+                        try db.execute("DELETE FROM book WHERE id % 2 = 0")
+                    }
+                } else {
+                    try db.execute("DELETE FROM book WHERE id % 2 = 0")
+                }
+            }
+            try await shelf.database.checkpoint()
+            #expect(try Self.holds(scratch) != isOverwritten)
+        }
+        #expect(try await shelf.database.integrityCheck().isEmpty)
+        let mode = try await shelf.database.write { (db) throws(DatabaseError) in
+            try db.first("PRAGMA secure_delete") { (row) throws(DatabaseError) in try row.int(0) }
+        }
+        #expect(mode == 2, "It is as it was.")
+        try await shelf.database.close()
+    }
+}
