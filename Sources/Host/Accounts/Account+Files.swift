@@ -76,6 +76,8 @@ extension Account {
     /// no other. Upstream is asked although that has just made it look as if it were away.
     private func takeBack(_ request: AttachmentRequest, from cipherID: String) async {
         try? await upstream.ask(.interactive) { account throws(Setback) in
+            // Its caller has waited long enough.
+            let account = account.asking { $0.deadline = .seconds(2) }
             let held = try await account.cipher(cipherID)
             let announced = held.attachmentIDs.first { attachmentID in
                 let name = held.attachment(attachmentID)?[anyCase: "fileName"]?.string

@@ -20,7 +20,7 @@ enum LateCallTable {
         }
     }
 
-    /// What may still happen to the cipher at that moment.
+    /// What may still happen to the cipher at that moment. What was sent long after it, a wrong clock has dated.
     static func all(
         of lane: Lane,
         at moment: Moment,
@@ -33,10 +33,11 @@ enum LateCallTable {
         ) { (row) throws(DatabaseError) in
             (kind: Attempt.Kind(rawValue: try row.text(0)), sent: try row.moment(1))
         }.compactMap { call in
-            guard let kind = call.kind,
-                !call.sent.advanced(bySeconds: Attempt.patience).hasCome(at: moment)
+            let sent = call.sent
+            guard let kind = call.kind, sent < moment.advanced(bySeconds: Attempt.patience),
+                !sent.advanced(bySeconds: Attempt.patience).hasCome(at: moment)
             else { return nil }
-            return Attempt(kind, at: call.sent)
+            return Attempt(kind, at: sent)
         }
     }
 }

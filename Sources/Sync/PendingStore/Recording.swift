@@ -255,6 +255,7 @@ private struct Entry: Sendable {
         let before = stored?.reading.value
         var record = before ?? PendingRecord(folded)
         record.change = folded
+        record.change.noteCore(of: before?.change.intent.snapshot)
         if stored == nil, edit.wish.mayBeUndone {
             let lane = Lane(userID: folded.userID, cipherID: folded.cipherID)
             record.change.expect(try LateCallTable.all(of: lane, at: edit.moment, db))

@@ -37,9 +37,14 @@ extension Resolver {
         for _ in 0..<Self.looks {
             guard let base = BaseCipher(answer, of: userID) else { return }
             let follows = await keep(kit) { .base(.follow(base, over: ground, since: mark, $0)) }
-            guard follows == false, let now = try? reader.refreshMark(of: userID),
+            guard follows == false else { return }
+            guard let now = try? reader.refreshMark(of: userID),
                 let held = try? await kit.upstream.cipher(base.lane.cipherID, kit.urgency)
-            else { return }
+            else {
+                // By its stamp, then.
+                await keep(kit) { .base(.follow(base, over: ground, since: nil, $0)) }
+                return
+            }
             (answer, ground, mark) = (held.inCollections(answer.collectionIDs), nil, now)
         }
     }

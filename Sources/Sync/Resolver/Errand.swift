@@ -22,6 +22,8 @@ struct Errand {
     }
     /// Up to when nobody had answered the last attempt, to be written down likewise.
     var silence: Moment?
+    /// The content that was sent last.
+    var sent: Cipher?
     /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
     /// concluded by nobody who only asked.
     var isUnderWay = false
@@ -217,8 +219,10 @@ struct Errand {
 
     /// The same of what would undo what is wished by now: it may be seen to be as it is wished, and not stay
     /// so. Whoever wishes what was sent need not wait.
-    private func letLateCallsPass() throws(Halt) {
+    private mutating func letLateCallsPass() throws(Halt) {
         guard let earliest = lateCallsHavePassed else { return }
+        // What is written down already has not been sent, so it is no late call itself.
+        if announced != nil { conclusion = .refused }
         throw .wait(until: earliest)
     }
 

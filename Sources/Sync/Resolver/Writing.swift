@@ -26,7 +26,7 @@ extension Errand {
         if kind != .create, kind != .backup, kind != .trash || done.isEmpty {
             knownBefore = try known(lane)
         }
-        isUnderWay = true
+        (isUnderWay, sent) = (true, content)
     }
 
     /// Whether nobody has taken the edit back since it was written down. What comes on top of a first edit is
@@ -54,7 +54,7 @@ extension Errand {
         _ body: @escaping @Sendable (inout PendingChange) -> Void
     ) async throws(Halt) {
         let (id, version) = (change.id, change.version)
-        let (conclusion, silence) = (conclusion, silence)
+        let (conclusion, silence, sent) = (conclusion, silence, sent)
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
                 .change(
@@ -63,7 +63,7 @@ extension Errand {
                         expecting: version,
                         { change in
                             if let conclusion { change.concludeAttempt(conclusion) }
-                            if let silence { change.noteSilence(until: silence) }
+                            if let silence { change.noteSilence(until: silence, of: sent) }
                             body(&change)
                         },
                         $0

@@ -23,8 +23,8 @@ public struct Attempt: Hashable, Sendable {
     public internal(set) var moment: Moment
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
-    /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty where the
-    /// item has no key of its own, and as long as nothing says that the answer is lost.
+    /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty as long as
+    /// nothing says that the answer is lost.
     public internal(set) var core: [UInt8]
     public var outcome: Outcome
 

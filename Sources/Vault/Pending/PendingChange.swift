@@ -145,14 +145,25 @@ public struct PendingChange: Hashable, Sendable {
 
     /// The last attempt may have gone out as late as that: a new session has to be had first, or a place.
     /// Of one that sets a folder or a favourite it matters more whether it was before the last edit.
-    public mutating func noteSilence(until moment: Moment) {
+    ///
+    /// - Parameter content: What was sent, where that was some.
+    public mutating func noteSilence(until moment: Moment, of content: Cipher? = nil) {
         guard let last = attempts.indices.last, attempts[last].kind != .partial else { return }
         attempts[last].moment = max(attempts[last].moment, moment)
-        guard attempts[last].kind.bringsContent, attempts[last].core.isEmpty,
-            let sent = intent.snapshot.flatMap({ try? Cipher($0.json) }),
-            sent.fingerprint == attempts[last].fingerprint
+        if let content { attempts[last].core = content.core }
+    }
+
+    /// Remembers of content that is about to be replaced how it is known, if nobody has answered for it: whoever
+    /// would have noted that may have died.
+    public mutating func noteCore(of former: Snapshot?) {
+        let doubted = attempts.indices.last {
+            attempts[$0].outcome == .unknown && attempts[$0].kind.bringsContent
+                && attempts[$0].core.isEmpty
+        }
+        guard let doubted, let sent = former.flatMap({ try? Cipher($0.json) }),
+            sent.fingerprint == attempts[doubted].fingerprint
         else { return }
-        attempts[last].core = sent.core ?? []
+        attempts[doubted].core = sent.core
     }
 
     private static let refusalsKept = 16

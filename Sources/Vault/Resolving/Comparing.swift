@@ -116,6 +116,8 @@ extension PendingChange {
         let sent = attempts.filter { [.create, .update].contains($0.kind) && $0.mayHaveLanded }
         guard !sent.isEmpty else { return false }
         let (fingerprint, core) = (content.fingerprint, content.core)
-        return sent.contains { $0.fingerprint == fingerprint || $0.core == core }
+        return sent.contains {
+            $0.fingerprint == fingerprint || !$0.core.isEmpty && $0.core == core
+        }
     }
 }

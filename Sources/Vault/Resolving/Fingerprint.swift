@@ -35,11 +35,11 @@ extension Cipher {
     /// Whether both say the same under a key of their own, which the account's may have wrapped anew, and
     /// wherever they are kept. That needs no key to see: nobody seals anything twice alike.
     func isSealedAlike(_ other: Cipher) -> Bool {
-        core != nil && core == other.core
+        key != nil && other.key != nil && core == other.core
     }
 
-    /// The fingerprint of that; nil where there is no key of its own.
-    var core: [UInt8]? { key == nil ? nil : without(Self.place + ["key"]).fingerprint }
+    /// The fingerprint without the place and the wrapped key.
+    public var core: [UInt8] { without(Self.place + ["key"]).fingerprint }
 
     /// Whether something differs besides the folder, and whether it is a favourite.
     public func hasOtherContent(than other: Cipher) -> Bool {

@@ -129,6 +129,27 @@ import Vault
         }
     }
 
+    @Test func `what had to wait for a late call and was not sent is none itself`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.inject(Fault(.drop, on: .trashCipher))
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let restore = try await ada.wish(.restore, id, atOnce: true).made
+            guard case .unanswered(_, let version) = try await ada.attempt(restore) else {
+                throw Unexpected("it did not wait")
+            }
+            let waiting = try #require(try ada.change(id))
+            #expect(waiting.version == version)
+            #expect(waiting.attempts.map(\.outcome) == [.unknown, .refused])
+            #expect(waiting.attempts.map(\.kind) == [.trash, .restore])
+        }
+    }
+
     /// Content carries a place, too.
     @Test(arguments: Personality.Name.allCases)
     func `T-48, I5 a place that comes late is not that of what was written after it`(

@@ -1,3 +1,5 @@
+import Bitwarden
+import Host
 import Crypto
 import EmbeddedUpstream
 import JSON
@@ -862,6 +864,51 @@ import Vault
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)
             #expect(items.map { $0.login?.password } == ["newest"])
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+        }
+    }
+
+    /// Another device only puts it elsewhere then.
+    enum Landing: CaseIterable, Sendable { case unanswered, died, placed, withoutKey }
+
+    @Test(arguments: Landing.allCases, Personality.Name.allCases)
+    func `T-23, I5 what landed unanswered is our own wherever others put it`(
+        _ landing: Landing,
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id =
+                landing == .withoutKey
+                ? try await ada.elsewhere.addWithoutKey(name: "mail", password: "first")
+                : try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let first = try await ada.edit(id, Rows.password("mine"))
+            func place(isFavorite: Bool) async throws {
+                let place = PartialRequest(folderID: nil, isFavorite: isFavorite)
+                _ = try await ada.elsewhere.account.update(id, place)
+            }
+            if landing == .placed { try await place(isFavorite: true) }
+            if landing == .died {
+                // It was written down and sent, and nobody heard the answer.
+                let sent = try #require(try ada.change(id)?.intent.snapshot)
+                let content = try Cipher(sent.json)
+                try await ada.elsewhere.put(id, content, over: ada.elsewhere.item(id).cipher)
+                let now = world.surroundings.now
+                _ = try await world.store.update(first.change.id, expecting: 1) {
+                    $0.note(Attempt(.update, at: now, of: content))
+                    $0.state = .inFlight
+                }
+            } else {
+                await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+                try await ada.run()
+            }
+            try await ada.edit(id, Rows.password("newest"))
+            try await place(isFavorite: landing != .placed)
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["newest"])
             #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
         }
     }
