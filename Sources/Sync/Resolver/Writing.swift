@@ -125,7 +125,7 @@ extension Errand {
             strays: strays(keeping: status == .sent ? cipherID : nil),
             isSeen: isSeen,
             ground: ground,
-            concluded: conclusion.flatMap { change.lastAttempt(concluded: $0) },
+            concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
             late: lateCalls
         )
         let (lane, id, version) = (lane, change.id, change.version)
@@ -163,9 +163,13 @@ extension Errand {
         }
     }
 
-    /// What nobody ever answered. What became of the last is written down only with the next.
+    /// What is known of the last attempt and not written down yet. One that is written down already may turn out to
+    /// be needless, and is not sent then.
+    private var latest: Attempt.Outcome? { conclusion ?? (announced == nil ? nil : .refused) }
+
+    /// What nobody ever answered, as far as may still come of it.
     private var unanswered: [Attempt] {
-        let attempts = conclusion == nil ? change.attempts[...] : change.attempts.dropLast()
+        let attempts = latest == nil ? change.attempts[...] : change.attempts.dropLast()
         return attempts.filter { $0.outcome == .unknown }
     }
 

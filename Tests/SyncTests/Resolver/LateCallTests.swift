@@ -147,6 +147,16 @@ import Vault
             #expect(waiting.version == version)
             #expect(waiting.attempts.map(\.outcome) == [.unknown, .refused])
             #expect(waiting.attempts.map(\.kind) == [.trash, .restore])
+            // It is in the trash already, so nothing is sent for that.
+            world.time.pass(.seconds(12))
+            let trash = try await ada.wish(.trash, id, atOnce: true).made
+            guard case .saved = try await ada.attempt(trash) else {
+                throw Unexpected("it is not in the trash")
+            }
+            let again = try await ada.wish(.restore, id, atOnce: true).made
+            guard case .saved = try await ada.attempt(again) else {
+                throw Unexpected("it waits for what was never sent")
+            }
         }
     }
 
