@@ -238,7 +238,7 @@ struct  Holdfast__Attempt
    */
   char *outcome;
   /*
-   * of the same without the wrapped key and the place; none where the item has no key of its own
+   * of the same without the wrapped key and the place; none as long as nothing says that the answer is lost
    */
   protobuf_c_boolean has_core;
   ProtobufCBinaryData core;
