@@ -7,10 +7,10 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// A probe goes out at once when the links have changed or a drill has ended, and when something waits and nobody
-/// was ever heard of. Else they go out only while
-/// something waits, or after somebody was refused, and upstream is not online; the first a few seconds
-/// after the loss, then at growing distances, never more than half a minute apart.
+/// A probe goes out at once when the links have changed or a drill has ended, and when something waits and
+/// upstream was never heard. Else they go out only while something waits, or after somebody was refused, and
+/// upstream is not online; the first a few seconds after the loss, then at growing distances, never more than
+/// half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
     /// In seconds; half of the distance is chance.
     static let shortestProbe = 10.0

@@ -312,8 +312,8 @@ struct OnlineDeedTests {
             let stage = try #require(guest.stage as? HostStage)
             let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
             let stamp = Reshaping(["profile", "securityStamp"], .set("yesterday"))
-            let folder = Reshaping(["ciphers", 0, "favorite"], .set(true))
-            await upstream.inject(Fault(.reshape([stamp, folder]), on: .sync))
+            let favourite = Reshaping(["ciphers", 0, "favorite"], .set(true))
+            await upstream.inject(Fault(.reshape([stamp, favourite]), on: .sync))
             #expect(try await !guest.post("/sync?force=true").isSuccess)
             var silence = Fault(.drop, on: .sync)
             silence.times = nil

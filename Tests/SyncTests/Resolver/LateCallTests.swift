@@ -130,13 +130,7 @@ import Vault
     }
 
     @Test func `what had to wait for a late call and was not sent is none itself`() async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
-            await world.server.inject(Fault(.drop, on: .trashCipher))
-            try await ada.wish(.trash, id)
-            try await ada.run()
+        try await Self.openUnanswered { world, ada, id in
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
             let restore = try await ada.wish(.restore, id, atOnce: true).made
@@ -201,6 +195,18 @@ import Vault
         }
     }
 
+    /// An item that was to be trashed, and nobody has answered.
+    private static func openUnanswered(
+        _ body: @Sendable (World, Person, _ id: String) async throws -> Void
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            await world.server.inject(Fault(.drop, on: .trashCipher))
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            try await body(world, ada, id)
+        }
+    }
+
     /// Runs each second.
     private static func pass(_ seconds: Int, _ ada: Person) async throws {
         for _ in 0..<seconds {
@@ -210,13 +216,7 @@ import Vault
     }
 
     @Test func `whoever wishes once more what was sent waits for nothing`() async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
-            await world.server.inject(Fault(.drop, on: .trashCipher))
-            try await ada.wish(.trash, id)
-            try await ada.run()
+        try await Self.openUnanswered { _, ada, id in
             try await ada.wish(.trash, id)
             try await ada.run()
             #expect(try ada.changes.isEmpty)
