@@ -48,8 +48,13 @@ extension Cipher {
 
     /// Whether nothing differs but the folder, or whether it is a favourite; no date either.
     public func isElsewhere(than other: Cipher) -> Bool {
-        fingerprint != other.fingerprint && !hasOtherContent(than: other)
+        !isPlaced(as: other) && !hasOtherContent(than: other)
             && dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
+    }
+
+    /// Asked of every edit, so it comes before what digests the content.
+    private func isPlaced(as other: Cipher) -> Bool {
+        isFavorite == other.isFavorite && (folderID ?? "") == (other.folderID ?? "")
     }
 
     private static func isSameDate(_ one: Revision?, _ other: Revision?) -> Bool {
