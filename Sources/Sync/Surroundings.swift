@@ -18,8 +18,9 @@ public struct Surroundings: Sendable {
     public var log: Logger
     /// Hears what clients that listen are told. Must not wait.
     public var announce: @Sendable (MeshEvent) -> Void
-    /// What a scheduler does when a sync has ended and everybody has heard of it.
-    public var afterSync: @Sendable () async -> Void = {}
+    /// What a scheduler does when a sync has ended and everybody has heard of it; and after what time there is
+    /// something to do again.
+    public var afterSync: @Sendable () async -> Duration? = { nil }
     /// Whoever brings the services up runs it with them.
     public var alarms: AlarmClock
     /// Those of all accounts on the same server.

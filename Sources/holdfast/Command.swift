@@ -23,6 +23,8 @@ struct Flag: Sendable {
     /// The name of its value in the help; a flag without one is a switch.
     var value: String?
     var isRepeatable = false
+    /// Whether an empty value says something.
+    var mayBeEmpty = false
     let help: String
 }
 

@@ -108,7 +108,8 @@ private struct WordReader {
             if attached != nil { throw misuse("--\(flag.name) takes no value.") }
             return ""
         }
-        guard let text = attached.map(String.init) ?? rest.popFirst() else {
+        let given = attached.map(String.init) ?? rest.popFirst()
+        guard let text = given, !text.isEmpty || flag.mayBeEmpty else {
             throw misuse("--\(flag.name) wants a value: --\(flag.name) \(value).")
         }
         return text

@@ -11,6 +11,7 @@ struct CommandLineParserTests {
             flags: [
                 Flag(name: "state", value: "DIR", help: "where"),
                 Flag(name: "listen", value: "ADDR", isRepeatable: true, help: "at which address"),
+                Flag(name: "search", value: "TEXT", mayBeEmpty: true, help: "for what"),
                 Flag(name: "json", help: "for programs"),
             ],
             run: { _, _ in }
@@ -43,7 +44,13 @@ struct CommandLineParserTests {
 
     @Test func `a value may be attached with an equals sign and may contain one`() throws {
         #expect(try invocation("keep", "--state=a=b").value("state") == "a=b")
-        #expect(try invocation("keep", "--state=").value("state") == "")
+    }
+
+    @Test func `a value is empty only where that says something`() throws {
+        #expect(try invocation("keep", "--search=").value("search") == "")
+        #expect(try invocation("keep", "--search", "").value("search") == "")
+        #expect(complaint("keep", "--state=")?.status == .usage)
+        #expect(complaint("keep", "--state", "", "--json")?.message.contains("--state DIR") == true)
     }
 
     @Test func `a value may look like a flag`() throws {

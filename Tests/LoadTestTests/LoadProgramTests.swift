@@ -153,6 +153,8 @@ struct LoadProgramTests {
         ["nonsense"], ["smoke", "office"], ["--users", "0"], ["--users", "many"],
         ["--conflicts", "2"], ["--offline-seconds", "-1"], ["--host", "http://127.0.0.1:1"],
         ["--host", "nowhere", "--token", "t"],
+        ["--host", "http://127.0.0.1:99999", "--token", "t"],
+        ["--host", "http://127.0.0.1:1", "--token", "t", "--ops", "nowhere"], ["--users", ""],
         ["--kill", "--host", "http://127.0.0.1:1", "--token", "t"],
         ["--token", "t"], ["--ops", "http://127.0.0.1:1"], ["--host", "embedded", "--token", "t"],
     ])
@@ -167,7 +169,7 @@ struct LoadProgramTests {
         _ flag: String
     ) throws {
         let scratch = try Scratch()
-        for file in [scratch.path, scratch.file("no/such/place"), "/proc/report", ""] {
+        for file in [scratch.path, scratch.file("no/such/place"), "/proc/report"] {
             let (child, _) = try load(["smoke", flag, file])
             #expect(child.status == 1)
             #expect(child.complaint.hasPrefix("holdfast: Cannot write \(file): "))

@@ -124,6 +124,11 @@ public struct Elsewhere: Sendable {
         _ = try await account.archive(id)
     }
 
+    public func unarchive(_ id: String) async throws {
+        world.time.pass(.seconds(10))
+        _ = try await account.unarchive(id)
+    }
+
     /// The file's name is there then, and its content on its way.
     public func attach(_ name: String, to id: String) async throws {
         world.time.pass(.seconds(10))

@@ -81,6 +81,18 @@ extension Client {
     }
 }
 
+extension Client {
+    /// Why nobody can be asked at that URL; nil if nothing is wrong with it.
+    public static func flaw(ofURL url: String) -> String? {
+        do throws(Destination.Flaw) {
+            _ = try Destination(url, schemes: Redirect.schemes)
+            return nil
+        } catch {
+            return error.text
+        }
+    }
+}
+
 /// Says what is asked of whom, and nothing that may be a secret: no path, no header, no body.
 extension Client.Request: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {
     public var description: String { "\(operation) (\(method) at \(server))" }

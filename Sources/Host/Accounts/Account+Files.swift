@@ -18,7 +18,10 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
-        let (upload, sealed) = try await announce(file, named: name, to: try known(cipherID), keys)
+        // That moves the item's revision, so what is under way to it must not have another in mind.
+        let (upload, sealed) = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            try await announce(file, named: name, to: try known(cipherID), keys)
+        }
         do throws(DeskRefusal) {
             try await online { account throws(Setback) in
                 try await account.upload(FileSource(sealed), as: upload)

@@ -17,6 +17,8 @@ extension Account {
             try link.monitor.requireReach(for: "ask")
             return try await upstream.ask(.interactive, body)
         } catch {
+            // Nothing else would tell whether it was carried out all the same.
+            if error.mayHaveLanded { lookSoon() }
             throw .upstream(error)
         }
     }

@@ -28,13 +28,24 @@ final class BackupFiles: Sendable {
     }
 
     /// Does what there is to do. Whoever is at it already looks again afterwards.
-    func work() async {
+    ///
+    /// - Returns: After what time there is something to do again; nil if nothing is, or somebody else says so.
+    func work() async -> Duration? {
         let begins = pace.withLock { pace in
             defer { pace = pace == .idle ? .busy : .again }
             return pace == .idle
         }
-        guard begins else { return }
+        guard begins else { return nil }
         repeat { await look() } while looksAgain()
+        let now = office.surroundings.now
+        return present.map { max($0.due - now, .zero) }.min().map { max($0, Self.shortestWait) }
+    }
+
+    /// What cannot be done now and is due would be looked at all the time.
+    private static let shortestWait = Duration.seconds(5)
+
+    private var present: [BackupFile] {
+        (try? office.store.reader.backupFiles(of: userID)) ?? []
     }
 
     private func looksAgain() -> Bool {
@@ -46,8 +57,7 @@ final class BackupFiles: Sendable {
 
     private func look() async {
         let now = office.surroundings.now
-        let files = (try? office.store.reader.backupFiles(of: userID)) ?? []
-        for file in files where file.due.hasCome(at: now) {
+        for file in present where file.due.hasCome(at: now) {
             guard !Task.isCancelled, await work(on: file) else { return }
         }
     }

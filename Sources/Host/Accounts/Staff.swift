@@ -39,8 +39,9 @@ final class Staff: Service {
         surroundings.runs = link.runs
         surroundings.announce = { office.announce($0) }
         surroundings.afterSync = {
-            await backupFiles.work()
+            let wait = await backupFiles.work()
             await trim()
+            return wait
         }
         resolver = Resolver(
             userID: id,

@@ -133,10 +133,12 @@ extension Store {
         if pending > 0 { return .pending(pending) }
         guard let directory else { return .erased(left: []) }
         await emptyLog()
-        try await eraseCopy(directory)
+        await eraseCopy(directory)
         var left: [String] = []
-        for file in try SetAside.all(beside: directory.file(Self.fileName)) {
-            if try await !file.erase(userID) { left.append(file.path) }
+        // The account is gone, whatever becomes of these.
+        for file in (try? SetAside.all(beside: directory.file(Self.fileName))) ?? [] {
+            let isErased = (try? await file.erase(userID)) ?? false
+            if !isErased { left.append(file.path) }
         }
         return .erased(left: left)
     }
@@ -166,13 +168,12 @@ extension Store {
     }
 
     /// A copy that was under way may have rows of the account, and so may the old one if no other can
-    /// be made.
-    private func eraseCopy(_ directory: StateDirectory) async throws(StoreError) {
+    /// be made: the next chore makes it.
+    private func eraseCopy(_ directory: StateDirectory) async {
         do throws(StoreError) {
             while try await !copyPending() {}
         } catch {
             StoreFile.remove(directory.file(Self.copyName))
-            throw error
         }
     }
 

@@ -12,6 +12,9 @@ enum Aftercare {
         case dated = 1
         /// It was put into the trash or the archive since, so what is there has the stamp of that.
         case undated = 2
+        /// As dated. It was written over somebody else's, who may go on from there: that they have a longer
+        /// history is no sign that they have seen it.
+        case contested = 3
     }
 
     /// To be called once base has taken upstream's answer; the account has to be there.
@@ -38,8 +41,10 @@ enum Aftercare {
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
-        let isExposed = settlement.isOwn && isExposed(settled, since: before, known)
-        let exposure: Exposure = staysExposed ? .undated : isExposed ? .dated : .none
+        let former = settlement.over ?? before ?? settled.baseline
+        let isExposed = settlement.isOwn && isExposed(settled, since: former, known)
+        let dated: Exposure = settlement.overwritesOthers ? .contested : .dated
+        let exposure = staysExposed ? .undated : isExposed ? dated : .none
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
@@ -59,13 +64,12 @@ enum Aftercare {
     /// Of those that bring a password. Stamps have whole seconds on some servers.
     private static func isExposed(
         _ settled: PendingSummary,
-        since before: Revision?,
+        since former: Revision?,
         _ known: Moment?
     ) -> Bool {
-        guard settled.type == .update, settled.passwordChanges > 0,
-            let former = (before ?? settled.baseline)?.moment, let known
+        guard settled.type == .update, settled.passwordChanges > 0, let former, let known
         else { return false }
-        return known - former < .seconds(2)
+        return known - former.moment < .seconds(2)
     }
 
     static func watch(

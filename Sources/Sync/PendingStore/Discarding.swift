@@ -16,7 +16,8 @@ extension Store {
             ReceiptEnd(
                 backupID == nil ? .discarded : .backedUp,
                 at: moment,
-                backupCipherID: backupID
+                backupCipherID: backupID,
+                isSent: false
             ),
             keptAs: backupID
         )
@@ -101,6 +102,7 @@ struct Discard: Sendable {
         if let change = stored.change {
             let copies = change.strayCopies(keeping: backupID)
             try Aftercare.watch(copies, of: summary.lane.userID, end.at, db)
+            try LateCallTable.note(change.unansweredCalls, of: summary.lane, db)
         }
         _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
         try ReceiptTable.end(summary.id, end, db)

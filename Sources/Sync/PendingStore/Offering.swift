@@ -121,7 +121,8 @@ struct Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
-            there.organizationID == nil, there.dropsPassword(of: exposed.content)
+            there.organizationID == nil,
+            there.dropsPassword(of: exposed.content, history: exposed.row.exposure != .contested)
         else { return false }
         return try !isStray(there, db)
     }
@@ -237,7 +238,7 @@ struct Offering {
         let keyFingerprint: [UInt8]
         /// What is gone had this state last, as far as was known; and this is the one that came from here.
         let known: Moment?
-        private let exposure: Aftercare.Exposure
+        let exposure: Aftercare.Exposure
 
         init(_ row: borrowing SQLite.Row, of userID: String) throws(DatabaseError) {
             lane = Lane(userID: userID, cipherID: try row.text(0))
@@ -254,7 +255,7 @@ struct Offering {
             guard let known else { return false }
             return switch exposure {
             case .none: false
-            case .dated: known < moment && moment - known < .seconds(2)
+            case .dated, .contested: known < moment && moment - known < .seconds(2)
             case .undated: true
             }
         }

@@ -51,7 +51,7 @@ extension Store {
         }
         do throws(StoreError) {
             let store = try await open(path, directory, options, time: time, chance: chance)
-            let missed = damaged == nil ? try await store.catchUp(options.database) : 0
+            let missed = damaged == nil ? try await store.catchUpWithRoom(options.database) : 0
             return (store, try await store.condition(damaged, missed: missed))
         } catch {
             guard case .database(let cause) = error, cause.isDamage else { throw error }
@@ -79,6 +79,23 @@ extension Store {
         let count = try await salvage.catchUp()
         if count > 0 { try await prepare() }
         return count
+    }
+
+    /// On a full disk that is made up for before the copy is replaced.
+    private func catchUpWithRoom(_ configuration: Configuration) async throws(StoreError) -> Int {
+        do throws(StoreError) {
+            return try await catchUp(configuration)
+        } catch {
+            guard error.isForWantOfRoom else { throw error }
+            uncaught.withLock { $0 = configuration }
+            return 0
+        }
+    }
+
+    func catchUpLate() async throws(StoreError) {
+        guard let configuration = uncaught.withLock(\.self) else { return }
+        _ = try await catchUp(configuration)
+        uncaught.withLock { $0 = nil }
     }
 
     private func countOfChanges() throws(StoreError) -> Int {

@@ -82,6 +82,7 @@ extension Store {
     func copyPending(to path: String) async throws(StoreError) {
         let draft = path + ".draft"
         StoreFile.remove(draft)
+        try await catchUpLate()
         // Whatever comes of it: on a full disk its room is needed.
         defer { StoreFile.remove(draft) }
         try await Self.wrapping { () async throws(DatabaseError) in

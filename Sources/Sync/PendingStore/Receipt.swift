@@ -8,7 +8,7 @@ public struct Receipt: Hashable, Sendable {
         /// The change is set aside, or damage has left the change or the receipt itself unreadable.
         case quarantined
 
-        /// Whether upstream was asked for something, whatever came of it.
+        /// Whether upstream was asked for something, whatever came of it, unless more is known.
         var meansSent: Bool {
             switch self {
             case .sent, .observed, .merged, .backedUp, .restored, .queued: true
@@ -36,14 +36,18 @@ public struct ReceiptEnd: Hashable, Sendable {
     public let at: Moment
     public let resultCipherID: String?
     public let backupCipherID: String?
+    public let isSent: Bool
 
+    /// - Parameter isSent: Whether upstream was asked for it; without it, what the status means.
     public init(
         _ status: Receipt.Status,
         at moment: Moment,
         resultCipherID: String? = nil,
-        backupCipherID: String? = nil
+        backupCipherID: String? = nil,
+        isSent: Bool? = nil
     ) {
         self.status = status
+        self.isSent = isSent ?? status.meansSent
         at = moment
         self.resultCipherID = resultCipherID
         self.backupCipherID = backupCipherID
@@ -123,7 +127,7 @@ enum ReceiptTable {
             .text(end.status.rawValue),
             Value(end.resultCipherID),
             Value(end.backupCipherID),
-            .int(end.status.meansSent ? 1 : 0),
+            .int(end.isSent ? 1 : 0),
             .moment(end.at),
             .moment(end.at),
             .text(pendingID)

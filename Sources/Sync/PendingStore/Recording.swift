@@ -256,6 +256,9 @@ private struct Entry: Sendable {
         var record = before ?? PendingRecord(folded)
         record.change = folded
         record.change.noteCore(of: before?.change.intent.snapshot)
+        if before != nil, case .hardDelete = edit.wish {
+            try seeFiles(&record.change, db)
+        }
         if stored == nil, edit.wish.mayBeUndone {
             let lane = Lane(userID: folded.userID, cipherID: folded.cipherID)
             record.change.expect(try LateCallTable.all(of: lane, at: edit.moment, db))
@@ -278,6 +281,18 @@ private struct Entry: Sendable {
         return .recorded(
             Recorded(change: record.change, receiptID: receiptID, before: before)
         )
+    }
+
+    /// The files of what upstream has are shown with whatever is pending, so whoever deletes that has seen them.
+    private func seeFiles(
+        _ change: inout PendingChange,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let lane = Lane(userID: change.userID, cipherID: change.cipherID)
+        guard let base = try BaseTable.find(lane, db), !base.isDamaged,
+            let shown = try? Cipher(base.json)
+        else { return }
+        change.seeFiles(of: shown)
     }
 }
 

@@ -12,17 +12,21 @@ public struct ResolutionNote: Hashable, Sendable {
     public let moment: Moment
     public let winner: Side?
     public let backupCipherID: String?
+    /// As what the change was pending, if it is something else by now.
+    public let type: ChangeType?
 
     public init(
         _ outcome: Outcome,
         at moment: Moment,
         winner: Side? = nil,
-        backupCipherID: String? = nil
+        backupCipherID: String? = nil,
+        type: ChangeType? = nil
     ) {
         self.outcome = outcome
         self.moment = moment
         self.winner = winner
         self.backupCipherID = backupCipherID
+        self.type = type
     }
 }
 
@@ -47,7 +51,7 @@ extension ResolutionNote {
             .text(summary.lane.userID),
             .text(summary.id),
             .text(summary.lane.cipherID),
-            .text(summary.typeText),
+            .text(type?.rawValue ?? summary.typeText),
             .text(outcome.rawValue),
             Value(winner?.word),
             Value(backupCipherID),

@@ -33,6 +33,10 @@ public struct Settlement: Sendable {
     public let concluded: Attempt?
     /// What upstream never answered and may carry out yet, though it was sent again since.
     public let late: [Attempt]
+    /// What content was written over; nil where none was.
+    public let over: Revision?
+    /// Whether others had written that, so that they may have seen nothing of what came from here before.
+    public let overwritesOthers: Bool
 
     public init(
         upstream: Upstream,
@@ -44,7 +48,9 @@ public struct Settlement: Sendable {
         isSeen: Bool = true,
         ground: Footing? = nil,
         concluded: Attempt? = nil,
-        late: [Attempt] = []
+        late: [Attempt] = [],
+        over: Revision? = nil,
+        overwritesOthers: Bool = false
     ) {
         self.upstream = upstream
         self.receipts = receipts
@@ -56,6 +62,8 @@ public struct Settlement: Sendable {
         self.ground = ground
         self.concluded = concluded
         self.late = late
+        self.over = over
+        self.overwritesOthers = overwritesOthers
     }
 }
 
@@ -261,10 +269,9 @@ extension Settlement {
         return summary?.id == stored.id ? nil : summary
     }
 
-    /// Whether upstream holds what came from here, and nobody else's was overwritten.
+    /// Whether upstream holds what came from here.
     var isOwn: Bool {
-        receipts.status == .sent && resolution?.winner == nil
-            && ((isSeen && ground == nil) || mutated(.claimsAdopted))
+        receipts.status == .sent && ((isSeen && ground == nil) || mutated(.claimsAdopted))
     }
 
     fileprivate func extendHistory(
@@ -273,7 +280,7 @@ extension Settlement {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard case .holds(let cipher) = upstream, isOwn else { return }
+        guard case .holds(let cipher) = upstream, isOwn, !overwritesOthers else { return }
         try OwnHistory.extend(by: cipher, from: lane, pushed, before: before, db)
     }
 

@@ -29,6 +29,8 @@ public final class Store: Sendable {
     private let acceptance = Lock(Acceptance())
     /// Whether what the last process left behind was seen to.
     let isPrepared = Lock(false)
+    /// There was no room to look into the copy of what is pending.
+    let uncaught = Lock<Configuration?>(nil)
     let copying = JointWork()
 
     init(

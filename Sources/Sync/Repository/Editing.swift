@@ -306,7 +306,11 @@ extension Repository {
         }
         switch carried {
         case .done(let cipherID): return .saved(cipherID ?? lane.cipherID)
-        case .refused(let setback): throw .upstream(setback)
+        case .refused(let setback):
+            if setback.mayHaveLanded {
+                try? neighbours.scheduler.tryTell(.trigger(.upstreamChanged))
+            }
+            throw .upstream(setback)
         case .locked: throw .locked
         }
     }

@@ -86,7 +86,11 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        if let wish = try placing(edited.cipher, from: cipher, layers) { return wish }
+        if layers.pending?.change?.intent.snapshot == nil {
+            // Sent back as it is shown, it takes nothing from what waits.
+            if layers.pending != nil, edited.cipher.isUnchanged(from: cipher) { return .nothing }
+            if let wish = try placing(edited.cipher, from: cipher) { return wish }
+        }
         let snapshot = Snapshot(edited.cipher, keys: keys)
         return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
     }
@@ -97,13 +101,9 @@ extension Repository {
     /// - Returns: Nil if more is wanted.
     private func placing(
         _ wanted: Cipher,
-        from cipher: Cipher,
-        _ layers: Layers
+        from cipher: Cipher
     ) throws(Refusal) -> Ground? {
-        guard layers.pending?.change?.intent.snapshot == nil, wanted.isElsewhere(than: cipher)
-        else {
-            return nil
-        }
+        guard wanted.isElsewhere(than: cipher) else { return nil }
         let isMoved = wanted.folderID != cipher.folderID
         guard isMoved else { return Ground(.favour(wanted.isFavorite), cipher) }
         guard let folder = try folder(wanted.folderID) else { return nil }

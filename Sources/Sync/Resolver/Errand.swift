@@ -44,6 +44,8 @@ struct Errand {
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.
     var fileSource: Cipher?
+    /// As what it was pending, before it got upstream's id and so became an edit of what is there.
+    private(set) var formerType: ChangeType?
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
 
@@ -142,7 +144,8 @@ struct Errand {
 
     /// Who only has it tried has edited nothing.
     private mutating func noteEdits(of edited: PendingChange) {
-        if edited.updated != change.updated { isAnswered = false }
+        guard edited.updated != change.updated else { return }
+        (isAnswered, formerType) = (false, nil)
     }
 
     private mutating func forgetProgress() {
@@ -377,6 +380,7 @@ struct Errand {
         }
         if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }
+        formerType = formerType ?? change.type
         noteEdits(of: moved)
         change = moved
     }

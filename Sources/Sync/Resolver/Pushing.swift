@@ -34,7 +34,7 @@ extension Errand {
         case (.adopt, let copy?):
             return try await adopt(copy)
         case (.push, let copy?):
-            return try await push(over: copy)
+            return try await push(over: copy, holdsContent: change.bringsNothing)
         case (.complete, let copy?):
             return try await push(over: copy, holdsContent: true)
         case (.pushKeepingUpstream, let copy?):
@@ -111,11 +111,13 @@ extension Errand {
         isCertain: Bool = true
     ) async throws(Halt) -> Turn {
         let ground = copy
+        let agreed = change.baseCopy.flatMap { try? Cipher($0) }
         var (copy, state) = (copy, ItemState(copy, isCertain: isCertain))
         var holdsContent = holdsContent
         while let deed = change.intent.nextDeed(
             over: state,
             holdsContent: holdsContent,
+            wasArchived: agreed?.isArchived == true,
             done: done
         ) {
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
@@ -138,15 +140,20 @@ extension Errand {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
-        let agreed = change.baseCopy.flatMap { try? Cipher($0) } ?? ground
-        let isPlaced =
-            copy.isInTrash == agreed.isInTrash || done.contains(.trash) || done.contains(.restore)
+        let isPlaced = copy.isInTrash == (agreed ?? ground).isInTrash || mayHaveSwitched
         return try await settle(
             .holds(base),
             outcome,
             .sent,
-            isSeen: isKnown(copy) && isPlaced
+            isSeen: isKnown(copy) && isPlaced,
+            over: done.contains(.content) ? ground.revision : nil
         )
+    }
+
+    /// Whether it came from here that the item is in the trash, or is not any more.
+    private var mayHaveSwitched: Bool {
+        done.contains(.trash) || done.contains(.restore) || change.mayHaveLanded(.trash)
+            || change.mayHaveLanded(.restore)
     }
 
     /// Upstream does not say how something looks that it has put into the trash. What a list has said

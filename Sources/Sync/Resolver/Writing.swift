@@ -15,6 +15,8 @@ extension Errand {
         if announced?.isSame(as: attempt) == true {
             guard try mayStillBeSent(attempt) else { throw .overtaken }
         } else {
+            // Something else goes first, so what was written down ahead has not been sent.
+            if announced != nil { conclusion = .refused }
             try await update {
                 body(&$0)
                 $0.note(attempt)
@@ -101,7 +103,8 @@ extension Errand {
         _ outcome: ResolutionNote.Outcome,
         _ status: Receipt.Status,
         isSeen: Bool = true,
-        ground: Footing? = nil
+        ground: Footing? = nil,
+        over: Revision? = nil
     ) async throws(Halt) -> Turn {
         var (upstream, ground) = (upstream, ground)
         if case .holds(let answered) = upstream {
@@ -112,7 +115,8 @@ extension Errand {
             outcome,
             at: kit.now,
             winner: conflict?.winner,
-            backupCipherID: backupID
+            backupCipherID: backupID,
+            type: formerType
         )
         let cipherID = upstream.cipherID(or: change.cipherID)
         landed = cipherID ?? change.cipherID
@@ -126,7 +130,9 @@ extension Errand {
             isSeen: isSeen,
             ground: ground,
             concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
-            late: lateCalls
+            late: lateCalls,
+            over: over,
+            overwritesOthers: conflict.map { $0.kind != .soft } ?? false
         )
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in
@@ -211,7 +217,7 @@ extension Errand {
             )
         }
         if isQueued {
-            surroundings.metrics.resolved(change.type, note.outcome)
+            surroundings.metrics.resolved(note.type ?? change.type, note.outcome)
             surroundings.announce(.resolution(lane, changeID: change.id, note))
         }
         surroundings.announce(.pending(lane, changeID: change.id))

@@ -25,7 +25,9 @@ extension SyncScheduler {
         var hasMoved = false
         while true {
             switch try await ask(run) {
-            case .failure(let error): return Leftovers(hasMoved: hasMoved, trouble: error)
+            case .failure(let error):
+                let left = (try? reader.liveCount(of: userID)) ?? live
+                return Leftovers(live: left, hasMoved: hasMoved, trouble: error)
             case .success(let report):
                 hasMoved = hasMoved || report.tried > 0
                 let isOver = report.stop != nil || report.settled == 0 || !isSomethingDue

@@ -52,6 +52,8 @@ extension SyncScheduler {
                 throw finding(setback, live: left.live, hasMoved: left.hasMoved)
             case .finding(var finding):
                 (finding.live, finding.hasMoved) = (left.live, left.hasMoved)
+                // Nothing of what waits is lost because the disk does not keep what is new.
+                if left.live > 0, finding.abort == nil { finding.outcome = .deferred }
                 // What is due and cannot be tried would otherwise be tried at once.
                 if left.trouble != nil { finding.ending = .failed(nil) }
                 throw finding
@@ -63,10 +65,11 @@ extension SyncScheduler {
     private func completed(leaving left: Leftovers) -> Finding {
         if let trouble = left.trouble {
             return Finding(
-                outcome: .failed,
+                outcome: left.live > 0 ? .deferred : .failed,
                 reason: "What is pending cannot be read. \(trouble)",
                 ending: .failed(nil),
-                hasMoved: left.hasMoved
+                hasMoved: left.hasMoved,
+                live: left.live
             )
         }
         state.withLock { $0.memory.lastSync = surroundings.now }

@@ -7,7 +7,11 @@ extension SyncScheduler {
     /// Carries out one run when it has its turn, and tells everybody of it. Of thousands that wait for
     /// theirs, nothing else is there yet.
     func carryOut(_ job: Docket.Job) async {
-        if await hasRun(job) { await surroundings.afterSync() }
+        guard await hasRun(job), let wait = await surroundings.afterSync() else { return }
+        surroundings.alarms.set(for: wait) {
+            // If it has too much to do, it runs anyway.
+            try? self.address.tryTell(.trigger(.upstreamChanged))
+        }
     }
 
     /// - Returns: Whether it came to that.

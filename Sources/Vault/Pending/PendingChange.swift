@@ -197,6 +197,30 @@ public struct PendingChange: Hashable, Sendable {
         attempts.contains { $0.kind == kind && $0.mayHaveLanded }
     }
 
+    /// Whether its content is still what both sides agreed on, so that nothing of it need be sent: clients save
+    /// what nobody has changed, and it would be written over what others have made of it.
+    public var bringsNothing: Bool {
+        guard case .update(let snapshot, .none, _) = intent,
+            !attempts.contains(where: { $0.kind.bringsContent && $0.mayHaveLanded }),
+            // What is to be kept though upstream has lost it lies on a ground that is itself, to the last byte; an
+            // edit has a stamp of its own.
+            baseCopy != snapshot.json, let agreed = baseCopy.flatMap({ try? Cipher($0) }),
+            let wanted = try? Cipher(snapshot.json)
+        else { return false }
+        return wanted.isUnchanged(from: agreed)
+    }
+
+    /// What both sides agreed on gets the files that upstream has by now.
+    public mutating func seeFiles(of shown: Cipher) {
+        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }) else { return }
+        baseCopy = agreed.withFiles(of: shown).bytes
+    }
+
+    /// Calls without content that nobody ever answered: each may be carried out late.
+    public var unansweredCalls: [Attempt] {
+        attempts.filter { $0.outcome == .unknown && !$0.kind.bringsContent }
+    }
+
     /// Whether upstream has never confirmed that it has the cipher.
     public var isUnborn: Bool {
         if case .create = intent { return true }

@@ -14,7 +14,8 @@ extension Situation {
         keys: KeyRing,
         by reading: ClockReading
     ) {
-        let wish = change.isUnborn ? .create : Wish(change.intent)
+        let wish: Wish =
+            change.isUnborn ? .create : change.bringsNothing ? .touch : Wish(change.intent)
         guard let copy else {
             self.init(wish, .missing)
             return

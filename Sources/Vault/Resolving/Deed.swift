@@ -47,11 +47,19 @@ extension Intent {
     ///
     /// A restore goes first, because content that is written into the trash is gone with the trash;
     /// the trash goes last, because content that comes after it would be lost to whoever restores it.
-    public func nextDeed(over state: ItemState, holdsContent: Bool, done: Set<Deed>) -> Deed? {
+    ///
+    /// - Parameter wasArchived: Whether the item was in the archive when this was wished; then its content only
+    ///   says so, too.
+    public func nextDeed(
+        over state: ItemState,
+        holdsContent: Bool,
+        wasArchived: Bool = false,
+        done: Set<Deed>
+    ) -> Deed? {
         if self == .hardDelete { return done.contains(.delete) ? nil : .delete }
         let deeds: [Deed?] = [
             restoring(state, holdsContent), holdsContent || snapshot == nil ? nil : .content,
-            archiving(state), placing(state), trashing(state),
+            archiving(state, wasArchived), placing(state), trashing(state),
         ]
         return deeds.lazy.compactMap { $0 }.first { !done.contains($0) }
     }
@@ -64,8 +72,9 @@ extension Intent {
         return state.isTrashed && (writes || trash == .restored) ? .restore : nil
     }
 
-    private func archiving(_ state: ItemState) -> Deed? {
-        let wanted = adjustments.isArchived ?? (snapshot?.isArchived == true ? true : nil)
+    private func archiving(_ state: ItemState, _ wasArchived: Bool) -> Deed? {
+        let isWritten = snapshot?.isArchived == true && !wasArchived
+        let wanted = adjustments.isArchived ?? (isWritten ? true : nil)
         guard let wanted, !state.isCertain || wanted != state.isArchived else { return nil }
         return wanted ? .archive : .unarchive
     }

@@ -13,6 +13,7 @@ extension Cipher {
         for stranger in document.root.strangers(.item) {
             text.add(stranger.sealed, at: stranger.place)
         }
+        if isBlob, let content = self["data"]?.string { text.add(content, at: "data") }
         return Digest.sha256(text)
     }
 
@@ -48,11 +49,19 @@ extension Cipher {
 
     /// Whether nothing differs but the folder, or whether it is a favourite; no date either.
     public func isElsewhere(than other: Cipher) -> Bool {
-        !isPlaced(as: other) && !hasOtherContent(than: other)
-            && dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
+        !isPlaced(as: other) && !hasOtherContent(than: other) && isDated(as: other)
     }
 
-    /// Asked of every edit, so it comes before what digests the content.
+    /// Whether nothing differs that whoever edits it may set.
+    public func isUnchanged(from other: Cipher) -> Bool {
+        isPlaced(as: other) && fingerprint == other.fingerprint && isDated(as: other)
+    }
+
+    private func isDated(as other: Cipher) -> Bool {
+        dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
+    }
+
+    /// Asked of every edit first, because it digests no content.
     private func isPlaced(as other: Cipher) -> Bool {
         isFavorite == other.isFavorite && (folderID ?? "") == (other.folderID ?? "")
     }

@@ -97,9 +97,11 @@ extension Cipher {
 extension Cipher {
     /// Whether it has another password than the one that it was written over, and did not keep that one in
     /// its history, as whoever has seen it does. A history that is full tells nothing.
-    public func dropsPassword(of other: Cipher) -> Bool {
+    ///
+    /// - Parameter mayTell: Whether a longer history tells that it is in there.
+    public func dropsPassword(of other: Cipher, history mayTell: Bool) -> Bool {
         guard let password = other.password, password != self.password else { return false }
-        return historyCount <= other.historyCount
+        return !mayTell || historyCount <= other.historyCount
     }
 
     private var password: String? { self["login"]?[anyCase: "password"]?.string }

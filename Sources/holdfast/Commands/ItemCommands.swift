@@ -12,7 +12,9 @@ extension Command {
         summary: "lists what is in a vault",
         operands: "[items|folders|collections|organizations|sends|trash]",
         choices: ListKind.allCases.map(\.rawValue),
-        flags: here + [Flag(name: "search", value: "TEXT", help: "only what has that in it")],
+        flags: here + [
+            Flag(name: "search", value: "TEXT", mayBeEmpty: true, help: "only what has that in it")
+        ],
         run: { invocation, console throws(Failure) in
             try invocation.allow(1)
             let kind: ListKind = try invocation.word(.items)

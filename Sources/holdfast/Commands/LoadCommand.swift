@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import HTTP
 import JSON
 import LoadTest
 import System
@@ -239,8 +240,11 @@ extension LoadRun.Host {
             self = .embedded(program: String(decoding: bytes, as: UTF8.self))
             return
         }
-        guard url.hasPrefix("http://") || url.hasPrefix("https://") else {
-            throw misuse("--host wants a URL, or embedded.")
+        if let flaw = Client.flaw(ofURL: url) {
+            throw misuse("--host wants a URL, or embedded: \(flaw).")
+        }
+        if let ops = invocation.value("ops"), let flaw = Client.flaw(ofURL: ops) {
+            throw misuse("--ops wants a URL: \(flaw).")
         }
         guard let token = invocation.value("token") else {
             throw misuse("--host wants a --token as well.")

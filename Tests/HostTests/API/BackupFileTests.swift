@@ -95,11 +95,12 @@ import Vault
                 due: office.surroundings.now.advanced(bySeconds: 31_536_000)
             )
             let _: Void = try await office.ask { .files(.note([file], $0)) }
+            var wait: Duration?
             for _ in 0..<fate.rounds {
                 let files = BackupFiles(of: account.id, office) { (_) async throws(DeskRefusal) in
                     throw fate.refusal
                 }
-                await files.work()
+                wait = await files.work()
                 for file in try office.store.reader.backupFiles(of: account.id) {
                     let _: Void = try await office.ask {
                         .files(.postpone(file, until: Moment(ticks: 0), $0))
@@ -108,6 +109,8 @@ import Vault
             }
             let left = try office.store.reader.backupFiles(of: account.id)
             #expect(left.isEmpty != fate.isKept, "\(fate.refusal)")
+            // What is kept is tried again without anybody asking for a sync.
+            #expect((wait == nil) != fate.isKept, "\(fate.refusal)")
         }
     }
 

@@ -97,6 +97,7 @@ import Vault
             let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
             #expect(receipt?.status == .backedUp)
             #expect(receipt?.backupCipherID == copy?.value)
+            #expect(receipt?.sent == nil, "The change itself went nowhere.")
         }
     }
 

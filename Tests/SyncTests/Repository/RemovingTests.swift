@@ -51,6 +51,50 @@ import Vault
         }
     }
 
+    @Test(arguments: Way.allCases, Personality.Name.allCases)
+    func `P1 who takes back a removal that nobody answered loses no later edit to it`(
+        _ way: Way,
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            await world.server.inject(Fault(.commitLate(.seconds(9)), on: way.operation))
+            #expect(try await home.edit(way.wish(id)).isQueued)
+            let change = try #require(try home.person.change(id)).id
+            #expect(try await home.discard(change))
+            #expect(try await home.update(id, password("kept")).isQueued)
+            for _ in 0..<6 {
+                world.time.pass(.seconds(10))
+                try await home.person.run(.all)
+            }
+            #expect(try home.person.changes.isEmpty)
+            let items = try await home.person.elsewhere.items
+            let present = items.filter { !$0.cipher.isInTrash }
+            #expect(present.map { $0.login?.password } == ["kept"])
+        }
+    }
+
+    /// Files are shown whatever is pending.
+    @Test
+    func `T-37, G-VR2 a file that is shown beside what waits keeps nothing from being deleted`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("second")).isQueued)
+            try await ada.elsewhere.attach("deed", to: id)
+            try await home.regainNetwork()
+            try await ada.refresh()
+            try await home.loseNetwork()
+            try #require(try await home.view(id)?.item.attachments.count == 1)
+            #expect(try await home.edit(.delete(id)).isQueued)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.isEmpty)
+        }
+    }
+
     /// What a deletion comes to that waits for its turn while something else happens.
     private func deleting(
         _ id: String,

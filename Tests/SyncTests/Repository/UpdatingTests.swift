@@ -262,6 +262,105 @@ import Vault
         }
     }
 
+    @Test func `nor is one refused that is older than what left a copy after many passwords`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            try await home.loseNetwork()
+            for number in 1...4 { _ = try await home.update(id, password("\(number)")) }
+            try await home.regainNetwork()
+            try await home.person.run(.all)
+            try #require(try await home.person.elsewhere.items.count == 2)
+            #expect(!(try await home.update(id, stale)).isQueued)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "x")
+        }
+    }
+
+    @Test func `one is refused that is older than what others wrote and this host wrote over`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            try await home.loseNetwork()
+            try await home.person.elsewhere.edit(id, password("theirs"))
+            world.time.pass(.seconds(5))
+            _ = try await home.update(id, password("second"))
+            try await home.regainNetwork()
+            try await home.person.run(.all)
+            try #require(try await home.person.elsewhere.item(id).login?.password == "second")
+            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
+                throw Unexpected("the stale copy was taken")
+            }
+        }
+    }
+
+    @Test(arguments: [Operation.trashCipher, .restoreCipher])
+    func `nor is one refused whose trashing or restoring was not answered`(
+        _ unanswered: Operation
+    ) async throws {
+        try await atHome { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            await world.server.inject(Fault(.loseAnswer, on: unanswered))
+            for wish in [Repository.Wish.trash(id), .restore(id)] {
+                _ = try await home.edit(wish)
+                world.time.pass(.seconds(25))
+                try await home.person.run(.all)
+                try await home.person.refresh()
+            }
+            try #require(try home.person.changes.isEmpty)
+            #expect(!(try await home.update(id, stale)).isQueued)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "x")
+        }
+    }
+
+    /// As clients do that try again, or save without having changed anything.
+    @Test(arguments: Personality.Name.allCases)
+    func `G-U2, P4 what is sent back as it was shown writes over nothing`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let same = #"{"name":"mail","login":{"username":"ada","password":"first"}}"#
+            try await home.loseNetwork()
+            try await ada.elsewhere.edit(id, password("theirs"))
+            #expect(try await home.update(id, same).isQueued)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["theirs"])
+            try await ada.elsewhere.trash(id)
+            try await home.loseNetwork()
+            let stale = #"{"name":"mail","login":{"username":"ada","password":"theirs"}}"#
+            #expect(try await home.update(id, stale).isQueued)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `G-U2, P4 nor does it take the place of what waits`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            try await ada.elsewhere.edit(id, password("theirs"))
+            _ = try await home.edit(.archive(id))
+            _ = try await home.update(id, password("first"))
+            #expect(try ada.changes.map(\.type) == [.other])
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.isArchived == true)
+        }
+    }
+
     /// Of what is in the trash upstream does not say which stamp it has.
     @Test func `nor is one refused that is older than what this host put into the trash and back`()
         async throws
@@ -277,6 +376,17 @@ import Vault
             _ = try await home.edit(.restore(id))
             #expect(!(try await home.update(id, stale)).isQueued)
             #expect(try await home.person.elsewhere.item(id).login?.password == "x")
+        }
+    }
+
+    @Test func `a trashing that was never sent makes nobody wait`() async throws {
+        try await atHome { world, home, id in
+            await Outage.serverErrorInJSON.begin(world, on: .updateCipher)
+            #expect(try await home.update(id, password("second")).isQueued)
+            #expect(!(try await home.edit(.trash(id))).isQueued)
+            #expect(!(try await home.edit(.restore(id))).isQueued)
+            let item = try await home.person.elsewhere.item(id)
+            #expect(item.login?.password == "second" && !item.cipher.isInTrash)
         }
     }
 

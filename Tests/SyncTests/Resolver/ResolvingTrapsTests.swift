@@ -70,7 +70,28 @@ import Vault
             #expect(try await ada.elsewhere.names == ["mail"])
             #expect(try ada.changes.isEmpty)
             #expect(try ada.resolutions.map(\.outcome) == [.adopted])
+            let history = try world.store.reader.resolutions(of: ada.userID, limit: 9)
+            #expect(history.map(\.type) == [.create], "As it was pending.")
             #expect(try ada.base(made)?.lane.cipherID != made)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-25 what others take out of the archive stays out of it when its content is edited`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.elsewhere.archive(id)
+            try await ada.refresh()
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.unarchive(id)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["mine"])
+            #expect(items.first?.cipher.isArchived == false)
         }
     }
 
@@ -447,17 +468,17 @@ import Vault
         async throws
     {
         try await Rows.open { world, ada, id in
-            for _ in 1...2 {
+            for round in 1...2 {
                 world.time.pass(.seconds(5))
                 try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
-                try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+                try await ada.edit(id, #"{"name":"mail","notes":"mine \#(round)"}"#)
                 try await ada.run()
                 #expect(try ada.changes.isEmpty)
                 try await ada.refresh()
             }
             #expect(try ada.resolutions.map(\.outcome) == [.backedUpServer, .backedUpServer])
             let notes = try await ada.elsewhere.items.compactMap(\.notes)
-            #expect(notes.sorted() == ["mine", "theirs"])
+            #expect(notes.sorted() == ["mine 2", "theirs"])
         }
     }
 
@@ -481,14 +502,14 @@ import Vault
             } else {
                 try await ada.wish(.hardDelete, kept)
             }
-            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine again"}"#)
             for _ in 1...2 {
                 try await ada.run()
                 world.time.pass(.seconds(60))
             }
             #expect(try ada.changes.isEmpty)
             let notes = try await ada.elsewhere.items.compactMap(\.notes)
-            #expect(notes.sorted() == ["mine", "theirs"])
+            #expect(notes.sorted() == ["mine again", "theirs"])
         }
     }
 

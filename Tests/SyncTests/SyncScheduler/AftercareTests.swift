@@ -365,7 +365,7 @@ import Vault
         try await Rows.open { world, ada, id in
             try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
-            let first = try await ada.edit(id, Rows.password("first")).change
+            let first = try await ada.edit(id, Rows.password("early")).change
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
             try await ada.edit(id, Rows.password("second"))

@@ -40,6 +40,54 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, T-16 so is what has left a copy of what was there before, after many passwords`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            for number in 1...4 {
+                try await ada.edit(id, Rows.password("mine \(number)"), after: .milliseconds(50))
+            }
+            try await ada.run()
+            try #require(try await ada.elsewhere.items.count == 2)
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs)
+            for _ in 0..<2 { try await Self.sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.contains("mine 4") && passwords.contains("theirs"))
+            #expect(passwords.count == 3)
+        }
+    }
+
+    /// Vaultwarden counts whole seconds.
+    @Test func `P14, T-16 so is what was written over somebody else's, who goes on from their own`()
+        async throws
+    {
+        try await World.open(.vaultwarden) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .seconds(3))
+            let again = try await ada.elsewhere.draft(of: id, Rows.password("theirs again"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(1_300))
+            try await ada.run()
+            try #require(try await ada.elsewhere.item(id).login?.password == "mine")
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, again)
+            for _ in 0..<2 { try await Self.sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs", "theirs again"])
+        }
+    }
+
     /// What comes between the overwriting and the next list.
     enum Call: String, CaseIterable, Sendable {
         case archive, trash, trashAtOnce, favour
