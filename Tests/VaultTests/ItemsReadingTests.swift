@@ -157,15 +157,29 @@ import Testing
             try expectUnreadable(item, Flaw(reason, at: path))
             #expect("\(try #require(item.flaws.first))".contains("version 2"))
         }
+        try expectUnreadable(Item(blob(cipher, "AA"), keys: samples.keys), Flaw(.blob))
+    }
+
+    @Test func `items of version 2 are told apart by the one piece in which all of them lies`()
+        throws
+    {
+        let cipher = try samples.cipher(Full.login)
+        let (one, other) = (blob(cipher, "AA"), blob(cipher, "AQ"))
+        #expect(one.fingerprint != other.fingerprint && one.core != other.core)
+        #expect(one.fingerprint == blob(cipher, "AA").fingerprint)
+        #expect(one.hasOtherContent(than: other))
+    }
+
+    private func blob(_ cipher: Cipher, _ envelope: String) -> Cipher {
         var edit = JSON.Edit(cipher.document)
         edit.put(
-            #"{\"format_version\":1,\"wrapped_cek\":\"7.AA\",\"envelope\":\"AA\"}"#,
+            JSON.Raw(#"{"format_version":1,"wrapped_cek":"7.AA","envelope":"\#(envelope)"}"#),
             at: "data"
         )
         for name in ["name", "notes", "login", "fields", "passwordHistory"] {
             edit.put(.null, at: name)
         }
-        try expectUnreadable(Item(Cipher(edit), keys: samples.keys), Flaw(.blob))
+        return Cipher(edit)
     }
 
     private func expectUnreadable(_ item: Item, _ flaw: Flaw) throws {

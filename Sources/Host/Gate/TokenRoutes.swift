@@ -141,8 +141,10 @@ private struct TokenOrder: JSON.Readable {
 }
 
 extension Date {
-    /// `2026-01-05T08:12:44.901Z`
+    /// `2026-01-05T08:12:44.901Z`, to the nearest millisecond: the style cuts off what a number of seconds is too
+    /// small by.
     var isoText: String {
-        formatted(ISO8601FormatStyle(includingFractionalSeconds: true))
+        addingTimeInterval(0.000_5)
+            .formatted(ISO8601FormatStyle(includingFractionalSeconds: true))
     }
 }

@@ -156,13 +156,24 @@ extension PendingRow {
 
     var isReadable: Bool { understood != nil }
 
+    /// Whether this version knows what it is, besides.
+    var isUnderstood: Bool { understood.map { $0.change.foreignType == nil } ?? false }
+
+    /// Whether both are about one change, of which a damaged one may have lost its id.
+    func isSame(as other: PendingRow) -> Bool {
+        id == other.id
+            || sequence == other.sequence && userID == other.userID && cipherID == other.cipherID
+    }
+
+    /// Whether nothing has been done to it since but that it was set aside.
+    func isAsOld(as kept: PendingRow) -> Bool {
+        let isSetAside = state == PendingChange.State.quarantined.kind.rawValue
+        return kept.version == version || isSetAside && kept.version + 1 == version
+    }
+
     /// The same with what a copy has kept of it, if that is no older; nil if it is, or cannot be read either.
     func mended(by kept: PendingRow, at moment: Moment) -> PendingRow? {
-        // To set it aside was its last change.
-        let isSetAside = state == PendingChange.State.quarantined.kind.rawValue
-        guard kept.id == id, kept.version == version || isSetAside && kept.version + 1 == version,
-            kept.isReadable
-        else { return nil }
+        guard isSame(as: kept), isAsOld(as: kept), kept.isUnderstood else { return nil }
         var row = kept.doubted(at: moment)
         row.version = version + 1
         if row.state == PendingChange.State.inFlight.kind.rawValue {

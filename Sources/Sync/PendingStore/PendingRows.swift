@@ -134,12 +134,15 @@ extension Store {
         _ rows: [PendingRow],
         by former: FormerCopy
     ) async throws(DatabaseError) -> [PendingRow] {
-        let damaged = rows.filter { !$0.isReadable }
+        let damaged = rows.filter { !$0.isUnderstood }
         guard !damaged.isEmpty else { return rows }
-        let kept = await former.rows(damaged.map(\.id))
+        let kept = await former.rows(of: damaged)
         var whole: [PendingRow] = []
         for row in rows {
-            guard !row.isReadable, let older = kept[row.id], older.isReadable else {
+            // What a newer version means by it stands, unless it is the very same that was understood before.
+            guard let older = kept[row.sequence], older.isUnderstood,
+                !row.isReadable || row.isAsOld(as: older)
+            else {
                 whole.append(row)
                 continue
             }
@@ -157,7 +160,8 @@ private struct FormerCopy {
 
     init(_ path: String) { self.path = path }
 
-    func rows(_ ids: [String]) async -> [String: PendingRow] {
+    /// - Returns: What it has of them, by their numbers.
+    func rows(of damaged: [PendingRow]) async -> [Int: PendingRow] {
         guard StoreFile.exists(path) else { return [:] }
         var configuration = Configuration()
         configuration.isMigratedAtOpen = false
@@ -168,13 +172,15 @@ private struct FormerCopy {
             configuration: configuration
         )
         guard let source = opened else { return [:] }
-        var rows: [String: PendingRow] = [:]
-        for id in ids {
-            rows[id] = try? source.read { (db) throws(DatabaseError) in
-                try db.first("SELECT * FROM pending_change WHERE id = ?", .text(id)) {
-                    (row) throws(DatabaseError) in try PendingRow(row)
-                }
-            }
+        var rows: [Int: PendingRow] = [:]
+        for row in damaged {
+            rows[row.sequence] = try? source.read { (db) throws(DatabaseError) in
+                try db.first(
+                    "SELECT * FROM pending_change WHERE id = ?1 OR seq = ?2 ORDER BY id = ?1 DESC",
+                    .text(row.id),
+                    .int(row.sequence)
+                ) { (row) throws(DatabaseError) in try PendingRow(row) }
+            }.flatMap { $0.isSame(as: row) ? $0 : nil }
         }
         try? await source.close()
         return rows
