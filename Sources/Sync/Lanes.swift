@@ -1,3 +1,4 @@
+public import Messaging
 internal import System
 
 /// One edit, push or resolution of a cipher at a time; different ciphers side by side.
@@ -19,9 +20,29 @@ public final class Lanes: Sendable {
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
         if mutated(.noLanes) { return try await body() }
-        await enter(cipherID)
-        defer { for id in state.withLock({ $0.all(with: cipherID) }) { leave(id) } }
+        _ = await enter(cipherID)
+        defer { leaveAll(cipherID) }
         return try await body()
+    }
+
+    /// The same, unless somebody else has it for so long.
+    ///
+    /// - Returns: Nil if the turn has not come by then.
+    public func hold<Value, Failure: Error>(
+        _ cipherID: String,
+        within patience: Duration,
+        by alarms: AlarmClock,
+        isolation: isolated (any Actor)? = #isolation,
+        _ body: () async throws(Failure) -> Value
+    ) async throws(Failure) -> Value? {
+        if mutated(.noLanes) { return try await body() }
+        guard await enter(cipherID, patience: (patience, alarms)) else { return nil }
+        defer { leaveAll(cipherID) }
+        return try await body()
+    }
+
+    private func leaveAll(_ held: String) {
+        for id in state.withLock({ $0.all(with: held) }) { leave(id) }
     }
 
     /// Whoever has the one lane has the other, too, from now on, until the first is left: the cipher
@@ -32,33 +53,59 @@ public final class Lanes: Sendable {
         if mutated(.noLanes) { return false }
         guard state.withLock({ $0.join(other, to: held) }) else { return false }
         let isFree = state.withLock { $0.takeFree(other) }
-        if !isFree { await enter(other) }
+        if !isFree { _ = await enter(other) }
         return !isFree
     }
 
     /// How many wait for it.
     func line(for cipherID: String) -> Int { state.withLock { $0.line(for: cipherID) } }
 
+    /// - Returns: Whether the lane is the caller's.
     private func enter(
         _ cipherID: String,
+        patience: (Duration, by: AlarmClock)? = nil,
         isolation: isolated (any Actor)? = #isolation
-    ) async {
-        if state.withLock({ $0.takeFree(cipherID) }) { return }
-        await withCheckedContinuation { turn in
-            let isFree = state.withLock { $0.wait(for: cipherID, turn) }
-            if isFree { turn.resume() }
+    ) async -> Bool {
+        if state.withLock({ $0.takeFree(cipherID) }) { return true }
+        let number = state.withLock { $0.number() }
+        let alarm = patience?.by.set(for: patience?.0 ?? .zero) { self.giveUp(number, cipherID) }
+        let isEntered = await withCheckedContinuation { turn in
+            let isFree = state.withLock { $0.wait(for: cipherID, State.Waiter(number, turn)) }
+            if isFree { turn.resume(returning: true) }
         }
+        if let alarm { patience?.by.cancel(alarm) }
+        return isEntered
     }
 
     private func leave(_ cipherID: String) {
-        state.withLock { $0.pass(on: cipherID) }?.resume()
+        state.withLock { $0.pass(on: cipherID) }?.resume(returning: true)
+    }
+
+    private func giveUp(_ number: Int, _ cipherID: String) {
+        state.withLock { $0.remove(number, from: cipherID) }?.resume(returning: false)
     }
 
     /// Who waits for which lane. One that is not here is free.
     private struct State {
-        private var waiting: [String: [CheckedContinuation<Void, Never>]] = [:]
+        private var waiting: [String: [Waiter]] = [:]
+        private var lastNumber = 0
         /// What is held along with another.
         private var joined: [String: [String]] = [:]
+
+        struct Waiter {
+            let number: Int
+            /// Told whether the lane is theirs.
+            let turn: CheckedContinuation<Bool, Never>
+
+            init(_ number: Int, _ turn: CheckedContinuation<Bool, Never>) {
+                (self.number, self.turn) = (number, turn)
+            }
+        }
+
+        mutating func number() -> Int {
+            lastNumber += 1
+            return lastNumber
+        }
 
         /// - Returns: Whether it was not so already.
         mutating func join(_ other: String, to held: String) -> Bool {
@@ -80,23 +127,30 @@ public final class Lanes: Sendable {
         }
 
         /// - Returns: Whether the lane became free meanwhile, and is now the caller's.
-        mutating func wait(
-            for cipherID: String,
-            _ turn: CheckedContinuation<Void, Never>
-        ) -> Bool {
+        mutating func wait(for cipherID: String, _ waiter: Waiter) -> Bool {
             if takeFree(cipherID) { return true }
-            waiting[cipherID]?.append(turn)
+            waiting[cipherID]?.append(waiter)
             return false
         }
 
-        mutating func pass(on cipherID: String) -> CheckedContinuation<Void, Never>? {
+        /// - Returns: Nil if they have had their turn.
+        mutating func remove(
+            _ number: Int,
+            from cipherID: String
+        ) -> CheckedContinuation<Bool, Never>? {
+            guard let place = waiting[cipherID]?.firstIndex(where: { $0.number == number })
+            else { return nil }
+            return waiting[cipherID]?.remove(at: place).turn
+        }
+
+        mutating func pass(on cipherID: String) -> CheckedContinuation<Bool, Never>? {
             guard var line = waiting[cipherID], !line.isEmpty else {
                 waiting[cipherID] = nil
                 return nil
             }
             let next = line.removeFirst()
             waiting[cipherID] = line
-            return next
+            return next.turn
         }
     }
 }

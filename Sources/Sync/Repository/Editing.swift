@@ -67,34 +67,59 @@ extension Repository {
             let nothing = Layers(draft.lane, base: nil, pending: nil)
             if let written = try await step(draft, nothing, holdsLane: false) { return written }
         }
+        var isPatient = false
         while true {
             if isOffline, switches.now.keepsEdits {
                 let layers = try layers(of: draft.lane)
                 if let written = try await step(draft, layers, holdsLane: false) { return written }
                 continue
             }
-            let lane = try read { () throws(StoreError) in
-                try neighbours.reader.resolve(draft.lane)
-            }
-            let written = try await lanes.hold(lane.cipherID) {
-                () async throws(Refusal) -> Written<Made>? in
-                let layers = try layers(of: draft.lane)
-                // A create may have got its id from upstream while this edit waited for its turn.
-                guard layers.lane == lane else { return nil }
-                return try await step(draft, layers, holdsLane: true)
-            }
+            let turn = try await inTurn(draft, isPatient || !switches.now.keepsEdits)
+            if let written = turn ?? nil { return written }
+            guard turn == nil else { continue }
+            // Somebody else's call is not answered. What comes after it waits with it, if it can.
+            isPatient = true
+            let layers = try layers(of: draft.lane)
+            let written = try await step(draft, layers, holdsLane: false, isOvertaken: true)
             if let written { return written }
         }
     }
 
+    /// So long an edit waits for another one of its item. A run's may take longer than a caller is to wait.
+    private static let patience = Duration.seconds(5)
+
+    /// - Returns: Nil if its turn does not come, and nothing in it if the ground has moved.
+    private func inTurn(
+        _ draft: Draft,
+        _ isPatient: Bool
+    ) async throws(Refusal) -> Written<Made>?? {
+        let lane = try read { () throws(StoreError) in try neighbours.reader.resolve(draft.lane) }
+        let body = { () async throws(Refusal) -> Written<Made>? in
+            let layers = try self.layers(of: draft.lane)
+            // A create may have got its id from upstream while this edit waited for its turn.
+            guard layers.lane == lane else { return nil }
+            return try await self.step(draft, layers, holdsLane: true)
+        }
+        if isPatient { return .some(try await lanes.hold(lane.cipherID, body)) }
+        return try await lanes.hold(
+            lane.cipherID,
+            within: Self.patience,
+            by: surroundings.alarms,
+            body
+        )
+    }
+
     private var isOffline: Bool { neighbours.monitor.standing.state == .offline }
 
-    /// - Parameter holdsLane: Without its cipher's lane an edit can wait, and nothing else.
+    /// - Parameters:
+    ///   - holdsLane: Without its cipher's lane an edit can wait, and nothing else.
+    ///   - isOvertaken: It waits also if the network is there.
     /// - Returns: Nil if the ground has moved, or the network is back since.
     private func step(
         _ draft: Draft,
         _ layers: Layers,
-        holdsLane: Bool
+        holdsLane: Bool,
+        isOvertaken: Bool = false
     ) async throws(Refusal) -> Written<Made>? {
         let keys = try keys()
         let lane = layers.lane
@@ -111,7 +136,7 @@ extension Repository {
             return try await carryOut(wish, lane)
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
-            let waits = isOffline && keepsEdits
+            let waits = (isOffline || isOvertaken) && keepsEdits
             guard holdsLane || waits else { return nil }
             if !keepsEdits, layers.pending == nil { return try await carryOut(wish, lane) }
             let edit = Edit(wish, at: draft.moment, clock: draft.clock)
