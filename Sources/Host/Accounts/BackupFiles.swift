@@ -29,7 +29,8 @@ final class BackupFiles: Sendable {
 
     /// Does what there is to do. Whoever is at it already looks again afterwards.
     ///
-    /// - Returns: After what time there is something to do again; nil if nothing is, or somebody else says so.
+    /// - Returns: After what time something is to be tried again. What could not be tried now, because the vault is
+    ///   locked or the disk is full, waits for the next sync.
     func work() async -> Duration? {
         let begins = pace.withLock { pace in
             defer { pace = pace == .idle ? .busy : .again }
@@ -38,11 +39,8 @@ final class BackupFiles: Sendable {
         guard begins else { return nil }
         repeat { await look() } while looksAgain()
         let now = office.surroundings.now
-        return present.map { max($0.due - now, .zero) }.min().map { max($0, Self.shortestWait) }
+        return present.filter { !$0.due.hasCome(at: now) }.map { $0.due - now }.min()
     }
-
-    /// What cannot be done now and is due would be looked at all the time.
-    private static let shortestWait = Duration.seconds(5)
 
     private var present: [BackupFile] {
         (try? office.store.reader.backupFiles(of: userID)) ?? []
