@@ -36,7 +36,7 @@ public final class Lanes: Sendable {
         _ body: () async throws(Failure) -> Value
     ) async throws(Failure) -> Value? {
         if mutated(.noLanes) { return try await body() }
-        guard await enter(cipherID, patience: (patience, alarms)) else { return nil }
+        guard await enter(cipherID, patience: (wait: patience, by: alarms)) else { return nil }
         defer { leaveAll(cipherID) }
         return try await body()
     }
@@ -63,12 +63,14 @@ public final class Lanes: Sendable {
     /// - Returns: Whether the lane is the caller's.
     private func enter(
         _ cipherID: String,
-        patience: (Duration, by: AlarmClock)? = nil,
+        patience: (wait: Duration, by: AlarmClock)? = nil,
         isolation: isolated (any Actor)? = #isolation
     ) async -> Bool {
         if state.withLock({ $0.takeFree(cipherID) }) { return true }
         let number = state.withLock { $0.number() }
-        let alarm = patience?.by.set(for: patience?.0 ?? .zero) { self.giveUp(number, cipherID) }
+        let alarm = patience.map {
+            $0.by.set(for: $0.wait) { self.giveUp(number, cipherID) }
+        }
         let isEntered = await withCheckedContinuation { turn in
             let isFree = state.withLock { $0.wait(for: cipherID, State.Waiter(number, turn)) }
             if isFree { turn.resume(returning: true) }

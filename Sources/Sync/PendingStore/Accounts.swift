@@ -129,6 +129,8 @@ extension Store {
         _ userID: String,
         evenIfPending: Bool = true
     ) async throws(StoreError) -> Erasure {
+        // What the copy has of it is not to come back afterwards.
+        try? await catchUpLate()
         let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
         if pending > 0 { return .pending(pending) }
         guard let directory else { return .erased(left: []) }
@@ -168,7 +170,7 @@ extension Store {
     }
 
     /// A copy that was under way may have rows of the account, and so may the old one if no other can
-    /// be made: the next chore makes it.
+    /// be made. The next chore makes one.
     private func eraseCopy(_ directory: StateDirectory) async {
         do throws(StoreError) {
             while try await !copyPending() {}
