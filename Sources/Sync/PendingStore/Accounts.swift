@@ -130,7 +130,7 @@ extension Store {
         evenIfPending: Bool = true
     ) async throws(StoreError) -> Erasure {
         // What the copy has of it is not to come back afterwards.
-        try? await catchUpLate()
+        try await catchUpLate()
         let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
         if pending > 0 { return .pending(pending) }
         guard let directory else { return .erased(left: []) }

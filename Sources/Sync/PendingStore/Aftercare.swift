@@ -39,7 +39,6 @@ enum Aftercare {
         case .lacks where settled.type == .hardDelete && settlement.receipts.status == .sent:
             let stamps = [before?.moment, settled.baseline?.moment]
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
-            try wantNone(of: lane, db)
         case .lacks, .untouched: return
         }
         let former = settlement.over ?? before ?? settled.baseline
@@ -62,19 +61,6 @@ enum Aftercare {
         )
     }
 
-    /// Who deletes an item for good wants none of its copies either.
-    private static func wantNone(
-        of lane: Lane,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) {
-        try db.execute(
-            "UPDATE stray SET keeper_id = ? WHERE user_id = ? AND keeper_id = ?",
-            .text(Stray.Keeper.none.word),
-            .text(lane.userID),
-            .text(lane.cipherID)
-        )
-    }
-
     /// Of those that bring a password. Stamps have whole seconds on some servers.
     private static func isExposed(
         _ settled: PendingSummary,
@@ -84,18 +70,6 @@ enum Aftercare {
         guard settled.type == .update, settled.passwordChanges > 0, let former, let known
         else { return false }
         return known - former.moment < .seconds(2)
-    }
-
-    /// When something of the cipher came up from here last, within a week.
-    static func settled(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Moment? {
-        try db.first(
-            """
-            SELECT settled_ticks FROM brought_up
-            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0
-            """,
-            .text(lane.userID),
-            .text(lane.cipherID)
-        ) { (row) throws(DatabaseError) in try row.moment(0) }
     }
 
     static func watch(

@@ -81,20 +81,27 @@ extension Store {
         return count
     }
 
-    /// On a full disk that is made up for before the copy is replaced.
+    /// On a full disk that is made up for once there is room, and until then no edit is taken: what only the copy has
+    /// came before it.
     private func catchUpWithRoom(_ configuration: Configuration) async throws(StoreError) -> Int {
         do throws(StoreError) {
             return try await catchUp(configuration)
         } catch {
-            guard error.isForWantOfRoom else { throw error }
+            guard error.isForWantOfRoom, case .database(let cause) = error else { throw error }
             uncaught.withLock { $0 = configuration }
+            refuseEdits(because: cause)
             return 0
         }
     }
 
     func catchUpLate() async throws(StoreError) {
         guard let configuration = uncaught.withLock(\.self) else { return }
-        _ = try await catchUp(configuration)
+        do throws(StoreError) {
+            _ = try await catchUp(configuration)
+        } catch {
+            // What cannot be read now will not be read later either.
+            if error.isForWantOfRoom { throw error }
+        }
         uncaught.withLock { $0 = nil }
     }
 

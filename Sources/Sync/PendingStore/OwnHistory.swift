@@ -9,9 +9,6 @@ enum OwnHistory {
     /// How many revisions of a cipher are known as this host's own.
     static let depth = 16
 
-    /// Of what was made here.
-    static let beginning = Moment(ticks: .min)
-
     /// What came from here, if nobody else has written in between.
     ///
     /// - Parameter before: The revision that base had until this push.
@@ -105,7 +102,7 @@ enum OwnHistory {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Moment? {
-        guard let before else { return pushed.type == .create ? beginning : nil }
+        guard let before else { return pushed.type == .create ? Moment(ticks: .min) : nil }
         guard let baseline = pushed.baseline, baseline.isSame(as: before) else { return nil }
         return try find(lane, at: before, db) ?? baseline.moment
     }

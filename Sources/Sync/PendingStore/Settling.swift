@@ -101,7 +101,6 @@ extension Store {
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
         let offering = settlement.answered.map { self.offering(of: $0) }
-        let now = now
         return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
@@ -118,10 +117,8 @@ extension Store {
             let before = try BaseTable.footing(lane, db)?.revision
             // With new content, whether anything would be lost was decided before it was sent.
             let exposed = summary.type.bringsContent ? nil : try offering?.exposed(lane, db)
-            let twin = try settlement.possibleTwin(lane, summary, at: now, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
-            try Aftercare.watch(twin.map { [$0] } ?? [], of: lane.userID, now, db)
             let lasts = settlement.answered.flatMap { exposed?.lasts(in: $0) } ?? false
             try Aftercare.begin(
                 settlement,
@@ -276,32 +273,6 @@ extension Settlement {
     var isOwn: Bool {
         receipts.status == .sent && ((isSeen && ground == nil) || mutated(.claimsAdopted))
     }
-
-    /// Whatever lies in between may have delivered the request twice that made the item, and only a list shows
-    /// that. Once the item says something else, or is gone, nothing else tells what such a twin is.
-    fileprivate func possibleTwin(
-        _ lane: Lane,
-        _ settled: PendingSummary,
-        at now: Moment,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Stray? {
-        guard receipts.status == .sent, settled.type != .create,
-            let made = try Aftercare.settled(lane, db), now - made < Self.listsComeWithin,
-            let base = try BaseTable.find(lane, db), !base.isDamaged,
-            try OwnHistory.find(lane, at: base.revision, db) == OwnHistory.beginning,
-            let content = try? Cipher(base.json)
-        else { return nil }
-        switch upstream {
-        case .holds(let now):
-            let isSame = (try? Cipher(now.json))?.fingerprint == content.fingerprint
-            return isSame ? nil : Stray(content.fingerprint, keeper: .item(now.lane.cipherID))
-        case .lacks: return Stray(content.fingerprint, keeper: .none)
-        case .untouched: return nil
-        }
-    }
-
-    /// Of what a list has shown alone there is no twin.
-    private static let listsComeWithin = Duration.seconds(3_600)
 
     fileprivate func extendHistory(
         _ lane: Lane,

@@ -86,6 +86,10 @@ struct Acceptance {
 
     mutating func note(_ error: DatabaseError, at elapsed: Duration) {
         guard StoreError.endsAcceptance(error) else { return }
+        end(error, at: elapsed)
+    }
+
+    mutating func end(_ error: DatabaseError, at elapsed: Duration) {
         ended = error
         lastProbe = elapsed
     }
@@ -103,8 +107,13 @@ struct Acceptance {
 extension Store {
     public var isAccepting: Bool { acceptance.withLock { $0.ended == nil } }
 
+    func refuseEdits(because error: DatabaseError) {
+        acceptance.withLock { $0.end(error, at: time.elapsed) }
+    }
+
     /// Writes something harmless. When that is kept, edits are taken again.
     public func probe() async throws(StoreError) {
+        try await catchUpLate()
         if !isPrepared.withLock(\.self) { try await prepare() }
         try await write { (db) throws(DatabaseError) in
             try SettingTable.put("probe", String(repeating: "0", count: 4_096), db)

@@ -319,32 +319,6 @@ import Vault
         }
     }
 
-    /// Before any list shows that there are two.
-    @Test(arguments: [false, true])
-    func
-        `G-RES1, I4 what is delivered twice is there once, also if it is edited or deleted at once`(
-            _ isDeleted: Bool
-        ) async throws
-    {
-        try await World.open { world in
-            let ada = try await world.person()
-            try await ada.elsewhere.add(#"{"type":1,"name":"other","login":{}}"#)
-            try await ada.refresh()
-            let home = try await ada.home()
-            await world.server.inject(Fault(.twice, on: .createCipher))
-            let id = try await home.add(mail).value
-            for text in ["second", "third"] {
-                world.time.pass(.seconds(5))
-                #expect(!(try await home.update(id, password(text))).isQueued)
-            }
-            if isDeleted { #expect(!(try await home.edit(.delete(id))).isQueued) }
-            for _ in 0..<2 { try await Self.sync(world, ada) }
-            let present = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
-            let passwords = present.filter { $0.name == "mail" }.map { $0.login?.password }
-            #expect(passwords == (isDeleted ? [] : ["third"]))
-        }
-    }
-
     /// A conflict whose copy upstream makes twice, and late.
     private static func copyTwice(
         _ story:
