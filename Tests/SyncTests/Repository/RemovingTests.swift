@@ -99,6 +99,7 @@ import Vault
     private func deleting(
         _ id: String,
         _ home: Home,
+        losingPatienceIn world: World? = nil,
         meanwhile: () async throws -> Void
     ) async throws -> Repository.Refusal? {
         let lanes = home.person.lanes
@@ -112,6 +113,10 @@ import Vault
         async let told = refusal { try await home.edit(.delete(id)) }
         while lanes.line(for: id) == 0 { await Task.yield() }
         try await meanwhile()
+        if let world {
+            world.time.pass(.seconds(5))
+            _ = try await told
+        }
         turn.finish()
         await holder
         return try await told
@@ -123,11 +128,34 @@ import Vault
         try await atHome { world, home, id in
             let ada = home.person
             let told = try await deleting(id, home) {
-                world.time.pass(.seconds(5))
+                // Less than it has patience.
+                world.time.pass(.seconds(3))
                 try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
                 try await ada.refresh()
             }
             guard case .outOfDate = told else { throw Unexpected("it was deleted") }
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    /// Then it is to be queued.
+    @Test(arguments: [true, false])
+    func `I15 nor is it by a deletion whose patience ends`(_ isHeardOf: Bool) async throws {
+        try await atHome { world, home, id in
+            let ada = home.person
+            let told = try await deleting(id, home, losingPatienceIn: world) {
+                world.time.pass(.seconds(3))
+                try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+                if isHeardOf { try await ada.refresh() }
+            }
+            if isHeardOf {
+                guard case .outOfDate = told else { throw Unexpected("it was queued") }
+            } else {
+                #expect(told == nil)
+                #expect(try ada.changes.map(\.type) == [.hardDelete])
+                try await ada.run(.all)
+            }
             #expect(try await ada.elsewhere.item(id).notes == "theirs")
             #expect(try ada.changes.isEmpty)
         }
