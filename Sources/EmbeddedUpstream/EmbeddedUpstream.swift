@@ -64,7 +64,7 @@ public final class EmbeddedUpstream: Service {
         router = Self.router(
             ledger,
             personality,
-            (late.address, absences.address),
+            (late, absences.address),
             hub,
             time,
             chance
@@ -117,6 +117,9 @@ public final class EmbeddedUpstream: Service {
             services.addTask { await self.absences.run(at: self.entrance) }
         }
     }
+
+    /// Whether a call that is to be carried out late is due, and not carried out yet.
+    public var isBehind: Bool { late.isBehind }
 
     public func close() {
         late.close()
@@ -226,7 +229,7 @@ extension EmbeddedUpstream {
     private static func router(
         _ ledger: Ledger,
         _ personality: Personality,
-        _ services: (late: Address<LateCommit>, absences: Address<Duration>),
+        _ services: (late: LateCommits, absences: Address<Duration>),
         _ hub: Hub?,
         _ time: any Timekeeper,
         _ chance: any Entropy

@@ -12,7 +12,7 @@ struct Front: Sendable {
     let personality: Personality
     let time: any Timekeeper
     let chance: any Entropy
-    let late: Address<LateCommit>
+    let late: LateCommits
     let absences: Address<Duration>
     let turnstile: Turnstile
     /// The same routes, for calls that nobody has sent.
@@ -96,7 +96,7 @@ struct Front: Sendable {
             _ = await ledger.carryOut(call, route)
             return .cut
         case .commitLate(let duration):
-            try? await late.tell(LateCommit(after: duration, call: call, route: route))
+            await late.owe(call, route, after: duration)
             return .cut
         case .hang:
             await clientLeft()

@@ -68,12 +68,14 @@ public final class Lanes: Sendable {
     ) async -> Bool {
         if state.withLock({ $0.takeFree(cipherID) }) { return true }
         let number = state.withLock { $0.number() }
-        let alarm = patience.map {
-            $0.by.set(for: $0.wait) { self.giveUp(number, cipherID) }
-        }
+        var alarm: AlarmClock.Alarm?
         let isEntered = await withCheckedContinuation { turn in
             let isFree = state.withLock { $0.wait(for: cipherID, State.Waiter(number, turn)) }
-            if isFree { turn.resume(returning: true) }
+            if isFree { return turn.resume(returning: true) }
+            // Whoever gives up stands in line already.
+            alarm = patience.map {
+                $0.by.set(for: $0.wait) { self.giveUp(number, cipherID) }
+            }
         }
         if let alarm { patience?.by.cancel(alarm) }
         return isEntered

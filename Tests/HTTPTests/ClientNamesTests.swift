@@ -11,9 +11,7 @@ import Testing
     /// other requests wait.
     @Test(.timeLimit(.minutes(1)))
     func `a look-up that hangs holds nobody, when it is given up or out of time`() async throws {
-        try await withClient {
-            $0.deadlines.connect = .milliseconds(300)
-        } against: { connection in
+        try await withClient { connection in
             while connection.request() != nil { connection.respond() }
         } _: { client, server in
             let guardian = Thread.start(name: "guardian") {
@@ -22,9 +20,11 @@ import Testing
                 }
                 slow_names_let_go()
             }
-            let slow = Client.Request(.get, "http://slow.test/")
+            var slow = Client.Request(.get, "http://slow.test/")
+            slow.deadlines = Client.Deadlines()
+            slow.deadlines?.connect = .milliseconds(300)
             await withTaskGroup { hasty in
-                hasty.addTask { _ = try? await client.send(slow) }
+                hasty.addTask { [slow] in _ = try? await client.send(slow) }
                 while slow_names_hanging() < 1 { await Task.yield() }
                 hasty.cancelAll()
             }

@@ -174,7 +174,7 @@ private func all(of socket: WebSocket) async throws(WebSocketError) -> [WebSocke
         let pings = Lock(0)
         try await withSockets {
             $0.pingInterval = .milliseconds(50)
-            $0.silenceLimit = .milliseconds(300)
+            $0.silenceLimit = .seconds(2)
         } against: { connection in
             connection.upgrade()
             while let frame = connection.frame() {
@@ -191,11 +191,11 @@ private func all(of socket: WebSocket) async throws(WebSocketError) -> [WebSocke
     @Test func `answers to pings keep a quiet socket open`() async throws {
         try await withSockets {
             $0.pingInterval = .milliseconds(50)
-            $0.silenceLimit = .seconds(2)
+            $0.silenceLimit = .seconds(4)
         } against: { connection in
             connection.upgrade()
             // Longer than the silence that is borne.
-            for _ in 0..<50 {
+            for _ in 0..<100 {
                 guard let frame = connection.frame() else { return }
                 connection.sendFrame(Opcode.pong, frame.payload)
             }

@@ -60,6 +60,7 @@ public final class WorldTime: Timekeeper {
     public var nextAlarm: Duration? { state.withLock { $0.sleepers.values.map(\.until).min() } }
 
     public func sleep(for duration: Duration) async throws(CancellationError) {
+        if duration <= .zero { return }
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket

@@ -216,15 +216,27 @@ extension HostServer {
         premises.manager.tell(.ready("Serving."))
     }
 
-    /// Lets nobody in any more and lets what is under way finish, for so long. The operators' side goes
-    /// last, and says meanwhile that the host is stopping.
+    /// How long requests that are under way may take when the host is told to end. All of it takes ten
+    /// seconds at most, and the accounts need a moment after the doors are closed.
+    public struct Closing: Sendable {
+        var within: Duration
+        /// What requests need of that to be answered once nobody is waited for any more.
+        var answering: Duration
+
+        public init(within: Duration = .seconds(8), answering: Duration = .seconds(1)) {
+            (self.within, self.answering) = (within, answering)
+        }
+    }
+
+    /// Lets nobody in any more and lets what is under way finish. The operators' side goes last, and
+    /// says meanwhile that the host is stopping.
     ///
     /// - Parameters:
     ///   - hangUp: Ends what would never finish by itself, such as streams of events.
     ///   - giveUp: Comes when time is running out, and has requests answered that wait for others.
     ///   - flush: Comes when no request is under way any more.
     public func close(
-        within time: Duration,
+        _ closing: Closing,
         hangUp: () async -> Void,
         giveUp: @escaping @Sendable () async -> Void = {},
         flush: () async -> Void = {}
@@ -235,19 +247,16 @@ extension HostServer {
         await hangUp()
         await withDiscardingTaskGroup { group in
             group.addTask { [premises] in
-                let wait = max(.zero, time - Self.timeToAnswer)
+                let wait = max(.zero, closing.within - closing.answering)
                 if (try? await premises.timekeeper.sleep(for: wait)) != nil { await giveUp() }
             }
-            await api.stop(within: time)
+            await api.stop(within: closing.within)
             group.cancelAll()
         }
         await flush()
         await ops.stop(within: .milliseconds(100))
         premises.log.notice("Stopped.")
     }
-
-    /// What requests need to be answered once nobody is waited for any more.
-    private static let timeToAnswer = Duration.seconds(1)
 }
 
 /// The names of the listeners by their doors, written once they are open.

@@ -8,20 +8,18 @@ public struct HostShell: Sendable {
     private let settings: HostSettings
     private let premises: HostServer.Premises
     private let logbook: Logbook
-    private let patience: Duration
+    private let closing: HostServer.Closing
 
-    /// - Parameter patience: How long requests that are under way may take when the host is told to end.
-    ///   All of it takes ten seconds at most, and the accounts need a moment after the doors are closed.
     public init(
         _ settings: HostSettings,
         premises: HostServer.Premises,
         logbook: Logbook,
-        patience: Duration = .seconds(8)
+        closing: HostServer.Closing = HostServer.Closing()
     ) {
         self.settings = settings
         self.premises = premises
         self.logbook = logbook
-        self.patience = patience
+        self.closing = closing
     }
 
     /// Serves until it is told to end.
@@ -78,7 +76,7 @@ public struct HostShell: Sendable {
                 failure = error
             }
             await server.close(
-                within: failure == nil ? patience : .zero,
+                failure == nil ? closing : HostServer.Closing(within: .zero),
                 hangUp: interior.hangUp,
                 giveUp: interior.giveUp,
                 flush: interior.close

@@ -31,7 +31,7 @@ struct HostVenue {
     var parting: Parting = { _, _, end in end() }
     var personality = Personality.Name.vaultwarden
     /// How long it gives to what is under way then.
-    var patience = Duration.seconds(8)
+    var closing = HostServer.Closing()
 
     func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
         let scratch = try Scratch()
@@ -100,7 +100,7 @@ struct HostVenue {
             settings,
             premises: .still(logbook),
             logbook: logbook,
-            patience: patience
+            closing: closing
         )
         var outside = try Wiring.Outside.real(settings)
         outside.breaches = StillBreaches()

@@ -128,7 +128,7 @@ struct OnlineDeedTests {
         try await Self.open(personality) { guest, upstream in
             let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
             let late = await upstream.inject(
-                Fault(.delayAnswer(.milliseconds(800)), on: .announceFile)
+                Fault(.delayAnswer(.seconds(2)), on: .announceFile)
             )
             async let uploading = guest.upload([1], "file", "/attachment?itemid=\(id)")
             try await upstream.meet(late)

@@ -15,7 +15,10 @@ struct PartingTests {
         hearing check: @escaping @Sendable (Guest.Reply) throws -> Void
     ) async throws {
         var venue = HostVenue()
-        venue.patience = .milliseconds(1_500)
+        venue.closing = HostServer.Closing(
+            within: .seconds(20),
+            answering: .milliseconds(19_500)
+        )
         venue.parting = { guest, upstream, end in
             let number = await upstream.inject(fault)
             async let reply = ask(guest)

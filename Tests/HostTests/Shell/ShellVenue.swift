@@ -86,7 +86,7 @@ final class ShellVenue: Sendable {
         do {
             try server.announce(readyFile: settings.readyFile)
         } catch {
-            await server.close(within: .zero, hangUp: {})
+            await server.close(HostServer.Closing(within: .zero), hangUp: {})
             throw error
         }
     }
@@ -104,7 +104,7 @@ final class ShellVenue: Sendable {
     }
 
     func close() async {
-        await server.close(within: .seconds(2), hangUp: {})
+        await server.close(HostServer.Closing(), hangUp: {})
     }
 }
 

@@ -32,7 +32,7 @@ import Vault
         var client = Client.Configuration()
         client.extraAuthoritiesPath = path
         client.proxies = proxies
-        client.deadlines.connect = .seconds(2)
+        client.deadlines.connect = .seconds(10)
         var sockets = WebSocketClient.Configuration()
         sockets.extraAuthoritiesPath = path
         sockets.proxies = proxies

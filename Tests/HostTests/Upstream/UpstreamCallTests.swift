@@ -102,7 +102,7 @@ import Vault
             let now = Moment(SystemTimekeeper().now).ticks / Moment.ticksPerSecond
             let enable = """
                 {"masterPasswordHash":"\(Site.hash)","key":"\(key)",\
-                "token":"\(try password.code(atSeconds: now - 30))"}
+                "token":"\(try password.code(atSeconds: now))"}
                 """
             _ = try await site.post("/api/two-factor/authenticator", enable, account)
 

@@ -161,13 +161,13 @@ import Vault
             var account = try await site.account()
             let patient = account
             // What answers is not to be given up because the machine is slow.
-            if one.isSilent { account.manner.deadline = .milliseconds(600) * Sanitizer.slowness }
+            if one.isSilent { account.manner.deadline = .seconds(1) * Sanitizer.slowness }
             await site.server.inject(Fault(one.effect, on: .createCipher))
             let start = ContinuousClock.now
             let setback = await setback { [account] () async throws(Setback) in
                 try await account.create(loginRequest(1))
             }
-            #expect(ContinuousClock.now - start < .seconds(2) * Sanitizer.slowness, "\(one)")
+            #expect(ContinuousClock.now - start < .seconds(15) * Sanitizer.slowness, "\(one)")
             #expect(setback?.reason.kind == one.kind, "\(one): \(setback as Any)")
             #expect((setback?.mayHaveLanded ?? false) == one.mayHaveLanded, "\(one)")
             await site.server.withdrawAll()

@@ -99,10 +99,10 @@ import Vault
     private func deleting(
         _ id: String,
         _ home: Home,
-        losingPatienceIn world: World? = nil,
+        losesPatience: Bool = false,
         meanwhile: () async throws -> Void
     ) async throws -> Repository.Refusal? {
-        let lanes = home.person.lanes
+        let (lanes, time) = (home.person.lanes, home.person.world.time)
         let (turns, turn) = AsyncStream.makeStream(of: Void.self)
         let (entries, entry) = AsyncStream.makeStream(of: Void.self)
         async let holder: Void = lanes.hold(id) {
@@ -112,14 +112,23 @@ import Vault
         for await _ in entries {}
         async let told = refusal { try await home.edit(.delete(id)) }
         while lanes.line(for: id) == 0 { await Task.yield() }
+        // What ends its patience sleeps before any time passes.
+        let end = time.elapsed + .seconds(5)
+        while time.nextAlarm.map({ $0 > end }) ?? true { await Task.yield() }
         try await meanwhile()
-        if let world {
-            world.time.pass(.seconds(5))
+        if losesPatience {
+            time.pass(.seconds(5))
             _ = try await told
         }
         turn.finish()
         await holder
         return try await told
+    }
+
+    /// Sooner than a deletion loses patience.
+    private func theirs(_ ada: Person, _ id: String) async throws {
+        let edit = #"{"type":1,"name":"mail","notes":"theirs"}"#
+        try await ada.elsewhere.edit(id, edit, after: .seconds(3))
     }
 
     @Test func `I15 what others write while a deletion waits for its turn is not deleted unseen`()
@@ -128,9 +137,7 @@ import Vault
         try await atHome { world, home, id in
             let ada = home.person
             let told = try await deleting(id, home) {
-                // Less than it has patience.
-                world.time.pass(.seconds(3))
-                try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+                try await theirs(ada, id)
                 try await ada.refresh()
             }
             guard case .outOfDate = told else { throw Unexpected("it was deleted") }
@@ -144,9 +151,8 @@ import Vault
     func `I15 nor is it by a deletion whose patience ends`(_ isHeardOf: Bool) async throws {
         try await atHome { world, home, id in
             let ada = home.person
-            let told = try await deleting(id, home, losingPatienceIn: world) {
-                world.time.pass(.seconds(3))
-                try await ada.elsewhere.edit(id, #"{"type":1,"name":"mail","notes":"theirs"}"#)
+            let told = try await deleting(id, home, losesPatience: true) {
+                try await theirs(ada, id)
                 if isHeardOf { try await ada.refresh() }
             }
             if isHeardOf {

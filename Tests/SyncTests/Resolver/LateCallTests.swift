@@ -7,7 +7,7 @@ import Vault
 @testable import Sync
 
 /// What was wished last stays so, though upstream carries out an earlier call after it.
-@Suite struct LateCallTests {
+@Suite(.timeLimit(.minutes(2))) struct LateCallTests {
     typealias Rows = ResolvingRowsTests
 
     /// A call that is carried out late, and what its owner wishes after it.
@@ -211,6 +211,7 @@ import Vault
     private static func pass(_ seconds: Int, _ ada: Person) async throws {
         for _ in 0..<seconds {
             ada.world.time.pass(.seconds(1))
+            while ada.world.server.isBehind { await Task.yield() }
             try await ada.run()
         }
     }

@@ -11,7 +11,7 @@ import Testing
 import Vault
 
 /// What a straightforward resolver gets wrong, each by the number under which it is known.
-@Suite struct ResolvingTrapsTests {
+@Suite(.timeLimit(.minutes(2))) struct ResolvingTrapsTests {
     typealias Rows = ResolvingRowsTests
 
     static let lost = Fault.Effect.loseAnswer

@@ -11,7 +11,7 @@ import Vault
 @testable import Sync
 
 /// Upstream does late what it never answered, and forgets what it has taken.
-@Suite struct AftercareTests {
+@Suite(.timeLimit(.minutes(2))) struct AftercareTests {
     typealias Rows = ResolvingRowsTests
 
     // MARK: Carried out late
