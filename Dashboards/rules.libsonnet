@@ -1,7 +1,7 @@
 // What Prometheus works out for itself, and when it calls somebody.
 //
 // Each alert carries its proof: series that make it fire, and series that are nearly the same and do
-// not. `pace` divides every duration, so that an outage can be rehearsed in minutes; 1 is real life.
+// not. Beside them stand whole days of a host, and what is told of them. `pace` divides every duration, so that an outage can be rehearsed in minutes; 1 is real life.
 // `runbook` is where Docs/RUNBOOK.md can be read: if nobody says, where the Debian package has it.
 function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK.md') {
   local duration(seconds) =
@@ -20,6 +20,7 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
   local by(expression) = 'sum by (job, instance) (%s)' % expression,
   local gained(metric, window, more='') = by('increase(%s[%s])' % [of(metric, more), window]),
   local age(metric) = 'time() - (%s > 0)' % of(metric),
+  local here = 'on (job, instance)',
 
   // MARK: The objective: 99.9 % of queued edits are upstream five minutes after they could be sent.
 
@@ -72,6 +73,36 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     gained('holdfast_edit_delivery_seconds_bucket', window, 'le="300.0"'),
   ],
 
+  // MARK: What is wrong with an upstream
+
+  // What fails is tried again after a quarter of an hour at the latest, so within three of them it shows.
+  local lately = minutes(45),
+  local inState(states) = by(of('holdfast_network_state', 'state' + states)),
+  local isNotOnline = inState('!="online"') + ' > 0',
+
+  // A guard's page is all that is seen of the upstream then, and is looked at every half hour, if not more often.
+  local isBanned = gained('holdfast_upstream_bans_total', lately) + ' > 0',
+
+  // Who asks to be left alone does so for an hour at most, and nothing is sent meanwhile. One such answer among
+  // errors says as little as one error among them; and the line on which upstream tells its news is not asked.
+  local asksForPatience = '(%s > 0 unless %s %s > clamp_min(%s, 1.5))' % [
+    gained('holdfast_upstream_throttled_total', hours(2)),
+    here,
+    gained('holdfast_upstream_requests_total', hours(1), 'result="5xx",operation!="hub"'),
+    gained('holdfast_upstream_throttled_total', hours(1)),
+  ],
+
+  // How often upstreams were lost, but for those times at which they asked to be left alone.
+  local losses(window) = '%s - %s' % [
+    gained('holdfast_network_transitions_total', window, 'to!="online"'),
+    gained('holdfast_upstream_throttled_total', window),
+  ],
+
+  // For how much of the time upstreams were not well, but for those that never were.
+  local shareAway(window) =
+    local state = '%s[%s]' % [of('holdfast_network_state', 'state!="online"'), window];
+    by('avg_over_time(%s) - min_over_time(%s)' % [state, state]),
+
   // MARK: The alerts
 
   local own = 'job="holdfast",instance="host"',
@@ -79,6 +110,9 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     series: '%s{%s%s}' % [metric, own, if labels == '' then '' else ',' + labels],
     values: values,
   },
+  // A counter that grows by one every so many minutes.
+  local every(distance, minutes) =
+    std.join(' ', ['%dx%d' % [count, distance - 1] for count in std.range(0, minutes / distance)]),
   local pending(values, state='backingOff') =
     series('holdfast_pending_changes', values, 'state="%s",type="update"' % state),
   local network(state, values) = series('holdfast_network_state', values, 'state="%s"' % state),
@@ -188,6 +222,43 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'Look at the errors in the list of pending changes; retry or discard what cannot go.',
       [series('holdfast_pending_deliverable_oldest_timestamp_seconds', '60x420')],
       [series('holdfast_pending_deliverable_oldest_timestamp_seconds', '60x300 0x120')],
+    ),
+    alert(
+      'PendingLocked',
+      'warning',
+      1600,
+      '%s > %d and %s %s > %s %s and %s %s > 0 unless %s %s' % [
+        age('holdfast_pending_oldest_timestamp_seconds'),
+        86400 / pace,
+        here,
+        by(of('holdfast_pending_changes', 'state!="quarantined"')),
+        here,
+        of('holdfast_pending_deliverable_changes'),
+        here,
+        of('holdfast_accounts', 'status="locked"'),
+        here,
+        isNotOnline,
+      ],
+      hours(1),
+      'Edits on {{ $labels.instance }} have waited for more than a day, because their vault is locked.',
+      'Ask its owner to unlock it: a locked vault sends nothing. What waits is kept.',
+      [
+        series('holdfast_pending_oldest_timestamp_seconds', '60x1620'),
+        pending('3x1620', 'ready'),
+        series('holdfast_pending_deliverable_changes', '0x1620'),
+        series('holdfast_accounts', '1x1620', 'status="locked"'),
+        network('online', '1x1620'),
+        network('offline', '0x1620'),
+      ],
+      [
+        series('holdfast_pending_oldest_timestamp_seconds', '60x1620'),
+        pending('3x1620', 'quarantined'),
+        pending('0x1620', 'ready'),
+        series('holdfast_pending_deliverable_changes', '0x1620'),
+        series('holdfast_accounts', '1x1620', 'status="locked"'),
+        network('online', '1x1620'),
+        network('offline', '0x1620'),
+      ],
     ),
     alert(
       'ResolverWedged',
@@ -312,13 +383,16 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     alert(
       'BackupFailed',
       'warning',
-      60,
-      gained('holdfast_backups_total', minutes(30), 'outcome="failed"') + ' > 3',
+      300,
+      '%s > 3 and %s > 0' % [
+        gained('holdfast_backups_total', hours(2), 'outcome="failed"'),
+        gained('holdfast_backups_total', lately, 'outcome="failed"'),
+      ],
       minutes(5),
       'Backup copies of {{ $labels.instance }} cannot be made; the changes they belong to wait.',
       'Read the errors of the pending changes: upstream refuses new items (a limit, a policy, a size).',
-      [series('holdfast_backups_total', '0+1x80', 'reason="hardConflict",outcome="failed"')],
-      [series('holdfast_backups_total', '0x10 1x80', 'reason="hardConflict",outcome="failed"')],
+      [series('holdfast_backups_total', every(15, 320), 'reason="hardConflict",outcome="failed"')],
+      [series('holdfast_backups_total', '0x8 1x320', 'reason="hardConflict",outcome="failed"')],
     ),
     alert(
       'SyncRefused',
@@ -330,6 +404,40 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       "Compare the upstream's version with what is supported; look for a proxy that answers instead of it.",
       [series('holdfast_sync_aborts_total', '0x5 1x30', 'reason="decode"')],
       [series('holdfast_sync_aborts_total', '0+1x30', 'reason="pending"')],
+    ),
+    alert(
+      'SyncStale',
+      'warning',
+      330,
+      'time() - %s > %d and %s %s > 0.01 * %s unless %s %s unless %s %s > 0' % [
+        of('holdfast_sync_last_success_timestamp_seconds'),
+        3 * 3600 / pace,
+        here,
+        gained('holdfast_sync_runs_total', lately, 'outcome="failed"'),
+        gained('holdfast_sync_runs_total', lately),
+        here,
+        isNotOnline,
+        here,
+        gained('holdfast_sync_aborts_total', hours(1), 'reason!="pending"'),
+      ],
+      hours(1),
+      'An account of {{ $labels.instance }} was not synced for three hours, although its upstream answers; syncs fail.',
+      'Ask for a sync and read what it says. What others changed is not seen here until one succeeds; edits go on.',
+      [
+        series('holdfast_sync_last_success_timestamp_seconds', '3600x340'),
+        series('holdfast_sync_runs_total', every(15, 340), 'outcome="failed"'),
+        series('holdfast_sync_runs_total', every(10, 340), 'outcome="notNeeded"'),
+        network('online', '1x340'),
+        network('offline', '0x340'),
+        series('holdfast_sync_aborts_total', '0x340', 'reason="decode"'),
+      ],
+      [
+        series('holdfast_sync_last_success_timestamp_seconds', '3600x340'),
+        series('holdfast_sync_runs_total', '5x340', 'outcome="failed"'),
+        series('holdfast_sync_runs_total', every(10, 340), 'outcome="notNeeded"'),
+        network('online', '1x340'),
+        network('offline', '0x340'),
+      ],
     ),
     alert(
       'ShrinkGuardTripped',
@@ -348,7 +456,7 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'UpstreamDown',
       'info',
       20,
-      by(of('holdfast_network_state', 'state="offline"')) + ' > 0',
+      '%s > 0 unless %s %s' % [inState('="offline"'), here, isBanned],
       minutes(5),
       'An upstream of {{ $labels.instance }} cannot be reached. Edits are taken and wait.',
       'Nothing has to be done here. Bring the upstream back.',
@@ -359,10 +467,7 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'UpstreamDegraded',
       'warning',
       50,
-      '%s > 0 unless on (job, instance) %s > 0' % [
-        by(of('holdfast_network_state', 'state="degraded"')),
-        gained('holdfast_upstream_throttled_total', hours(6)),
-      ],
+      '%s > 0 unless %s %s' % [inState('="degraded"'), here, asksForPatience],
       minutes(30),
       'An upstream of {{ $labels.instance }} can be reached and fails.',
       "Read the upstream's own log; see on the upstream board which operations fail.",
@@ -373,15 +478,38 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'UpstreamBanned',
       'warning',
       50,
-      '%s > 0 and on (job, instance) %s > 0' % [
-        by(of('holdfast_network_state', 'state="degraded"')),
-        gained('holdfast_upstream_throttled_total', hours(6)),
+      '(%s > 0 and %s %s) or (%s > 0 and %s %s)' % [
+        inState('="degraded"'),
+        here,
+        asksForPatience,
+        inState('="offline"'),
+        here,
+        isBanned,
       ],
       minutes(15),
-      'An upstream has asked {{ $labels.instance }} to be left alone, for longer than a quarter of an hour.',
-      'Wait; the host keeps to what it was asked. If it happens often, raise the limits upstream or spread the accounts.',
+      'An upstream, or a guard before it, has wanted {{ $labels.instance }} to leave it alone for longer than a quarter of an hour.',
+      'Wait; the host keeps to what it was asked. A guard can be told to let it in. If it happens often, raise the limits upstream or spread the accounts.',
       [network('degraded', '0x10 1x60'), series('holdfast_upstream_throttled_total', '0x10 5x60')],
       [network('degraded', '0x10 1x5 0x60'), series('holdfast_upstream_throttled_total', '0x10 5x60')],
+    ),
+    alert(
+      'UpstreamFlapping',
+      'warning',
+      90,
+      '%s > 1 and %s %s > 0.1' % [losses(minutes(30)), here, shareAway(minutes(30))],
+      minutes(45),
+      'The way to an upstream of {{ $labels.instance }} has come and gone again and again for more than an hour.',
+      'Look at the line, the name service, and what stands before the upstream or starts it anew. Edits are taken and wait.',
+      [
+        series('holdfast_network_transitions_total', every(5, 110), 'to="offline"'),
+        series('holdfast_upstream_throttled_total', '0x110'),
+        network('offline', std.join(' ', ['1x3 0'] + std.repeat(['1x3 0'], 21))),
+      ],
+      [
+        series('holdfast_network_transitions_total', '0x20 1x3 2x3 3x3 4x110', 'to="offline"'),
+        series('holdfast_upstream_throttled_total', '0x150'),
+        network('offline', '0x20 1x2 0 1x2 0 1x2 0 1x2 0x110'),
+      ],
     ),
     alert(
       'AccountSignedOut',
@@ -476,6 +604,220 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     ),
   ],
 
+  // MARK: Days of a host
+
+  local longest = 3000,
+
+  // A figure that stands for so many minutes at each value, and then at the last one.
+  local stands(spans) =
+    std.join(' ', ['%dx%d' % [span[1], span[0] - 1] for span in spans] + ['%dx%d' % [spans[std.length(spans) - 1][1], longest]]),
+
+  // A figure that grows, for so many minutes each, every so many minutes (0: not at all) by so much, or by one.
+  local grows(spans, start=0) =
+    local told = std.foldl(
+      function(past, span)
+        local count = if span[1] == 0 then 0 else span[0] / span[1];
+        local gain = if std.length(span) > 2 then span[2] else 1;
+        {
+          value: past.value + count * gain,
+          texts: past.texts + if count == 0 then ['%dx%d' % [past.value, span[0] - 1]]
+          else ['%dx%d' % [past.value + step * gain, span[1] - 1] for step in std.range(1, count)],
+        },
+      spans,
+      { value: start, texts: [] }
+    );
+    std.join(' ', told.texts + ['%dx%d' % [told.value, longest]]),
+
+  local again(text, times) = std.join(' ', std.repeat([text], times)),
+  local nothing = stands([[1, 0]]),
+
+  // What is not told of a day is as on any: all goes well, and syncs find nothing new.
+  local synced = grows([[30, 0], [1770, 30, 1800]], 60),
+  local asked = grows([[1800, 15]]),
+  local anyDay = {
+    up: stands([[1, 1]]),
+    'holdfast_build_info{version="1"}': stands([[1, 1]]),
+    'holdfast_accounts{status="locked"}': nothing,
+    'holdfast_accounts{status="unlocked"}': stands([[1, 2]]),
+    'holdfast_accounts{status="signedOut"}': nothing,
+    'holdfast_pending_changes{type="update",state="ready"}': nothing,
+    'holdfast_pending_changes{type="update",state="quarantined"}': nothing,
+    holdfast_pending_oldest_timestamp_seconds: nothing,
+    holdfast_pending_deliverable_changes: nothing,
+    holdfast_pending_deliverable_oldest_timestamp_seconds: nothing,
+    holdfast_sync_last_success_timestamp_seconds: synced,
+    'holdfast_sync_runs_total{outcome="notNeeded"}': asked,
+    'holdfast_sync_runs_total{outcome="failed"}': nothing,
+    'holdfast_sync_aborts_total{reason="pending"}': nothing,
+    'holdfast_sync_aborts_total{reason="decode"}': nothing,
+    'holdfast_resolutions_total{type="update",outcome="pushed"}': nothing,
+    'holdfast_backups_total{reason="hardConflict",outcome="failed"}': nothing,
+    'holdfast_network_state{state="degraded"}': nothing,
+    'holdfast_network_state{state="offline"}': nothing,
+    'holdfast_network_transitions_total{to="online"}': nothing,
+    'holdfast_network_transitions_total{to="degraded"}': nothing,
+    'holdfast_network_transitions_total{to="offline"}': nothing,
+    holdfast_upstream_throttled_total: nothing,
+    holdfast_upstream_bans_total: nothing,
+    'holdfast_upstream_requests_total{operation="sync",result="5xx"}': nothing,
+    'holdfast_upstream_requests_total{operation="hub",result="5xx"}': nothing,
+  },
+
+  // From its second hour on no sync succeeds, until that minute, each being tried again after a quarter of an hour.
+  local nothingSynced(until) = {
+    holdfast_sync_last_success_timestamp_seconds:
+      grows([[30, 0], [30, 30, 1800], [until - 60, 0], [1, 1, 60 * (until - 60)], [600, 30, 1800]], 60),
+    'holdfast_sync_runs_total{outcome="failed"}': grows([[60, 0], [until - 60, 15]]),
+    'holdfast_sync_runs_total{outcome="notNeeded"}': grows([[60, 15], [until - 60, 0], [600, 15]]),
+  },
+
+  // Of the alerts, that are looked at every hour, those in `tells` fire from the first minute there to the second,
+  // and no others. The rules are worked out every `step`, which is to catch what comes and goes.
+  local day(name, lasts, tells, figures, step='10m') = {
+    name: name,
+    lasts: lasts,
+    tells: tells,
+    figures: anyDay + figures,
+    step: step,
+  },
+
+  days:: [
+    day('A healthy day: the vaults are locked at night, and now and then a call is lost, throttled, or fails', 1440, {}, {
+      'holdfast_accounts{status="locked"}': stands([[900, 0], [1, 2]]),
+      'holdfast_accounts{status="unlocked"}': stands([[900, 2], [1, 0]]),
+      'holdfast_sync_runs_total{outcome="failed"}': grows([[1500, 300]]),
+      'holdfast_network_state{state="offline"}': again('0x9 1 0x288', 5),
+      'holdfast_network_state{state="degraded"}': again('0x49 1 0x188', 6),
+      'holdfast_network_transitions_total{to="offline"}': grows([[10, 0], [1500, 300]]),
+      'holdfast_network_transitions_total{to="degraded"}': grows([[50, 0], [1440, 240]]),
+      holdfast_upstream_throttled_total: grows([[50, 0], [1440, 480]]),
+      holdfast_upstream_bans_total: stands([[700, 0], [1, 1]]),
+      'holdfast_upstream_requests_total{operation="sync",result="5xx"}': grows([[290, 0], [1440, 240]]),
+      'holdfast_backups_total{reason="hardConflict",outcome="failed"}': grows([[1440, 180]]),
+    }),
+    day(
+      'A night of outage, before which the line comes and goes, and after which the server takes little at a time',
+      840,
+      { UpstreamDown: [60, 600] },
+      nothingSynced(600) + {
+        'holdfast_network_state{state="offline"}': stands([[45, 0], [6, 1], [3, 0], [546, 1], [1, 0]]),
+        'holdfast_network_state{state="degraded"}': '0x599 ' + again('1 0 0', 17) + ' 0x300',
+        'holdfast_network_transitions_total{to="offline"}': stands([[45, 0], [9, 1], [1, 2]]),
+        'holdfast_network_transitions_total{to="degraded"}': grows([[600, 0], [51, 3]]),
+        'holdfast_network_transitions_total{to="online"}': grows([[601, 0], [51, 3]]),
+        holdfast_upstream_throttled_total: grows([[600, 0], [51, 3]]),
+        'holdfast_pending_changes{type="update",state="ready"}': '0x119 50x479 49-1x49 0x300',
+        holdfast_pending_oldest_timestamp_seconds: stands([[120, 0], [530, 7200], [1, 0]]),
+        holdfast_pending_deliverable_changes: '0x599 49-1x49 0x300',
+        holdfast_pending_deliverable_oldest_timestamp_seconds: '0x599 7200x49 0x300',
+        'holdfast_resolutions_total{type="update",outcome="pushed"}': grows([[600, 0], [50, 1]]),
+      }
+    ),
+    day('The server refuses syncs, and nothing is pending', 840, { SyncStale: [280, 600] }, nothingSynced(600)),
+    day('No sync ever succeeded, the clock having begun with that day', 360, { SyncStale: [250, 999] }, {
+      holdfast_sync_last_success_timestamp_seconds: nothing,
+      'holdfast_sync_runs_total{outcome="failed"}': grows([[360, 15]]),
+      'holdfast_sync_runs_total{outcome="notNeeded"}': nothing,
+    }),
+    day('What answers is no sync answer', 600, { SyncRefused: [70, 999] }, nothingSynced(660) + {
+      'holdfast_sync_aborts_total{reason="decode"}': grows([[60, 0], [600, 15]]),
+    }),
+    day('All vaults are locked, and nothing is asked for a day', 1440, {}, {
+      'holdfast_accounts{status="locked"}': stands([[1, 2]]),
+      'holdfast_accounts{status="unlocked"}': nothing,
+      holdfast_sync_last_success_timestamp_seconds: stands([[1, 60]]),
+      'holdfast_sync_runs_total{outcome="notNeeded"}': nothing,
+    }),
+    day('One of many accounts is signed out, and a sync of others fails now and then', 1440, { AccountSignedOut: [20, 9999] }, {
+      'holdfast_accounts{status="signedOut"}': stands([[1, 1]]),
+      'holdfast_accounts{status="unlocked"}': stands([[1, 900]]),
+      holdfast_sync_last_success_timestamp_seconds: stands([[1, 60]]),
+      'holdfast_sync_runs_total{outcome="notNeeded"}': '0+30x1440',
+      'holdfast_sync_runs_total{outcome="failed"}': grows([[1440, 20]]),
+    }),
+    day(
+      'Edits wait in a vault that nobody unlocks, while others go from an open one',
+      1800,
+      { PendingLocked: [1565, 9999] },
+      {
+        'holdfast_accounts{status="locked"}': stands([[1, 1]]),
+        'holdfast_accounts{status="unlocked"}': stands([[1, 1]]),
+        'holdfast_pending_changes{type="update",state="ready"}': '0x59 ' + again('3x29 4x29', 30),
+        holdfast_pending_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
+        holdfast_pending_deliverable_changes: '0x59 ' + again('0x29 1x29', 30),
+        'holdfast_resolutions_total{type="update",outcome="pushed"}': '0+1x1800',
+      }
+    ),
+    day('A single call is lost every few minutes', 360, {}, {
+      'holdfast_network_state{state="offline"}': again('0x28 1', 12),
+      'holdfast_network_transitions_total{to="offline"}': grows([[360, 6]]),
+    }),
+    day(
+      'Edits cannot be sent from an open vault, beside a locked one',
+      1800,
+      { ResolverWedged: [120, 9999], PendingTooOld: [430, 9999] },
+      {
+        'holdfast_accounts{status="locked"}': stands([[1, 1]]),
+        'holdfast_accounts{status="unlocked"}': stands([[1, 1]]),
+        'holdfast_pending_changes{type="update",state="ready"}': stands([[60, 0], [1, 3]]),
+        holdfast_pending_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
+        holdfast_pending_deliverable_changes: stands([[60, 0], [1, 3]]),
+        holdfast_pending_deliverable_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
+      }
+    ),
+    day('Edits wait in a locked vault whose upstream is away for days, and calls to another are lost', 1800, { UpstreamDown: [66, 9999] }, nothingSynced(2460) + {
+      'holdfast_accounts{status="locked"}': stands([[1, 2]]),
+      'holdfast_accounts{status="unlocked"}': nothing,
+      'holdfast_pending_changes{type="update",state="ready"}': stands([[60, 0], [1, 3]]),
+      holdfast_pending_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
+      'holdfast_network_state{state="offline"}': stands([[60, 0], [1, 1]]),
+      'holdfast_network_transitions_total{to="offline"}': grows([[60, 0], [1740, 10]]),
+    }),
+    day('An account is signed out, and its edits are kept', 1800, { AccountSignedOut: [76, 9999] }, {
+      'holdfast_accounts{status="signedOut"}': stands([[60, 0], [1, 1]]),
+      'holdfast_pending_changes{type="update",state="ready"}': stands([[60, 0], [1, 3]]),
+      holdfast_pending_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
+    }),
+    day("A guard's page answers, and is looked at every half hour", 720, { UpstreamBanned: [80, 480] }, nothingSynced(480) + {
+      'holdfast_network_state{state="offline"}': stands([[60, 0], [420, 1], [1, 0]]),
+      'holdfast_network_transitions_total{to="offline"}': stands([[60, 0], [1, 1]]),
+      'holdfast_network_transitions_total{to="online"}': stands([[480, 0], [1, 1]]),
+      holdfast_upstream_bans_total: grows([[60, 0], [420, 30]]),
+    }),
+    day(
+      'The server asks to be left alone for an hour, again and again, and fails once',
+      720,
+      { UpstreamBanned: [80, 480] },
+      nothingSynced(480) + {
+        'holdfast_network_state{state="degraded"}': stands([[60, 0], [420, 1], [1, 0]]),
+        'holdfast_network_transitions_total{to="degraded"}': stands([[60, 0], [1, 1]]),
+        holdfast_upstream_throttled_total: grows([[60, 0], [420, 70]]),
+        'holdfast_upstream_requests_total{operation="sync",result="5xx"}': stands([[395, 0], [1, 1]]),
+        'holdfast_upstream_requests_total{operation="hub",result="5xx"}': '0x59 0+1x419 419x300',
+      }
+    ),
+    day('The server fails for hours, and asks for patience once', 720, { UpstreamDegraded: [95, 480] }, nothingSynced(480) + {
+      'holdfast_network_state{state="degraded"}': stands([[60, 0], [420, 1], [1, 0]]),
+      'holdfast_network_transitions_total{to="degraded"}': stands([[60, 0], [1, 1]]),
+      holdfast_upstream_throttled_total: stands([[210, 0], [1, 1]]),
+      'holdfast_upstream_requests_total{operation="sync",result="5xx"}': grows([[60, 0], [150, 15], [15, 0], [255, 15]]),
+    }),
+    day('The upstream is away for four minutes of every five', 360, { UpstreamFlapping: [115, 265] }, {
+      'holdfast_network_state{state="offline"}': '0x59 %s 0x300' % again('1x3 0', 36),
+      'holdfast_network_transitions_total{to="offline"}': grows([[60, 0], [180, 5]]),
+      'holdfast_network_transitions_total{to="online"}': grows([[64, 0], [180, 5]]),
+    }, '1m'),
+    day('The server fails for four minutes of every five', 360, { UpstreamFlapping: [115, 265] }, {
+      'holdfast_network_state{state="degraded"}': '0x59 %s 0x300' % again('1x3 0', 36),
+      'holdfast_network_transitions_total{to="degraded"}': grows([[60, 0], [180, 5]]),
+      'holdfast_network_transitions_total{to="online"}': grows([[64, 0], [180, 5]]),
+      'holdfast_upstream_requests_total{operation="sync",result="5xx"}': grows([[60, 0], [180, 5]]),
+    }, '1m'),
+    day('Copies fail for hours, and each is tried again after a quarter of an hour', 720, { BackupFailed: [125, 530] }, {
+      'holdfast_backups_total{reason="hardConflict",outcome="failed"}': grows([[70, 0], [435, 15]]),
+    }),
+  ],
+
   // MARK: The files
 
   rules: { groups: [
@@ -505,8 +847,45 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
   local step(alert) = if alert.after < 50 then '1m' else if alert.after < 400 then '5m' else '10m',
 
   tests(file):: {
+    ['alerts-days-%s.json' % every]: $.told(file, every, [day for day in $.days if day.step == every])
+    for every in ['1m', '10m']
+  } + {
     ['alerts-%s.json' % every]: $.proofs(file, every, [alert for alert in $.alerts if step(alert) == every])
     for every in ['1m', '5m', '10m']
+  },
+
+  told(file, step, days):: {
+    rule_files: [file],
+    evaluation_interval: step,
+    group_eval_order: ['holdfast.figures', 'holdfast.alerts'],
+    tests: [
+      {
+        name: day.name,
+        interval: '1m',
+        input_series: [
+          {
+            local parts = std.split(name, '{'),
+            series: '%s{%s%s' % [parts[0], own, if std.length(parts) > 1 then ',' + parts[1] else '}'],
+            values: day.figures[name],
+          }
+          for name in std.objectFields(day.figures)
+        ],
+        promql_expr_test: [
+          {
+            // Else it would not be told which day it was.
+            expr: 'count by (alertname) (ALERTS{alertstate="firing"}) # ' + day.name,
+            eval_time: '%dh' % hour,
+            exp_samples: [
+              { labels: '{alertname="Holdfast%s"}' % name, value: 1 }
+              for name in std.objectFields(day.tells)
+              if day.tells[name][0] <= hour * 60 && hour * 60 < day.tells[name][1]
+            ],
+          }
+          for hour in std.range(1, day.lasts / 60)
+        ],
+      }
+      for day in days
+    ],
   },
 
   proofs(file, step, alerts):: {

@@ -95,10 +95,11 @@ b.board('holdfast-upstream', 'Upstream', 'What is asked of upstreams, how they a
     ),
     b.graph(
       'Asked to wait',
-      'Answers by which an upstream asked to be left alone, and requests that therefore, or because it is away, were not sent.',
+      'Answers by which an upstream, or a guard before it, asked to be left alone, and requests that therefore, or because it is away, were not sent.',
       'ops',
       [
         b.query('sum(%s)' % b.rate('holdfast_upstream_throttled_total'), 'throttled'),
+        b.query('sum(%s)' % b.rate('holdfast_upstream_bans_total'), "a guard's page"),
         b.query('sum by (reason) (%s)' % b.rate('holdfast_upstream_requests_refused_total'), 'not sent: {{reason}}'),
       ]
     ),

@@ -14,6 +14,9 @@ public final class Reply<Answer: Sendable>: Sendable {
         slot.settle(.success(answer))
     }
 
+    /// Whether there is an answer, or nobody waits for one any more.
+    public var isAnswered: Bool { slot.isSettled }
+
     deinit { slot.settle(.failure(.unanswered)) }
 }
 

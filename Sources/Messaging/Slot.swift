@@ -13,6 +13,8 @@ final class Slot<Answer: Sendable>: Sendable {
         asker?.resume(returning: outcome)
     }
 
+    var isSettled: Bool { state.withLock { $0.isSettled } }
+
     /// Waits for the outcome. Being cancelled is one, too.
     func answer() async throws(Undelivered) -> Answer {
         try await withTaskCancellationHandler {
@@ -39,6 +41,13 @@ enum SlotState<Outcome, Asker> {
     case waiting(Asker)
     case settled(Outcome)
     case done
+
+    var isSettled: Bool {
+        switch self {
+        case .open, .waiting: false
+        case .settled, .done: true
+        }
+    }
 
     /// Takes the first outcome and returns whom to tell of it. There are no others.
     mutating func settle(_ outcome: Outcome) -> Asker? {

@@ -32,7 +32,7 @@ struct PendingChangeReader {
             cipherID: columns.cipherID,
             version: columns.version,
             intent: intent,
-            foreignType: columns.changeType == intent.type.rawValue ? nil : columns.changeType,
+            foreignType: intent.isCalled(columns.changeType) ? nil : columns.changeType,
             baseline: try revision(message.baseline, .baseline),
             baseCopy: columns.baseCopy,
             created: Moment(ticks: message.created_ticks),

@@ -36,6 +36,19 @@ import Vault
         }
     }
 
+    @Test func `an update of the place alone is known by its name of today and of yesterday`() {
+        var change = PendingChange.versionOne[3].1
+        change.intent = .other(restores: false, Adjustments(isFavourite: true))
+        #expect(change.type == .update)
+        for text in ["place", "other"] {
+            let columns = PendingRecord.Columns(of: change, changeType: text)
+            let record = PendingRecord.read(PendingRecord(change).encoded(), columns)
+            #expect(record.value?.change == change, "\(text)")
+        }
+        change.intent = .other(restores: false, Adjustments(isArchived: true, isFavourite: true))
+        #expect(change.type == .other)
+    }
+
     @Test func `no bit can turn without being noticed`() {
         let (_, change) = PendingChange.versionOne[3]
         let bytes = PendingRecord(change).encoded()

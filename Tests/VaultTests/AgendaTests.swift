@@ -179,7 +179,8 @@ import Testing
             guard let due = agenda.occasion(at: now) else { continue }
             agenda.begin(due, at: now)
             let endings: [Agenda.Ending] = [
-                .done, .waiting, .failed(nil), .failed(.throttled(until: now + .seconds(37))),
+                .done, .waiting, .paced(until: now), .failed(nil),
+                .failed(.throttled(until: now + .seconds(37))),
                 .failed(.held(until: now + .seconds(12))), .doubted, .signedOut, .unfinished,
                 .untouched,
             ]

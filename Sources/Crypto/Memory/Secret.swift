@@ -38,6 +38,8 @@ public struct Secret: ~Copyable, @unchecked Sendable {
         self.init(count: bytes.count) { $0.copyMemory(from: bytes) }
     }
 
+    public func copy() -> Secret { withUnsafeBytes { Secret(copying: $0) } }
+
     public init(_ bytes: [UInt8]) {
         self = bytes.span.withUnsafeBytes { Secret(copying: $0) }
     }

@@ -19,7 +19,7 @@ extension Account: AccountDesk {
             email: record.email,
             server: record.server,
             status: presentStatus,
-            isDefault: record.isDefault,
+            isDefault: record.choice > 0,
             lastSync: syncing.lastSync,
             lastReport: syncing.lastReport,
             network: link.monitor.standing.state,
@@ -90,15 +90,22 @@ extension Account: AccountDesk {
         if isSignedOut { throw .noAccount }
         guard let unlock = record.unlock else { throw .notAllowed(Self.noPassword) }
         let record = record
-        let master = try await masterKey(unlock, email: record.email, password)
+        let master = try await masterKey(unlock, email: record.email, password.copy())
         let key: SymmetricKey
         do throws(CryptoError) {
             key = try master.unwrapUserKey(unlock.wrappedUserKey)
         } catch {
             throw DeskRefusal(error)
         }
-        let formerKeys = master.cases(of: record.formerKeys, entropy: office.surroundings.entropy)
-        try await open(key, after: formerKeys)
+        let former = await FormerKeys(
+            opening: record.formerUnlocks,
+            beside: key,
+            password,
+            email: record.email,
+            entropy: office.surroundings.entropy,
+            in: office.workshop
+        )
+        try await open(key, after: former)
         try? staff.scheduler.address.tryTell(.trigger(.unlocked))
     }
 
@@ -129,7 +136,7 @@ extension Account: AccountDesk {
         do throws(Undelivered) {
             return try await staff.scheduler.address.ask { .sync(isFull: isForced, $0) }
         } catch {
-            throw .busy
+            throw turningAway
         }
     }
 
@@ -201,10 +208,12 @@ extension Account: AccountDesk {
         do throws(Undelivered) {
             answer = try await staff.repository.address.ask(message)
         } catch {
-            throw .busy
+            throw turningAway
         }
         do throws(Repository.Refusal) {
             return try answer.get()
+        } catch .busy {
+            throw turningAway
         } catch {
             throw DeskRefusal(error)
         }
@@ -345,7 +354,7 @@ extension Account {
         do throws(Undelivered) {
             _ = try await staff.scheduler.address.ask { .retry(changeID: changeID, $0) }
         } catch {
-            throw .busy
+            throw turningAway
         }
         return try await pendingChange(changeID)
     }
@@ -381,6 +390,7 @@ extension AccountStanding.Pending {
         self.init()
         for (state, count) in queue.counts { add(count, in: state) }
         oldest = queue.oldest
+        oldestLive = queue.oldestLive
     }
 
     fileprivate mutating func add(_ count: Int, in state: PendingChange.State.Kind) {

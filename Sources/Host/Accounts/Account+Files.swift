@@ -10,6 +10,15 @@ import Vault
 // Files of items. They are encrypted before they leave the host, and what was fetched once is kept
 // as it came, so that it opens without a network too.
 
+/// A file that nobody can open: it was announced to upstream, and its bytes are not there.
+struct StrayFile: Sendable {
+    /// Sealed as no other is.
+    let name: String
+    let cipherID: String
+
+    static let remembered = 64
+}
+
 extension Account {
     func attach(
         _ file: [UInt8],
@@ -19,7 +28,8 @@ extension Account {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
         // That moves the item's revision, so what is under way to it must not have another in mind.
-        let (upload, sealed) = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+        let (upload, sealed, stray) = try await lanes.hold(cipherID) {
+            () async throws(DeskRefusal) in
             try await announce(file, named: name, to: try known(cipherID), keys)
         }
         do throws(DeskRefusal) {
@@ -28,7 +38,7 @@ extension Account {
             }
         } catch {
             // Nobody could open what is announced and not there.
-            try? await takeAway(upload.attachmentID, from: cipherID)
+            await takeBack(stray)
             throw error
         }
         let files = try? Cipher(upload.cipher)
@@ -43,7 +53,7 @@ extension Account {
         named name: String,
         to known: Known,
         _ keys: KeyRing
-    ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8]) {
+    ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8], StrayFile) {
         let sealer = try sealer(of: known.cipher, keys)
         let (request, sealed) = try crypto { () throws(CryptoError) in
             let key = SymmetricKey(from: office.surroundings.entropy)
@@ -57,6 +67,7 @@ extension Account {
             )
             return (request, sealed)
         }
+        let stray = StrayFile(name: request.fileName, cipherID: known.cipherID)
         let upload: AttachmentUpload
         do throws(DeskRefusal) {
             upload = try await online { account throws(Setback) in
@@ -64,7 +75,7 @@ extension Account {
             }
         } catch {
             if case .upstream(let setback) = error, setback.mayHaveLanded {
-                await takeBack(request, from: known.cipherID)
+                await takeBack(stray)
             }
             throw error
         }
@@ -72,23 +83,53 @@ extension Account {
             let now = announced.inCollections(known.cipher.collectionIDs)
             try await keep(now.withFiles(of: known.cipher), of: known)
         }
-        return (upload, sealed)
+        return (upload, sealed, stray)
     }
 
-    /// The answer to the announcement is lost, and nobody could open what it may have made. Its name is sealed as
-    /// no other. Upstream is asked although that has just made it look as if it were away.
-    private func takeBack(_ request: AttachmentRequest, from cipherID: String) async {
-        try? await upstream.ask(.interactive) { account throws(Setback) in
-            // Its caller has waited long enough.
-            let account = account.asking { $0.deadline = .seconds(2) }
-            let held = try await account.cipher(cipherID)
-            let announced = held.attachmentIDs.first { attachmentID in
-                let name = held.attachment(attachmentID)?[anyCase: "fileName"]?.string
-                return name == request.fileName
-            }
-            if let announced { try await account.deleteAttachment(announced, of: cipherID) }
+    /// Upstream is asked although what has happened has just made it look as if it were away. If it is, that is
+    /// done after a sync, as long as this process lasts.
+    private func takeBack(_ stray: StrayFile) async {
+        if await !isTakenBack(stray, .interactive) {
+            strayFiles.withLock { $0 = $0.suffix(StrayFile.remembered - 1) + [stray] }
         }
         lookSoon()
+    }
+
+    func takeBackStrays() async {
+        guard link.monitor.standing.state != .offline else { return }
+        let strays = strayFiles.withLock { strays in
+            defer { strays = [] }
+            return strays
+        }
+        for stray in strays {
+            if await isTakenBack(stray, .patient) {
+                lookSoon()
+            } else {
+                strayFiles.withLock { $0.append(stray) }
+            }
+        }
+    }
+
+    /// - Returns: Whether upstream has nothing of it any more.
+    private func isTakenBack(_ stray: StrayFile, _ urgency: Urgency) async -> Bool {
+        do throws(Setback) {
+            try await upstream.ask(urgency) { account throws(Setback) in
+                // Its caller has waited long enough.
+                let account = account.asking { $0.deadline = .seconds(2) }
+                let held = try await account.cipher(stray.cipherID)
+                let announced = held.attachmentIDs.first { attachmentID in
+                    let name = held.attachment(attachmentID)?[anyCase: "fileName"]?.string
+                    return name == stray.name
+                }
+                if let announced {
+                    try await account.deleteAttachment(announced, of: stray.cipherID)
+                }
+            }
+            return true
+        } catch {
+            if case .missing = error.reason { return true }
+            return false
+        }
     }
 
     /// How upstream has the item after something was done to its files.

@@ -112,16 +112,23 @@ extension Account {
         return item
     }
 
-    /// - Parameter isUpstream: It is refused while upstream has not got it yet.
+    /// - Parameter isUpstream: It is brought there if it is not yet, and refused if it cannot be.
     func owned(
         _ itemID: String,
         isUpstream: Bool = false
     ) async throws(DeskRefusal) -> (id: String, item: Item) {
-        guard let viewed = try await item(itemID), let cipherID = viewed.item.id else {
+        guard var viewed = try await item(itemID), var cipherID = viewed.item.id else {
             throw .notFound
         }
-        guard !isUpstream || !viewed.mark.changes.contains(.create) else {
-            throw .notAllowed("This item has not reached the server yet.")
+        if isUpstream, viewed.mark.changes.contains(.create) {
+            await settlePending(of: cipherID)
+            guard let settled = try await item(itemID), let id = settled.item.id else {
+                throw .notFound
+            }
+            (viewed, cipherID) = (settled, id)
+            guard !viewed.mark.changes.contains(.create) else {
+                throw .notAllowed("This item has not reached the server yet.")
+            }
         }
         return (cipherID, viewed.item)
     }
@@ -238,6 +245,7 @@ extension Account {
 
     /// Has what is pending for the item tried now.
     private func settlePending(of cipherID: String) async {
+        guard link.monitor.standing.state != .offline else { return }
         guard let pending = try? pendingChange(of: cipherID) else { return }
         _ = try? await retry(pending.summary.id)
     }

@@ -30,6 +30,8 @@ final class Account: Sendable {
     private struct Memory {
         var record: AccountRecord
         var keyCase: KeyCase?
+        /// What upstream takes back later may be under one of these.
+        var formerKeys = FormerKeys.none
         /// What the keys that are held were opened from. To open the same again takes a millisecond.
         var opened: WrappedKeys?
     }
@@ -42,10 +44,13 @@ final class Account: Sendable {
         /// The services that ran last, as long as they may not have ended.
         var former: Shift?
         var isGone = false
+        var isErased = false
     }
 
     /// When upstream is to be asked for its equivalent domains again.
     let domainsDue = Lock(Moment(ticks: .min))
+    /// Files that were announced, and never came.
+    let strayFiles = Lock<[StrayFile]>([])
     /// When the files that are kept are to be looked through again.
     let cacheDue = Lock(Moment(ticks: .min))
 
@@ -124,7 +129,9 @@ extension Account {
             // Its services go on for a moment when the account is taken away, or moves.
             guard let account = notebook.account else { throw .busy }
             try await account.copyFile(file)
-        } trimming: {
+        } aftercare: {
+            await notebook.account?.resealWhatIsOfferedAgain()
+            await notebook.account?.takeBackStrays()
             await notebook.account?.trimCache()
         }
     }
@@ -150,6 +157,12 @@ extension Account {
         }
         staff?.close()
     }
+
+    /// What somebody hears whose question its services do not answer any more.
+    var turningAway: DeskRefusal { duty.withLock(\.isErased) ? .noAccount : .busy }
+
+    /// Nothing of it is kept any more.
+    func noteErasure() { duty.withLock { $0.isErased = true } }
 
     /// Whether it was taken away; another may have its place.
     var isGone: Bool { duty.withLock(\.isGone) }
@@ -214,13 +227,14 @@ extension Account {
             record.isSignedOut = false
             record.securityStamp = stamp ?? record.securityStamp
             record.isPremium = isPremium
-            record.email = answer.profile.email
             record.hasSecurityState = answer.profile.hasSecurityState
             // The same text is not held twice.
             if let key = answer.profile.wrappedPrivateKey, key != record.wrappedPrivateKey {
                 record.wrappedPrivateKey = key
             }
             if let unlock = answer.unlock { record.take(unlock) }
+            // The former ones are salted with the former address.
+            record.email = answer.profile.email
         }
         await renewRing(answer.profile)
     }
@@ -330,7 +344,7 @@ extension Account {
     /// Opens the vault with the user's key, after what is pending has been brought under it.
     func open(
         _ key: consuming SymmetricKey,
-        after formerKeys: [KeyCase] = []
+        after formerKeys: FormerKeys = .none
     ) async throws(DeskRefusal) {
         let record = record
         let memberships = try memberships()
@@ -346,18 +360,28 @@ extension Account {
             await reseal(from: formerKeys, to: ring)
             memory.withLock { memory in
                 memory.keyCase = keyCase
+                memory.formerKeys = formerKeys
                 memory.opened = wrapped
                 keyholder.unlock(ring)
             }
         } catch {
             throw .notAllowed("The account's keys cannot be opened. \(error)")
         }
+        if !formerKeys.needless.isEmpty { try? await change { $0.forget(formerKeys.needless) } }
         office.announce(.account(userID: id))
     }
 
+    /// What upstream has taken and does not show any more is pending again, under the key that it was sent
+    /// under.
+    func resealWhatIsOfferedAgain() async {
+        let former = memory.withLock { $0.formerKeys }
+        guard !former.cases.isEmpty, let present = keyholder.keys else { return }
+        await reseal(from: former, to: present)
+    }
+
     /// What cannot be brought under the present key stays as it is, set aside.
-    private func reseal(from formerKeys: [KeyCase], to present: KeyRing) async {
-        for former in formerKeys {
+    private func reseal(from formerKeys: FormerKeys, to present: KeyRing) async {
+        for former in formerKeys.cases {
             do {
                 let ring = try await KeyRing.opened(
                     user: try former.key(),
@@ -381,16 +405,16 @@ extension Account {
     /// The same account on another server.
     func takeKeys(from other: Account) {
         guard let keys = other.keyholder.keys else { return }
-        let keyCase = other.memory.withLock { $0.keyCase }
+        let (keyCase, former) = other.memory.withLock { ($0.keyCase, $0.formerKeys) }
         memory.withLock { memory in
-            (memory.keyCase, memory.opened) = (keyCase, nil)
+            (memory.keyCase, memory.formerKeys, memory.opened) = (keyCase, former, nil)
             keyholder.unlock(keys)
         }
     }
 
     func lockKeys() {
         memory.withLock { memory in
-            (memory.keyCase, memory.opened) = (nil, nil)
+            (memory.keyCase, memory.formerKeys, memory.opened) = (nil, .none, nil)
             keyholder.lock()
         }
         office.announce(.account(userID: id))

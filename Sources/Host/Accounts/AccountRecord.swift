@@ -13,14 +13,16 @@ struct AccountRecord: Sendable {
     var server: String
     /// What the master password opens, as upstream said it last.
     var unlock: MasterPasswordUnlock?
-    /// What it opened before, the latest first: what is pending may be sealed with that.
-    var formerKeys: [String] = []
+    /// What it opened before, and how, the latest first: what is pending may be sealed with that.
+    var formerUnlocks: [MasterPasswordUnlock] = []
     var wrappedPrivateKey: String?
     var hasSecurityState = false
     /// Whoever has another one than upstream has to sign in again.
     var securityStamp: String?
     var isPremium = false
-    var isDefault = false
+    /// Who was chosen to be meant where no account is named has one, and the largest counts: so that one
+    /// commit changes who that is.
+    var choice = 0
     /// Grows with every account that comes; they are shown in this order.
     var number = 0
     /// Upstream does not take the tokens any more, and the user has to sign in again.
@@ -33,13 +35,29 @@ struct AccountRecord: Sendable {
 extension AccountRecord {
     /// The key that the master password opens may be another from now on.
     mutating func take(_ unlock: MasterPasswordUnlock) {
-        if let former = self.unlock?.wrappedUserKey, former != unlock.wrappedUserKey {
-            formerKeys = Array(([former] + formerKeys).prefix(Self.formerKeysKept))
-        }
+        formerUnlocks = Array(unlocks(before: unlock).prefix(Self.formerUnlocksKept))
         self.unlock = unlock
     }
 
-    private static let formerKeysKept = 4
+    /// Those that would be former ones beside that.
+    func unlocks(before next: MasterPasswordUnlock) -> [MasterPasswordUnlock] {
+        let present = unlock.map { unlock in
+            MasterPasswordUnlock(
+                settings: unlock.settings,
+                salt: KeyDerivation.salt(server: unlock.salt, email: email),
+                wrappedUserKey: unlock.wrappedUserKey
+            )
+        }
+        return ([present].compactMap(\.self) + formerUnlocks)
+            .filter { $0.wrappedUserKey != next.wrappedUserKey }
+    }
+
+    /// They open what the present one opens.
+    mutating func forget(_ former: [MasterPasswordUnlock]) {
+        formerUnlocks.removeAll(where: former.contains)
+    }
+
+    private static let formerUnlocksKept = 4
 
     init(_ stored: StoredAccount) throws(JSON.Mismatch) {
         let document: JSON.Document
@@ -62,12 +80,24 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
         email = try json.read("email")
         server = try json.read("server")
         unlock = try json.read("unlock")
-        formerKeys = try json.read("formerKeys", as: [String]?.self) ?? []
+        formerUnlocks = try json.read("formerUnlocks", as: [MasterPasswordUnlock]?.self) ?? []
+        // As records were before: under the settings of today.
+        for key in try json.read("formerKeys", as: [String]?.self) ?? [] {
+            guard let unlock else { break }
+            formerUnlocks.append(
+                MasterPasswordUnlock(
+                    settings: unlock.settings,
+                    salt: unlock.salt,
+                    wrappedUserKey: key
+                )
+            )
+        }
         wrappedPrivateKey = try json.read("privateKey")
         hasSecurityState = try json.read("hasSecurityState")
         securityStamp = try json.read("securityStamp")
         isPremium = try json.read("isPremium")
-        isDefault = try json.read("isDefault")
+        let isDefault: Bool = try json.read("isDefault")
+        choice = try json.read("choice", as: Int?.self) ?? (isDefault ? 1 : 0)
         number = try json.read("number")
         isSignedOut = try json.read("isSignedOut")
         sealedTokens = try json.read("tokens")
@@ -80,23 +110,30 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
             record.add("email", email)
             record.add("server", server)
             if let unlock {
-                record.object("unlock") {
-                    $0.object("kdf") { unlock.settings.write(to: &$0, .camel) }
-                    $0.add("masterKeyEncryptedUserKey", unlock.wrappedUserKey)
-                    $0.add("salt", unlock.salt)
-                }
+                record.object("unlock") { unlock.write(to: &$0) }
             }
-            record.add("formerKeys", formerKeys)
+            record.array("formerUnlocks") { list in
+                for former in formerUnlocks { list.object { former.write(to: &$0) } }
+            }
             record.add("privateKey", wrappedPrivateKey)
             record.add("hasSecurityState", hasSecurityState)
             record.add("securityStamp", securityStamp)
             record.add("isPremium", isPremium)
-            record.add("isDefault", isDefault)
+            record.add("isDefault", choice > 0)
+            record.add("choice", choice)
             record.add("number", number)
             record.add("isSignedOut", isSignedOut)
             record.add("tokens", sealedTokens)
             record.add("secondFactor", sealedSecondFactor)
         }
+    }
+}
+
+extension MasterPasswordUnlock {
+    fileprivate func write(to json: inout JSON.ObjectWriter) {
+        json.object("kdf") { settings.write(to: &$0, .camel) }
+        json.add("masterKeyEncryptedUserKey", wrappedUserKey)
+        json.add("salt", salt)
     }
 }
 

@@ -10,9 +10,10 @@ extension Evidence {
     package init?(_ setback: Setback) {
         switch setback.reason {
         case .rejected, .stale, .missing, .unauthorised: self = .answered
-        case .throttled, .unavailable: self = .troubled
-        case .unreachable(.tried), .foreign, .malformed: self = .unreachable
-        case .signedOut, .unreachable(.held), .cancelled: return nil
+        case .throttled(_, .asked), .throttled(_, .guessed), .unavailable, .malformed:
+            self = .troubled
+        case .unreachable(.tried), .foreign: self = .unreachable
+        case .signedOut, .throttled(_, .paced), .unreachable(.held), .cancelled: return nil
         }
     }
 }

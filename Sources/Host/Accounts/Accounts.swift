@@ -242,6 +242,7 @@ public final class Accounts: Service {
 
     /// It is not kept any more, so nothing more is done in its name.
     func end(_ account: Account) {
+        account.noteErasure()
         account.session.signOut()
         account.lockKeys()
         forget(account)
@@ -290,15 +291,22 @@ extension Accounts: Household {
     private var chosen: Account? {
         let everybody = everybody
         if everybody.count == 1 { return everybody.first }
-        return everybody.first { $0.record.isDefault }
+        return everybody.lazy.map { (account: $0, choice: $0.record.choice) }
+            .filter { $0.choice > 0 }.max { $0.choice < $1.choice }?.account
     }
 
     public func makeDefault(_ id: String) async throws(DeskRefusal) {
         // Two who choose at once would undo each other's choice.
         try await choices.hold("default") { () async throws(DeskRefusal) in
-            guard account(id) != nil else { throw .notFound }
-            for other in everybody where other.record.isDefault != (other.id == id) {
-                try await other.change { $0.isDefault = $0.id == id }
+            guard let account = account(id) else { throw .notFound }
+            let latest = everybody.map(\.record.choice).max() ?? 0
+            if account.record.choice == 0 || account.record.choice < latest {
+                try await account.change { $0.choice = latest + 1 }
+                office.announce(.account(userID: id))
+            }
+            // It has been chosen. That nobody else is any more is seen to afterwards.
+            for other in everybody where other.id != id && other.record.choice > 0 {
+                try await other.change { $0.choice = 0 }
                 office.announce(.account(userID: other.id))
             }
         }
@@ -354,7 +362,7 @@ extension Accounts: Household {
 
     /// It is what routes without an account mean, and shows that.
     private func preferTheOnlyOne() async throws(DeskRefusal) {
-        guard everybody.count == 1, let last = everybody.first, !last.record.isDefault else {
+        guard everybody.count == 1, let last = everybody.first, last.record.choice == 0 else {
             return
         }
         do throws(DeskRefusal) {

@@ -55,7 +55,7 @@ extension Accounts {
             number: (everybody.last?.record.number ?? 0) + 1
         )
         // The first is the default until another is chosen.
-        record.isDefault = claimFirst(id)
+        record.choice = claimFirst(id) ? 1 : 0
         defer { waiveFirst(id) }
         record.take(admitted, office.key)
         try await office.put(record)
@@ -133,7 +133,7 @@ struct Admitted: Sendable {
     let hasSecurityState: Bool
     let secondFactorToken: String?
     /// What the master password opened before.
-    let formerKeys: [KeyCase]
+    let formerKeys: FormerKeys
     private let keyCase: KeyCase
 
     init(
@@ -143,7 +143,7 @@ struct Admitted: Sendable {
         wrappedPrivateKey: String?,
         hasSecurityState: Bool,
         secondFactorToken: String?,
-        formerKeys: [KeyCase],
+        formerKeys: FormerKeys,
         key: KeyCase
     ) {
         self.server = server
@@ -162,10 +162,6 @@ struct Admitted: Sendable {
 }
 
 extension AccountRecord {
-    fileprivate var formerWrappings: [String] {
-        [unlock?.wrappedUserKey].compactMap { $0 } + formerKeys
-    }
-
     mutating func take(_ admitted: Admitted, _ key: HostKey) {
         server = admitted.server
         take(admitted.unlock)
@@ -306,8 +302,17 @@ private struct Entry {
         }
         guard let unlock else { throw .notAllowed("The account has no master password.") }
         let keyCase: KeyCase
+        let formerKeys: FormerKeys
         do throws(CryptoError) {
             let key = try master.unwrapUserKey(unlock.wrappedUserKey)
+            formerKeys = await FormerKeys(
+                opening: known?.unlocks(before: unlock) ?? [],
+                beside: key,
+                Secret(utf8: request.password),
+                email: request.email,
+                entropy: office.surroundings.entropy,
+                in: office.workshop
+            )
             keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
         } catch {
             throw DeskRefusal(error)
@@ -319,10 +324,7 @@ private struct Entry {
             wrappedPrivateKey: privateKey,
             hasSecurityState: hasSecurityState,
             secondFactorToken: signedIn.secondFactorToken,
-            formerKeys: master.cases(
-                of: (known?.formerWrappings ?? []).filter { $0 != unlock.wrappedUserKey },
-                entropy: office.surroundings.entropy
-            ),
+            formerKeys: formerKeys,
             key: keyCase
         )
     }

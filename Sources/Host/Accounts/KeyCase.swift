@@ -1,3 +1,4 @@
+import Bitwarden
 import Crypto
 import System
 
@@ -24,15 +25,52 @@ struct KeyCase: Sendable {
     }
 }
 
-extension MasterKey {
-    /// Those of the wrapped keys that it opens.
-    func cases(of wrapped: [String], entropy: any Entropy) -> [KeyCase] {
-        var cases: [KeyCase] = []
-        for text in wrapped {
-            if let key = try? unwrapUserKey(text), let one = try? KeyCase(key, entropy: entropy) {
-                cases.append(one)
+/// The keys that a master password has opened before.
+struct FormerKeys: Sendable {
+    private(set) var cases: [KeyCase] = []
+    /// Those that open the present key, too: only the derivation was changed.
+    private(set) var needless: [MasterPasswordUnlock] = []
+
+    static let none = FormerKeys()
+
+    fileprivate init() {}
+
+    /// Those that the password opens, each derived as it was then. What was derived alike is derived once.
+    init(
+        opening former: [MasterPasswordUnlock],
+        beside present: borrowing SymmetricKey,
+        _ password: borrowing Secret,
+        email: String,
+        entropy: any Entropy,
+        in workshop: Workshop
+    ) async {
+        let presentID = present.id
+        var rest = former
+        while let next = rest.first {
+            let alike = rest.filter { $0.isDerived(as: next) }
+            rest.removeAll { $0.isDerived(as: next) }
+            guard let derivation = try? KeyDerivation(next.settings),
+                let master = try? await MasterKey.derived(
+                    from: password.copy(),
+                    salt: KeyDerivation.salt(server: next.salt, email: email),
+                    by: derivation,
+                    in: workshop
+                )
+            else { continue }
+            for unlock in alike {
+                guard let key = try? master.unwrapUserKey(unlock.wrappedUserKey) else { continue }
+                if key.id == presentID {
+                    needless.append(unlock)
+                } else if let one = try? KeyCase(key, entropy: entropy) {
+                    cases.append(one)
+                }
             }
         }
-        return cases
+    }
+}
+
+extension MasterPasswordUnlock {
+    fileprivate func isDerived(as other: Self) -> Bool {
+        settings == other.settings && salt == other.salt
     }
 }

@@ -31,7 +31,7 @@ final class Staff: Service {
         after former: Shift?,
         onLogOut heedLogOut: @escaping @Sendable () -> Void,
         copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void,
-        trimming trim: @escaping @Sendable () async -> Void
+        aftercare: @escaping @Sendable () async -> Void
     ) {
         (self.office, self.link, self.former) = (office, link, former)
         let backupFiles = BackupFiles(of: id, office, copying: copy)
@@ -40,7 +40,7 @@ final class Staff: Service {
         surroundings.announce = { office.announce($0) }
         surroundings.afterSync = {
             let wait = await backupFiles.work()
-            await trim()
+            await aftercare()
             return wait
         }
         resolver = Resolver(

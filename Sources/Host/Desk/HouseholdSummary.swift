@@ -8,8 +8,7 @@ public struct HouseholdSummary: Hashable, Sendable {
     public var networks: [NetworkState: Int] = [:]
     /// When the oldest change was made that is pending.
     public var oldest: Moment?
-    /// How many changes wait that nothing known keeps from being sent, and since when something does in
-    /// a vault that has any.
+    /// How many changes wait that nothing known keeps from being sent, and since when the first of them does.
     public var deliverable = 0
     public var oldestDeliverable: Moment?
     /// When the account that waits longest was last synced; nil if one never was.
@@ -31,6 +30,7 @@ public struct HouseholdSummary: Hashable, Sendable {
         let live = pending.ready + pending.inFlight + pending.backingOff
         guard status == .unlocked, isWayOpen, live > 0 else { return }
         deliverable += live
-        oldestDeliverable = min(oldestDeliverable ?? since, since)
+        let first = pending.oldestLive ?? since
+        oldestDeliverable = min(oldestDeliverable ?? first, first)
     }
 }

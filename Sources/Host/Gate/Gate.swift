@@ -208,7 +208,7 @@ extension Request {
             } else if type?.isForm == true {
                 VaultAPI.Call.formLimit
             } else {
-                VaultAPI.Call.bodyLimit
+                Request.bodyLimit
             }
         return (body.declaredLength ?? 0) > limit ? limit : nil
     }

@@ -56,7 +56,8 @@ struct TokenRoutes: Sendable {
         return Gate.Passage(name: router.template(of: request), scope: .admin) { caller in
             // Who is let in to one account could make a token for all of them.
             guard caller.accountID == nil else { return .scopeTooSmall }
-            return await router.respond(to: request)
+            let response = await router.respond(to: request)
+            return request.target.query["pretty"] == nil ? response : response.indented
         }
     }
 
@@ -82,11 +83,11 @@ struct TokenRoutes: Sendable {
     private static func create(_ request: Request, _ tokens: TokenCabinet) async -> Response {
         let order: TokenOrder
         do {
-            order = try TokenOrder(
-                json: try JSON.Document(try await request.body(limit: 4_096)).root
-            )
+            order = try TokenOrder(json: try await request.jsonDocument().root)
         } catch let error as BodyError {
             return .refusing(error)
+        } catch let declined as Declined {
+            return declined.response
         } catch {
             return .failure(String(describing: error))
         }
@@ -106,7 +107,7 @@ struct TokenRoutes: Sendable {
 
     private static func revoke(_ id: String, _ tokens: TokenCabinet) async -> Response {
         await answer { () async throws(TokenError) in
-            try await tokens.revoke(id) ? .done : .failure("Not found.")
+            try await tokens.revoke(id.lowercased()) ? .done : .failure("Not found.")
         }
     }
 

@@ -101,7 +101,8 @@ extension HostSettings {
             environment[name].flatMap { $0.isEmpty ? nil : $0 }
         }
         return variable("STATE_DIRECTORY")?.split(separator: ":").first.map(String.init)
-            ?? variable("XDG_STATE_HOME").map { "\($0)/holdfast" }
+            // The rule is to ignore one that depends on where somebody stands.
+            ?? variable("XDG_STATE_HOME").flatMap { $0.hasPrefix("/") ? "\($0)/holdfast" : nil }
             ?? variable("HOME").map { "\($0)/.local/state/holdfast" }
     }
 

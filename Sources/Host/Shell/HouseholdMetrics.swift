@@ -53,7 +53,7 @@ public struct HouseholdMetrics: Sendable {
         oldestDeliverable = registry.register(
             .gauge(
                 "holdfast_pending_deliverable_oldest_timestamp_seconds",
-                "When the oldest change was made that a vault with deliverable ones has; 0 if none."
+                "When the oldest deliverable change was made; 0 if there is none."
             )
         )
         lastSuccess = registry.register(

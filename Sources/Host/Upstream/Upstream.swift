@@ -16,7 +16,7 @@ public final class Upstream: Sendable {
     let identity: ClientIdentity
     let world: World
     private let turnstile: Turnstile
-    private let metrics: UpstreamMetrics
+    let metrics: UpstreamMetrics
     private let clock = Lock(ServerClock())
 
     public init(
@@ -83,6 +83,10 @@ public final class Upstream: Sendable {
         get { Holds(turnstile.holds) }
         set { turnstile.restore(newValue.zones) }
     }
+
+    /// For how long nobody is to come who does not insist: the server has asked for that, or does not
+    /// answer.
+    var restsFor: Duration? { turnstile.rest }
 
     /// How many requests are under way, and how many wait for their turn.
     public var load: (underWay: Int, waiting: Int) { turnstile.load }
@@ -228,7 +232,7 @@ extension Upstream {
         case .throttled(let mayHaveLanded):
             let until = passed.closed?.until ?? world.now + RequestBudget.firstWait
             throw Setback(
-                .throttled(until: until, isAsked: passed.closed?.isAsked ?? false),
+                .throttled(until: until, passed.closed?.isAsked == true ? .asked : .guessed),
                 operation: call.operation.words,
                 mayHaveLanded: mayHaveLanded
             )
@@ -241,7 +245,7 @@ extension Upstream {
         }
         return switch refusal {
         case .throttled(let until, let isAsked):
-            .throttled(until: moment(until), isAsked: isAsked)
+            .throttled(until: moment(until), isAsked ? .asked : .paced)
         case .held(let until): .unreachable(.held(until: moment(until)))
         case .withdrawn: .cancelled
         }

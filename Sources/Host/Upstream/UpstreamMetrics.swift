@@ -14,7 +14,7 @@ public final class UpstreamMetrics: Sendable {
 
         init(_ status: Int) {
             switch status {
-            case 200...299: self = .succeeded
+            case 101, 200...299: self = .succeeded
             case 429: self = .throttled
             case 400...499: self = .refused
             case 500...599: self = .failed

@@ -8,7 +8,7 @@ internal import System
 /// "later" makes it degraded.
 ///
 /// A probe goes out at once when the links have changed or a drill has ended, and when something waits and
-/// upstream was never heard. Else they go out only while something waits, or after somebody was refused, and
+/// upstream was never heard; a few seconds after somebody has come who relies on it, if nobody has asked it anything. Else they go out only while something waits, or after somebody was refused, and
 /// upstream is not online; the first a few seconds after the loss, then at growing distances, never more than
 /// half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
@@ -76,6 +76,14 @@ struct NetworkBelief: Hashable, Sendable {
             belief.nextProbe = isOn ? nil : now
         }
     }
+
+    /// Somebody relies on upstream. If nobody asks it anything soon, nothing is known of it.
+    mutating func joined(at now: Duration, chance: Double) {
+        guard !hasHeard, !isDrill, !isProbing, nextProbe == nil else { return }
+        nextProbe = now + Self.firstQuestion * (0.5 + 0.5 * chance)
+    }
+
+    private static let firstQuestion = Duration.seconds(5)
 
     mutating func wait(_ something: Bool, at now: Duration, chance: Double) {
         guard something != somethingWaits else { return }

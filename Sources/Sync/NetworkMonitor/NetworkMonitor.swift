@@ -130,7 +130,9 @@ extension NetworkMonitor {
             pass(on: watch.belief.drill(isOn, at: now), watch, &errands)
             watch.askers += [asker].compactMap(\.self)
             watch.answerAskers()
-        case .join(let userID, let scheduler): watch.schedulers[userID] = scheduler
+        case .join(let userID, let scheduler):
+            watch.schedulers[userID] = scheduler
+            watch.belief.joined(at: now, chance: chance)
         case .leave(let userID):
             watch.schedulers[userID] = nil
             watch.note(userID, waits: false, at: now, chance: chance)

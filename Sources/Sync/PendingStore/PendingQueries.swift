@@ -66,7 +66,7 @@ extension StoreReader {
                     SELECT change_type, state, sum(count), sum(bytes) FROM pending_tally
                     GROUP BY change_type, state HAVING sum(count) > 0
                     """
-                ) { (row) throws(DatabaseError) in try PendingTally(row) }
+                ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
             }
             return try db.all(
                 """
@@ -74,7 +74,7 @@ extension StoreReader {
                 WHERE user_id = ? AND count > 0
                 """,
                 .text(userID)
-            ) { (row) throws(DatabaseError) in try PendingTally(row) }
+            ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
         }
     }
 
@@ -97,13 +97,19 @@ extension StoreReader {
                 SELECT user_id, (
                     SELECT created_ticks FROM pending_change WHERE user_id = account.user_id
                     ORDER BY seq LIMIT 1
-                ) AS oldest
+                ) AS oldest, (
+                    SELECT created_ticks FROM pending_change WHERE user_id = account.user_id
+                    AND state <> 'quarantined' ORDER BY seq LIMIT 1
+                )
                 FROM (SELECT user_id FROM pending_tally WHERE count > 0 GROUP BY user_id) AS account
                 WHERE oldest IS NOT NULL
                 """
             ) { (row) throws(DatabaseError) in
-                (try row.text(0), try row.moment(1))
-            }.forEach { queues[$0]?.oldest = $1 }
+                (try row.text(0), try row.moment(1), try row.moment(orNil: 2))
+            }.forEach {
+                queues[$0]?.oldest = $1
+                queues[$0]?.oldestLive = $2
+            }
             return queues
         }
     }

@@ -47,7 +47,9 @@ extension ReceiptRow {
             cipherID: cipherID ?? "",
             status: try status(db),
             resultCipherID: resultCipherID,
-            backupCipherID: backupCipherID,
+            backupCipherID: try backupCipherID.map { (id) throws(DatabaseError) in
+                try AliasTable.resolve(Lane(userID: userID, cipherID: id), db).cipherID
+            },
             queued: Moment(ticks: Int64(queued ?? 0)),
             sent: sent.map { Moment(ticks: Int64($0)) },
             observed: observed.map { Moment(ticks: Int64($0)) },

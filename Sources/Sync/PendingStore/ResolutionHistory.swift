@@ -11,7 +11,7 @@ public struct ResolutionNote: Hashable, Sendable {
     public let outcome: Outcome
     public let moment: Moment
     public let winner: Side?
-    public let backupCipherID: String?
+    public internal(set) var backupCipherID: String?
     /// As what the change was pending, if it is something else by now.
     public let type: ChangeType?
 
@@ -36,7 +36,8 @@ public struct ResolutionEntry: Hashable, Sendable {
     public let pendingID: String
     public let cipherID: String
     public let type: ChangeType
-    public let note: ResolutionNote
+    /// The backup copy is called what it is called now.
+    public internal(set) var note: ResolutionNote
     public let recorded: Moment
 }
 
@@ -69,7 +70,7 @@ extension StoreReader {
         limit: Int
     ) throws(StoreError) -> [ResolutionEntry] {
         try read { (db) throws(DatabaseError) in
-            try db.all(
+            let entries = try db.all(
                 """
                 SELECT * FROM resolution WHERE user_id = ? AND resolved_ticks >= ?
                 ORDER BY seq DESC LIMIT ?
@@ -78,6 +79,13 @@ extension StoreReader {
                 .moment(moment),
                 .int(max(limit, 0))
             ) { (row) throws(DatabaseError) in try ResolutionEntry(row) }
+            return try entries.map { (entry) throws(DatabaseError) in
+                guard let backup = entry.note.backupCipherID else { return entry }
+                var known = entry
+                let lane = Lane(userID: userID, cipherID: backup)
+                known.note.backupCipherID = try AliasTable.resolve(lane, db).cipherID
+                return known
+            }
         }
     }
 

@@ -116,7 +116,9 @@ extension Store {
             }
             let before = try BaseTable.footing(lane, db)?.revision
             // With new content, whether anything would be lost was decided before it was sent.
-            let exposed = summary.type.bringsContent ? nil : try offering?.exposed(lane, db)
+            let exposed =
+                ChangeType.bringsContent(summary.typeText)
+                ? nil : try offering?.exposed(lane, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
             let lasts = settlement.answered.flatMap { exposed?.lasts(in: $0) } ?? false

@@ -31,10 +31,17 @@ public struct PendingSummary: Hashable, Sendable {
 public struct PendingQueue: Hashable, Sendable {
     public internal(set) var counts: [PendingChange.State.Kind: Int] = [:]
     public internal(set) var oldest: Moment?
+    /// Of those that are not set aside.
+    public internal(set) var oldestLive: Moment?
 
-    public init(counts: [PendingChange.State.Kind: Int] = [:], oldest: Moment? = nil) {
+    public init(
+        counts: [PendingChange.State.Kind: Int] = [:],
+        oldest: Moment? = nil,
+        oldestLive: Moment? = nil
+    ) {
         self.counts = counts
         self.oldest = oldest
+        self.oldestLive = oldestLive
     }
 }
 
@@ -42,8 +49,20 @@ public struct PendingQueue: Hashable, Sendable {
 public struct PendingTally: Hashable, Sendable {
     public let type: ChangeType
     public let state: PendingChange.State.Kind
-    public let count: Int
-    public let bytes: Int
+    public internal(set) var count: Int
+    public internal(set) var bytes: Int
+}
+
+extension [PendingTally] {
+    /// One of each kind: what the store tells apart may be shown as the same.
+    var byWhatIsShown: [PendingTally] {
+        reduce(into: []) { shown, next in
+            let known = shown.firstIndex { $0.type == next.type && $0.state == next.state }
+            guard let known else { return shown.append(next) }
+            shown[known].count += next.count
+            shown[known].bytes += next.bytes
+        }
+    }
 }
 
 extension PendingTally {

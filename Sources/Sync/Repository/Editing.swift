@@ -65,42 +65,63 @@ extension Repository {
         if draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits {
             // Nobody knows an id that was made just now, so there is nothing to look for.
             let nothing = Layers(draft.lane, base: nil, pending: nil)
-            if let written = try await step(draft, nothing, holdsLane: false) { return written }
+            let step = try await step(draft, nothing, holdsLane: false)
+            if case .done(let written) = step { return written }
         }
-        var isPatient = false
+        var (isPatient, isOvertaken) = (false, false)
         while true {
-            if isOffline, switches.now.keepsEdits {
+            if isOvertaken || isOffline, switches.now.keepsEdits {
                 let layers = try layers(of: draft.lane)
-                if let written = try await step(draft, layers, holdsLane: false) { return written }
-                continue
+                let step = try await step(
+                    draft,
+                    layers,
+                    holdsLane: false,
+                    isOvertaken: isOvertaken
+                )
+                switch step {
+                case .done(let written): return written
+                case .again: continue
+                case .needsLane: (isPatient, isOvertaken) = (isOvertaken, false)
+                }
             }
-            let turn = try await inTurn(draft, isPatient || !switches.now.keepsEdits)
-            if let written = turn ?? nil { return written }
-            guard turn == nil else { continue }
+            switch try await inTurn(draft, isPatient || !switches.now.keepsEdits) {
+            case .done(let written): return written
+            case .again, .needsLane: continue
             // Somebody else's call is not answered. What comes after it waits with it, if it can.
-            isPatient = true
-            let layers = try layers(of: draft.lane)
-            let written = try await step(draft, layers, holdsLane: false, isOvertaken: true)
-            if let written { return written }
+            case nil: isOvertaken = true
+            }
+        }
+    }
+
+    /// What came of an attempt to bring an edit about.
+    private enum Step {
+        case done(Written<Made>)
+        /// The ground has moved.
+        case again
+        /// It cannot be done beside others, or the network is back since.
+        case needsLane
+
+        init(_ written: Written<Made>?) {
+            self = written.map { .done($0) } ?? .again
         }
     }
 
     /// So long an edit waits for another one of its item. A run's may take longer than a caller is to wait.
     private static let patience = Duration.seconds(5)
 
-    /// - Returns: Nil if its turn does not come, and nothing in it if the ground has moved.
+    /// - Returns: Nil if its turn does not come.
     private func inTurn(
         _ draft: Draft,
         _ isPatient: Bool
-    ) async throws(Refusal) -> Written<Made>?? {
+    ) async throws(Refusal) -> Step? {
         let lane = try read { () throws(StoreError) in try neighbours.reader.resolve(draft.lane) }
-        let body = { () async throws(Refusal) -> Written<Made>? in
+        let body = { () async throws(Refusal) -> Step in
             let layers = try self.layers(of: draft.lane)
             // A create may have got its id from upstream while this edit waited for its turn.
-            guard layers.lane == lane else { return nil }
+            guard layers.lane == lane else { return .again }
             return try await self.step(draft, layers, holdsLane: true)
         }
-        if isPatient { return .some(try await lanes.hold(lane.cipherID, body)) }
+        if isPatient { return try await lanes.hold(lane.cipherID, body) }
         return try await lanes.hold(
             lane.cipherID,
             within: Self.patience,
@@ -114,35 +135,36 @@ extension Repository {
     /// - Parameters:
     ///   - holdsLane: Without its cipher's lane an edit can wait, and nothing else.
     ///   - isOvertaken: It waits also if the network is there.
-    /// - Returns: Nil if the ground has moved, or the network is back since.
     private func step(
         _ draft: Draft,
         _ layers: Layers,
         holdsLane: Bool,
         isOvertaken: Bool = false
-    ) async throws(Refusal) -> Written<Made>? {
+    ) async throws(Refusal) -> Step {
         let keys = try keys()
         let lane = layers.lane
         if mutated(.logsNames), let cipher = layers.cipher {
             surroundings.log.info("An edit.", ["name": Item(cipher, keys: keys).name])
         }
         switch try ground(of: draft, on: layers, keys) {
-        case .nothing: return .untouched(lane)
+        case .nothing: return .done(.untouched(lane))
         case .shared(let wish):
             guard holdsLane else {
                 try requireReach()
-                return nil
+                return .needsLane
             }
-            return try await carryOut(wish, lane)
+            return .done(try await carryOut(wish, lane))
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = (isOffline || isOvertaken) && keepsEdits
-            guard holdsLane || waits else { return nil }
-            if !keepsEdits, layers.pending == nil { return try await carryOut(wish, lane) }
+            guard holdsLane || waits else { return .needsLane }
+            if !keepsEdits, layers.pending == nil { return .done(try await carryOut(wish, lane)) }
             let edit = Edit(wish, at: draft.moment, clock: draft.clock)
-            return waits
-                ? try await queue(edit, layers)
-                : try await attempt(edit, layers, mayWait: keepsEdits)
+            return Step(
+                waits
+                    ? try await queue(edit, layers)
+                    : try await attempt(edit, layers, mayWait: keepsEdits)
+            )
         }
     }
 }
@@ -217,7 +239,7 @@ extension Repository {
             try await withdraw(recorded, version)
             throw .hindered(note)
         case .unanswered(let setback, let version):
-            if case .throttled(let until, _) = setback.reason {
+            if case .throttled(let until, let limit) = setback.reason, limit != .paced {
                 let wait = max(until - surroundings.now, .zero)
                 surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
             }

@@ -65,11 +65,11 @@ extension Repository.Wish {
     var operation: SyncMetrics.Operation {
         switch self {
         case .add, .addCopy: .create
-        case .update: .update
+        case .update, .move, .favour: .update
         case .trash: .softDelete
         case .restore: .restore
         case .delete: .hardDelete
-        case .archive, .unarchive, .move, .favour: .other
+        case .archive, .unarchive: .other
         }
     }
 }

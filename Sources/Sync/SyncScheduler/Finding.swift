@@ -40,9 +40,9 @@ extension Setback {
 extension SyncScheduler {
     func ending(after setback: Setback) -> Agenda.Ending {
         switch setback.reason {
-        case .throttled(let until, isAsked: true):
-            .failed(.throttled(until: elapsed(of: until)))
-        case .throttled(let until, isAsked: false): .failed(.held(until: elapsed(of: until)))
+        case .throttled(let until, .asked): .failed(.throttled(until: elapsed(of: until)))
+        case .throttled(let until, .guessed): .failed(.held(until: elapsed(of: until)))
+        case .throttled(let until, .paced): .paced(until: elapsed(of: until))
         case .unreachable(.held(let until)): .failed(.held(until: elapsed(of: until)))
         case .signedOut: .signedOut
         case .cancelled: .untouched
@@ -52,10 +52,10 @@ extension SyncScheduler {
         }
     }
 
-    /// Upstream stood in the way. While changes are pending that only puts things off, unless a
-    /// person has to sign in.
+    /// Upstream stood in the way. While changes are pending that only puts things off, unless the
+    /// session is over, and a person has to sign in.
     func finding(_ setback: Setback, live: Int, hasMoved: Bool = false) -> Finding {
-        let isDeferred = live > 0 && setback.abort != .auth
+        let isDeferred = live > 0 && setback.reason != .signedOut
         return Finding(
             outcome: isDeferred ? .deferred : .failed,
             reason: live > 0 ? "\(Self.stillPending(live)) \(setback)" : setback.description,

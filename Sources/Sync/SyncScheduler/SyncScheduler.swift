@@ -150,6 +150,8 @@ extension SyncScheduler {
         enum Kind {
             case ended
             case alarm(Duration)
+            /// Somebody has waited for so long, since so many changes were pending.
+            case late(Docket.Asker, live: Int)
         }
 
         let kind: Kind
@@ -244,16 +246,46 @@ extension SyncScheduler {
         case .sync(let isFull, let asker):
             state.withLock { $0.docket.ask(isFull: isFull, asker) }
             surroundings.runs.hurry(userID)
+            bound(asker, live: liveCount)
         case .retry(let changeID, let asker):
             state.withLock { $0.docket.ask(retryOf: changeID, asker) }
             surroundings.runs.hurry(userID)
         case .trigger(let trigger): note(trigger)
         case .pulse(let reply): reply.answer()
         case .noted(let note):
-            guard case .alarm(let moment) = note.kind else { return }
-            if waking?.moment == moment { waking = nil }
-            lookForStandstill()
+            switch note.kind {
+            case .ended: break
+            case .alarm(let moment):
+                if waking?.moment == moment { waking = nil }
+                lookForStandstill()
+            case .late(let asker, let live): satisfy(asker, live)
+            }
         }
+    }
+
+    /// For so long whoever asks for a sync is left waiting while what is pending does not get less.
+    static let patience = Duration.seconds(30)
+
+    private var liveCount: Int { (try? reader.liveCount(of: userID)) ?? 0 }
+
+    private func bound(_ asker: Docket.Asker, live: Int) {
+        surroundings.alarms.set(for: Self.patience) { [address] in
+            try? address.tryTell(.noted(Note(kind: .late(asker, live: live))))
+        }
+    }
+
+    /// That something is pending still is as true now as it would be later, and the sync goes on.
+    private func satisfy(_ asker: Docket.Asker, _ former: Int) {
+        if asker.isAnswered { return }
+        let live = liveCount
+        guard live > 0, live >= former else { return bound(asker, live: live) }
+        asker.answer(
+            SyncReport(
+                .deferred,
+                reason: "\(Self.stillPending(live)) Upstream has not answered yet.",
+                ended: surroundings.now
+            )
+        )
     }
 
     private func note(_ trigger: Trigger) {

@@ -4,13 +4,16 @@ public enum ChangeType: String, CaseIterable, Hashable, Sendable {
     case update
     case softDelete
     case hardDelete
-    /// A restore, an archiving and the like, without content or trash.
+    /// A restore or an archiving, without content or trash.
     case other
 
-    /// Whether it writes the item anew.
-    public var bringsContent: Bool {
-        switch self {
-        case .create, .update: true
+    /// What the store calls an update of folder or favourite, which has no content of its own.
+    public static let placeText = "place"
+
+    /// Whether what the store calls so writes the item anew.
+    public static func bringsContent(_ text: String) -> Bool {
+        switch shown(for: text) {
+        case .create, .update: text != placeText
         case .softDelete, .hardDelete, .other: false
         }
     }

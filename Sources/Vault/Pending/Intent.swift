@@ -24,8 +24,23 @@ public enum Intent: Hashable, Sendable {
         case .update: .update
         case .softDelete: .softDelete
         case .hardDelete: .hardDelete
-        case .other: .other
+        case .other: isPlace ? .update : .other
         }
+    }
+
+    /// What the store calls it.
+    public var typeText: String { isPlace ? ChangeType.placeText : type.rawValue }
+
+    /// Whether that is, or once was, what the store calls it.
+    public func isCalled(_ text: String) -> Bool {
+        text == typeText || isPlace && text == ChangeType.other.rawValue
+    }
+
+    /// An update of folder or favourite alone.
+    private var isPlace: Bool {
+        guard case .other(restores: false, let adjustments) = self else { return false }
+        return adjustments.isArchived == nil
+            && (adjustments.folder != nil || adjustments.isFavourite != nil)
     }
 
     public var snapshot: Snapshot? {

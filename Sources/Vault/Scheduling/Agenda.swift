@@ -44,6 +44,8 @@ public struct Agenda: Hashable, Sendable {
         /// Upstream, or what lies before it, failed; it may have said until when it wants to be left
         /// alone, or until when it is not tried.
         case failed(Pause?)
+        /// Upstream was not asked, because it takes only so much at a time, and not before then.
+        case paced(until: Duration)
         /// The answer is to be looked at once more.
         case doubted
         /// Only a person can help, by signing in.
@@ -59,6 +61,11 @@ public struct Agenda: Hashable, Sendable {
         case throttled(until: Duration)
         /// Nobody would be let through before.
         case held(until: Duration)
+
+        fileprivate var isThrottle: Bool {
+            if case .throttled = self { return true }
+            return false
+        }
     }
 
     /// A wait after failures.
@@ -212,6 +219,11 @@ extension Agenda {
             failures += 1
             let pause = Backoff.delay(after: failures, chance: chance)
             wish(.secondLook, at: now + max(pause, Self.secondThought))
+        case .paced(let until):
+            // Many may wait for the same moment, and are not to come together. Nothing has failed.
+            let until = max(until, now) + Backoff.delay(after: 1, chance: chance)
+            delay = Delay(until: until, length: until - now)
+            wish(.retry, at: until)
         case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
         case .untouched:
             keepRetry(at: now)
@@ -230,7 +242,7 @@ extension Agenda {
 
     private mutating func noteReturn(_ ending: Ending) {
         switch ending {
-        case .done, .waiting, .unfinished:
+        case .done, .waiting, .paced, .unfinished:
             fruitlessReturns = 0
             // It has been to upstream and back, so that the network had returned is no news any more.
             wishes[.networkReturned] = nil
@@ -244,7 +256,12 @@ extension Agenda {
         _ pause: Pause?,
         at now: Duration,
         chance: Double
-    ) -> Delay {
+    ) -> Delay? {
+        if current == .asked, pause?.isThrottle != true, let delay, delay.until > now {
+            // Whoever asked in spite of a wait has not made it longer.
+            wish(.retry, at: delay.until)
+            return nil
+        }
         failures += 1
         hold = nil
         let made: Delay

@@ -17,6 +17,16 @@ public struct Setback: Error, Hashable, Sendable {
         self.mayHaveLanded = mayHaveLanded
     }
 
+    /// Why something has to wait. Only what upstream has asked for holds up those who insist.
+    public enum Limit: Hashable, Sendable {
+        /// Upstream has said until when.
+        case asked
+        /// It has refused what was too much, and not said until when.
+        case guessed
+        /// It was not asked: what it is known to take at a time is used up.
+        case paced
+    }
+
     public enum Reason: Hashable, Sendable {
         /// Upstream understood, and will not.
         case rejected(Rejection)
@@ -30,9 +40,8 @@ public struct Setback: Error, Hashable, Sendable {
         /// Upstream refused to renew the session: the user has to sign in again. What is kept here
         /// stays.
         case signedOut
-        /// Not before then: upstream has asked for that, or it is a guess, which nobody who insists is held
-        /// up by.
-        case throttled(until: Moment, isAsked: Bool = true)
+        /// Not before then.
+        case throttled(until: Moment, Limit = .asked)
         /// Upstream, or what stands before it, is there and cannot work.
         case unavailable(status: Int)
         /// There is no answer.
@@ -118,7 +127,7 @@ public enum FailureClass: String, CaseIterable, Hashable, Sendable {
 
 extension Setback: CustomStringConvertible {
     /// For the log and the operator: what failed, why, and what can be done.
-    public var description: String { "\(operation): \(reason). \(hint)" }
+    public var description: String { "Could not \(operation): \(reason). \(hint)" }
 
     public var hint: String {
         switch reason {
@@ -144,7 +153,9 @@ extension Setback.Reason: CustomStringConvertible {
         case .missing(let words): "upstream does not have it (\(words))"
         case .unauthorised: "upstream does not take the token"
         case .signedOut: "upstream has ended the session"
-        case .throttled: "upstream asks for patience"
+        case .throttled(_, .asked), .throttled(_, .guessed): "upstream asks for patience"
+        case .throttled(_, .paced):
+            "it was not sent yet, because upstream takes only so much at a time"
         case .unavailable(let status): "upstream cannot work at the moment (\(status))"
         case .unreachable(.tried(let text)): text
         case .unreachable(.held): "upstream was not reached just now, so it was not tried"

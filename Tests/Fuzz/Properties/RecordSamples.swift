@@ -10,7 +10,7 @@ extension PendingRecord.Columns {
             userID: change.userID,
             cipherID: change.cipherID,
             version: change.version,
-            changeType: changeType ?? change.intent.type.rawValue,
+            changeType: changeType ?? change.intent.typeText,
             state: change.state,
             updated: change.updated,
             snapshot: change.intent.snapshot?.json,

@@ -1,6 +1,8 @@
+import Bitwarden
 import EmbeddedUpstream
 import HTTP
 import JSON
+import System
 import Testing
 import Vault
 
@@ -86,6 +88,42 @@ struct AccountTests {
             #expect(reply.data?["email"]?.string == "c@b.test")
             #expect(try await guest.get("/accounts").elements.count == 2)
         }
+    }
+
+    @Test func `whoever looks while another account is made the default sees one that is`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            let settings = DerivationSettings(kind: 0, iterations: 5_000)
+            let email = "bea@example.test"
+            let bea = try Newcomer(email: email, password: stage.password, settings: settings)
+            try await HostVenue.register(bea, at: stage.server, stage.client)
+            let body =
+                #"{"email":"\#(email)","password":"\#(stage.password)","server":"\#(stage.server)"}"#
+            let answer = try await guest.post("/accounts", body)
+            let other = try #require(answer.data?["id"]?.string, "\(answer.text)")
+            let isOver = Lock(false)
+            async let looks = {
+                var seen: [Int] = []
+                while !isOver.withLock(\.self) {
+                    let accounts = try await guest.get("/accounts").elements
+                    seen.append(accounts.count { $0["default"]?.bool == true })
+                    #expect(try await guest.get("/list/object/folders").isSuccess)
+                }
+                return seen
+            }()
+            for number in 0..<40 {
+                let id = number.isMultiple(of: 2) ? other : stage.userID
+                let answer = try await guest.put("/accounts/\(id)", #"{"default":true}"#)
+                #expect(answer.data?["default"]?.bool == true)
+            }
+            isOver.withLock { $0 = true }
+            #expect(Set(try await looks) == [1])
+        }
+        try await venue.open { _ in }
     }
 
     @Test func `who signs in is fetched once`() async throws {

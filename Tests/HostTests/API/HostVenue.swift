@@ -156,7 +156,7 @@ struct HostVenue {
         )
     }
 
-    private static func register(
+    static func register(
         _ newcomer: Newcomer,
         at server: String,
         _ client: Client

@@ -155,6 +155,50 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `a file whose bytes never came is taken back once upstream is there again`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"ours"}"#)
+            await upstream.inject(Fault(.drop, on: .uploadFile))
+            var silence = Fault(.drop, on: .readCipher)
+            silence.times = nil
+            await upstream.inject(silence)
+            let answer = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(answer.status == .badRequest)
+            await upstream.withdrawAll()
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            var files: Int?
+            repeat {
+                let item = try await guest.get("/object/item/\(id)").data
+                files = item?["attachments"]?.array?.count
+            } while files != 0 && !Task.isCancelled
+            #expect(files == 0)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `an item that was made offline is brought up before it moves or gets a file`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let moved = try await guest.make(#"{"type":1,"name":"moved"}"#)
+            let filed = try await guest.make(#"{"type":1,"name":"filed"}"#)
+            let path = "/move/\(moved)/\(organization)"
+            #expect(try await !guest.post(path, "[\"\(collection)\"]").isSuccess)
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            let move = try await guest.post(path, "[\"\(collection)\"]")
+            #expect(move.isSuccess, "\(move.text)")
+            let file = try await guest.upload([1], "file", "/attachment?itemid=\(filed)")
+            #expect(file.isSuccess, "\(file.text)")
+            let item = try await guest.get("/object/item/\(moved)").data
+            #expect(item?["organizationId"]?.string == organization)
+        }
+    }
+
     @Test func `a file that comes while an edit is under way is there when the edit is answered`()
         async throws
     {

@@ -144,6 +144,50 @@ struct QueueTests {
         }
     }
 
+    @Test func `the copy of a change that was kept offline is called what it is called upstream`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let id = try await guest.login("ours")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"new"}"#)
+            let receipt = try #require(edited.headers["Holdfast-Receipt"])
+            let change = try #require(try await guest.get("/pending").elements.first?["id"]?.string)
+            #expect(try await guest.post("/pending/\(change)/save-copy").isSuccess)
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            #expect(try await guest.post("/sync?force=true").isSuccess)
+            let items = try await guest.get("/list/object/items").elements
+            let copy = try #require(items.first { $0["id"]?.string != id }?["id"]?.string)
+            let told = try await guest.get("/receipts/\(receipt)").data
+            #expect(told?["backupItemId"]?.string == copy)
+            let history = try await guest.get("/resolutions").elements
+            let discarded = history.first { $0["outcome"]?.string == "discarded" }
+            #expect(discarded?["backupItemId"]?.string == copy)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `an item that is only put elsewhere or favoured offline is updated`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let id = try await guest.login("ours")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let place = #"{"type":1,"name":"ours","favorite":true,"login":{}}"#
+            let edited = try await guest.put("/object/item/\(id)", place)
+            #expect(edited.data?["sync"]?["changes"]?.array?.compactMap(\.string) == ["update"])
+            let pending = try await guest.get("/pending").elements
+            #expect(pending.map { $0["changeType"]?.string } == ["update"])
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            #expect(try await guest.post("/sync?force=true").isSuccess)
+            let history = try await guest.get("/resolutions").elements
+            #expect(history.map { $0["changeType"]?.string } == ["update"])
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `while a server wants to be left alone, what waits says until when`() async throws {
         var venue = HostVenue()
         venue.parting = { guest, upstream, end in

@@ -26,7 +26,8 @@ import Vault
         _ executor: SeededExecutor,
         _ network: ScriptedNetwork,
         seconds: Int,
-        secondsLeft: Int64 = 1_000_000
+        secondsLeft: Int64 = 1_000_000,
+        holds: Holds = Holds()
     ) async -> Ear {
         let time = executor.time
         let upstream = Upstream(
@@ -35,6 +36,7 @@ import Vault
             world: .init(network: network, timekeeper: time, chance: executor.chance),
             metrics: UpstreamMetrics(Registry(timekeeper: time))
         )
+        upstream.holds = holds
         let tokens = Tokens(
             userID: "me",
             access: "old",
@@ -133,6 +135,33 @@ import Vault
             #expect(ear.news == [.connected])
             #expect(network.requests.count == 1)
             #expect(network.lineURLs.last?.hasSuffix("token=\(fresh.accessToken)") == true)
+        }
+    }
+
+    @Test func `G-R3 while upstream wants to be left alone no line is opened`() throws {
+        try SeededExecutor.run(seed: 7) { executor, time in
+            let network = ScriptedNetwork(line: { _ in ScriptedLine(HubHandshake.answer) })
+            let holds = Holds(api: Moment(time.now) + .seconds(300))
+            let ear = await Self.listen(executor, network, seconds: 310, holds: holds)
+            #expect(ear.news == [.connected])
+            #expect(ear.seconds.allSatisfy { (300...305).contains($0) }, "\(ear.seconds)")
+        }
+    }
+
+    @Test
+    func `a server that refuses a line as too much is asked again after half a minute at least`()
+        throws
+    {
+        try SeededExecutor.run(seed: 8) { executor, time in
+            let opened = Lock<[Duration]>([])
+            let network = ScriptedNetwork(line: { _ throws(NetworkFailure) in
+                opened.withLock { $0.append(time.elapsed) }
+                throw .scripted(.refused(status: 429))
+            })
+            _ = await Self.listen(executor, network, seconds: 600)
+            let times = opened.withLock(\.self)
+            #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(30) })
+            #expect((6...20).contains(times.count))
         }
     }
 

@@ -42,6 +42,16 @@ import Vault
         }
     }
 
+    /// After a start in an outage, nobody may ask upstream for half an hour.
+    @Test func `whoever relies on an upstream that was never heard has it asked once`() throws {
+        try Stage.play { stage in
+            stage.upstream.isDown(true)
+            try await stage.pass(.seconds(20))
+            #expect(stage.monitor.standing.state == .offline)
+            #expect(probes(stage).count == 1)
+        }
+    }
+
     @Test func `G-U1 one call that nobody answers makes it offline, and one answer ends that`()
         throws
     {

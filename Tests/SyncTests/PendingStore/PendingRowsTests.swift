@@ -166,7 +166,7 @@ import Vault
             try await shelf.edit("update")
             try await shelf.record(.trash, "trash")
             try await shelf.record(.hardDelete, "delete")
-            try await shelf.record(.favour(true), "favour")
+            try await shelf.record(.archive, "favour")
             expected = try shelf.changes()
             try await shelf.store.close()
         }

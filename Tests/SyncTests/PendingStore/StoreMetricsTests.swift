@@ -114,6 +114,12 @@ import Vault
         }
         #expect(queues["user-1"]?.counts == [.ready: 2])
         #expect(try shelf.store.reader.tally().map(\.count).reduce(0, +) == 3)
+        let first = try #require(try shelf.store.reader.oldest(of: "user-1"))
+        #expect(queues["user-1"]?.oldestLive == first.created)
+        _ = try await shelf.store.quarantineUnreadable(first.id, expecting: first.version)
+        let aside = try #require(try shelf.store.reader.queues()["user-1"])
+        #expect(aside.oldest == first.created)
+        #expect(aside.oldestLive.map { $0 > first.created } == true, "It waits for nobody.")
         try await shelf.store.close()
     }
 }

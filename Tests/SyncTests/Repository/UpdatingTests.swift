@@ -1,7 +1,7 @@
 import EmbeddedUpstream
 import MeshSupport
 import Messaging
-import Sync
+@testable import Sync
 import Testing
 import Vault
 
@@ -209,7 +209,7 @@ import Vault
             }
             #expect(try await home.update(id, body(false)).isQueued)
             #expect(try await home.update(id, body(true)).isQueued)
-            #expect(try ada.changes.map(\.type) == [.other])
+            #expect(try ada.changes.map(\.type) == [.update])
             try await home.regainNetwork()
             try await ada.elsewhere.removeFolder(folder)
             try await ada.run(.all)
@@ -248,7 +248,7 @@ import Vault
                 #"{"name":"mail",\#(place)"favorite":true,"#
                 + #""login":{"username":"ada","password":"first"}}"#
             #expect(try await home.update(id, edited).isQueued)
-            #expect(try home.person.changes.map(\.type) == [.other])
+            #expect(try home.person.changes.map(\.type) == [.update])
             let shown = try #require(try await home.view(id)).item.cipher
             #expect(shown.isFavorite && shown.folderID == folder)
             try await home.regainNetwork()
@@ -339,6 +339,43 @@ import Vault
             try await home.regainNetwork()
             try await ada.run(.all)
             #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+
+    @Test func `G-U1 all who have waited too long behind one call are queued, not only the first`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let (lanes, time) = (home.person.lanes, world.time)
+            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
+            async let holder: Void = lanes.hold(id) {
+                entry.finish()
+                for await _ in turns {}
+            }
+            for await _ in entries {}
+            let queued = try await withThrowingTaskGroup(of: Bool.self) { edits in
+                for number in 1...6 {
+                    edits.addTask {
+                        let body = try ItemBody(Array(password("\(number)").utf8))
+                        return try await home.repository.address.ask {
+                            .edit(.update(id, body), $0)
+                        }
+                        .get().isQueued
+                    }
+                }
+                while lanes.line(for: id) < 6 { await Task.yield() }
+                let end = time.elapsed + .seconds(5)
+                while time.nextAlarm.map({ $0 > end }) ?? true { await Task.yield() }
+                time.pass(.seconds(5))
+                return try await edits.reduce(into: []) { $0.append($1) }
+            }
+            #expect(queued == Array(repeating: true, count: 6))
+            #expect(lanes.line(for: id) == 0)
+            turn.finish()
+            await holder
+            try await home.person.run(.all)
+            #expect(try home.person.changes.isEmpty)
         }
     }
 

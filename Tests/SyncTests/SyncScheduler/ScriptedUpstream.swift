@@ -55,8 +55,9 @@ final class ScriptedUpstream: VaultUpstream {
                 throw Setback(.cancelled, operation: name)
             }
         }
-        if let monitor = monitor.withLock({ $0 }) {
-            try? await monitor.tell(.heard(failure?.evidence ?? .answered))
+        let evidence = failure.map(\.evidence) ?? .answered
+        if let evidence, let monitor = monitor.withLock({ $0 }) {
+            try? await monitor.tell(.heard(evidence))
         }
         if let failure { throw Setback(failure, operation: name) }
     }
@@ -76,7 +77,7 @@ final class ScriptedUpstream: VaultUpstream {
             $0.calls.append(Call(name: "probe", at: time.elapsed, urgency: .patient))
             return $0.failure("probe", time.elapsed)
         }
-        return failure?.evidence ?? .answered
+        return failure.flatMap(\.evidence) ?? .answered
     }
 
     func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
@@ -153,9 +154,11 @@ final class ScriptedUpstream: VaultUpstream {
 }
 
 extension Setback.Reason {
-    var evidence: Evidence {
+    /// Nil if it shows nothing of the network.
+    var evidence: Evidence? {
         switch self {
         case .unreachable: .unreachable
+        case .throttled(_, .paced): nil
         case .throttled, .unavailable: .troubled
         default: .answered
         }

@@ -164,10 +164,59 @@ import Vault
             try await stage.edit()
             stage.upstream.edit { $0.failure = { _, _ in .unauthorised } }
             let report = try await stage.sync()
-            #expect(report.outcome == .failed)
+            // It waits still, and nobody has to sign in.
+            #expect(report.outcome == .deferred)
             #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"auth\"}") == 1)
             let changes = try stage.store.reader.changes(of: Shelf.user).compactMap(\.change)
             #expect(changes.map(\.failures) == [0])
+        }
+    }
+
+    @Test func `G-R3 whoever asks again and again does not put off what was to be tried`() throws {
+        try Stage.play { stage in
+            try await stage.edit()
+            stage.upstream.edit { $0.failure = { _, _ in .unauthorised } }
+            try await stage.sync()
+            let planned = try #require(stage.scheduler.plan.next)
+            for _ in 0..<10 { #expect(try await stage.sync().outcome == .deferred) }
+            #expect(stage.scheduler.plan.next == planned)
+            stage.upstream.edit { $0.failure = { _, _ in nil } }
+            try await stage.pass(planned - Moment(stage.time.now) + .milliseconds(1))
+            #expect(try stage.live == 0)
+        }
+    }
+
+    /// Upstream has done nothing to make anybody wait longer.
+    @Test func `what was not sent because there was no turn for it is no failure of upstream`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.edit()
+            let time = stage.time
+            stage.upstream.edit {
+                $0.failure = { _, _ in .throttled(until: Moment(time.now) + .seconds(2), .paced) }
+            }
+            for _ in 0..<8 { #expect(try await stage.sync().outcome == .deferred) }
+            let next = try #require(stage.scheduler.plan.next)
+            #expect(next - Moment(time.now) <= .seconds(8))
+            #expect(stage.announced.states.isEmpty)
+            #expect(await stage.figure("holdfast_retry_backoff_seconds_count") == 0)
+            stage.upstream.edit { $0.failure = { _, _ in nil } }
+            try await stage.pass(.seconds(9))
+            #expect(try stage.live == 0)
+        }
+    }
+
+    @Test func `G-U1 whoever asks for a sync is not kept by a server that says nothing`() throws {
+        try Stage.play { stage in
+            try await stage.edit()
+            let time = stage.time
+            stage.upstream.edit { $0.latency = .seconds(100) }
+            let report = try await stage.sync()
+            #expect(report.outcome == .deferred && time.elapsed == SyncScheduler.patience)
+            #expect(report.reason?.contains("still pending") == true)
+            try await stage.pass(.seconds(600))
+            #expect(try stage.live == 0)
         }
     }
 

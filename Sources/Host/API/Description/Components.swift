@@ -94,9 +94,25 @@ enum Components {
         .init("passwordHistory", .list(.reference("OldPassword"))),
         .init("archivedDate", .optional(.text)),
         .maybe("login", .optional(.reference("Login"))),
-        .maybe("secureNote", .optional(.object([]))), .maybe("card", .optional(.object([]))),
-        .maybe("identity", .optional(.object([]))), .maybe("sshKey", .optional(.object([]))),
+        .maybe("secureNote", .optional(.object([.init("type", .optional(.integer))]))),
+        .maybe("card", .optional(.object(texts(Self.cardMembers)))),
+        .maybe("identity", .optional(.object(texts(Self.identityMembers)))),
+        .maybe("sshKey", .optional(.object(texts(Self.keyMembers)))),
     ]
+
+    private static let cardMembers = [
+        "cardholderName", "brand", "number", "expMonth", "expYear", "code",
+    ]
+    private static let identityMembers = [
+        "title", "firstName", "middleName", "lastName", "address1", "address2", "address3", "city",
+        "state", "postalCode", "country", "company", "email", "phone", "ssn", "username",
+        "passportNumber", "licenseNumber",
+    ]
+    private static let keyMembers = ["privateKey", "publicKey", "keyFingerprint"]
+
+    private static func texts(_ names: [String]) -> [Schema.Property] {
+        names.map { .init($0, .optional(.text)) }
+    }
 
     private static let sync = Schema.Property(
         "sync",
@@ -139,7 +155,8 @@ enum Components {
             "SendBody",
             .object([
                 .maybe("name", .text), .maybe("notes", .optional(.text)),
-                .maybe("type", .integer), .maybe("text", .object([])),
+                .maybe("type", .integer),
+                .maybe("text", .object([.init("text", .optional(.text)), .init("hidden", .flag)])),
                 .maybe("password", .optional(.text)),
                 .maybe("maxAccessCount", .optional(.integer)), .init("deletionDate", .date),
                 .maybe("expirationDate", .optional(.date)), .maybe("disabled", .flag),
@@ -234,7 +251,8 @@ enum Components {
             .object([
                 .init("object", .constant("resolution")), .init("id", .integer),
                 .init("pendingId", .text), .init("itemId", .text),
-                .init("changeType", changeType), .init("outcome", .text),
+                .init("changeType", changeType),
+                .init("outcome", .word(ResolutionNote.Outcome.allCases.map(\.rawValue))),
                 .init("winner", .optional(.word(["local", "server"]))),
                 .init("backupItemId", .optional(.text)),
                 .init("dates", .object([.init("recorded", .date), .init("resolved", .date)])),

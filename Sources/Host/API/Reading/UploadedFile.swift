@@ -14,7 +14,7 @@ struct UploadedFile: Equatable {
         var rest = form[...]
         guard let start = rest.firstRange(of: line) else { return nil }
         rest = rest[start.upperBound...]
-        while let end = rest.firstRange(of: Self.lineEnd + line) {
+        while let end = rest.end(at: Self.lineEnd + line) {
             if let file = UploadedFile(part: rest[..<end.lowerBound]) {
                 self = file
                 return
@@ -53,6 +53,21 @@ struct UploadedFile: Equatable {
 }
 
 extension ArraySlice<UInt8> {
+    /// Where the part ends: that line may be the beginning of a longer one, which is the file's own.
+    fileprivate func end(at line: [UInt8]) -> Range<Int>? {
+        var rest = self
+        while let found = rest.firstRange(of: line) {
+            let after = self[found.upperBound...].drop { $0 == 0x20 || $0 == 0x09 }
+            if after.starts(with: [0x0D, 0x0A])
+                || self[found.upperBound...].starts(with: [0x2D, 0x2D])
+            {
+                return found
+            }
+            rest = rest[(found.lowerBound + 1)...]
+        }
+        return nil
+    }
+
     /// The first place at which those bytes stand.
     fileprivate func firstRange(of part: [UInt8]) -> Range<Int>? {
         guard let first = part.first, count >= part.count else { return nil }

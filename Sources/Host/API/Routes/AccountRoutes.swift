@@ -11,7 +11,10 @@ extension VaultAPI {
             Description("The accounts.", answer: .list(.account))
         ) { call in
             var standings: [AccountStanding] = []
-            for desk in call.visibleDesks { standings.append(try await desk.standing) }
+            let chosen = call.api.household.defaultDesk?.id
+            for desk in call.visibleDesks {
+                standings.append(try await desk.standing(whereDefaultIs: chosen))
+            }
             return .list(standings, elementSize: 512)
         },
         .host(
@@ -27,7 +30,7 @@ extension VaultAPI {
             try call.requireAllAccounts()
             let request = try call.signIn(try await call.json())
             let desk = try await call.api.household.signIn(request)
-            return .success(try await desk.standing)
+            return .success(try await call.standing(of: desk))
         },
         .host(
             .get,
@@ -35,7 +38,7 @@ extension VaultAPI {
             scope: .admin,
             Description("An account.", answer: .data(.account))
         ) { call in
-            .success(try await call.desk(call.id).standing)
+            .success(try await call.standing(of: call.desk(call.id)))
         },
         .host(
             .put,
@@ -86,7 +89,7 @@ extension VaultAPI {
         if let server { try await call.api.household.setServer(server, of: desk.id) }
         if isDefault == true { try await call.api.household.makeDefault(desk.id) }
         // Another server may have brought another desk.
-        return .success(try await call.desk(call.id).standing)
+        return .success(try await call.standing(of: call.desk(call.id)))
     }
 }
 
@@ -94,7 +97,22 @@ extension VaultAPI.Route {
     static let accountPath = "/accounts/{accountId}"
 }
 
+extension AccountDesk {
+    /// However many are asked, one of them at most is the default.
+    fileprivate func standing(
+        whereDefaultIs chosen: String?
+    ) async throws(DeskRefusal) -> AccountStanding {
+        var standing = try await standing
+        standing.isDefault = id == chosen
+        return standing
+    }
+}
+
 extension VaultAPI.Call {
+    fileprivate func standing(of desk: any AccountDesk) async throws -> AccountStanding {
+        try await desk.standing(whereDefaultIs: api.household.defaultDesk?.id)
+    }
+
     /// The accounts that the caller may know of.
     var visibleDesks: [any AccountDesk] {
         api.household.desks.filter { desk in

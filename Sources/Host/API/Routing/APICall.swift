@@ -59,25 +59,16 @@ extension VaultAPI {
 // MARK: What the client says
 
 extension VaultAPI.Call {
-    /// What `bw serve` allows for any body.
-    static let bodyLimit = 1_048_576
     static let formLimit = 57_344
 
     /// The body, which must be an object or an array. One that is not declared to be JSON is taken
     /// for an empty object, as users of `bw serve` know it.
     func json() async throws -> JSON.Document {
         guard request.headers["Content-Type"].map(MediaTypeName.init)?.isJSON == true else {
-            return try JSON.Document(Self.emptyObject)
+            return try JSON.Document(Array("{}".utf8))
         }
-        let bytes = try await request.body(limit: Self.bodyLimit)
-        guard !bytes.isEmpty else { return try JSON.Document(Self.emptyObject) }
-        guard let document = try? JSON.Document(bytes),
-            document.root.kind == .object || document.root.kind == .array
-        else { throw Declined.notJSON }
-        return document
+        return try await request.jsonDocument()
     }
-
-    private static let emptyObject = Array("{}".utf8)
 
     /// The member of the body, or the refusal that names what is wrong with it.
     func read<Value: JSON.Readable>(_ name: String, of body: JSON.Document) throws -> Value {
@@ -102,4 +93,19 @@ extension VaultAPI.Call {
 
     var organizationID: String? { option("organizationid", "organizationId") }
     var itemID: String? { option("itemid", "itemId") }
+}
+
+extension Request {
+    /// What `bw serve` allows for any body.
+    static let bodyLimit = 1_048_576
+
+    /// The body, which must be an object or an array. An empty one is an empty object.
+    func jsonDocument() async throws -> JSON.Document {
+        let bytes = try await body(limit: Self.bodyLimit)
+        guard !bytes.isEmpty else { return try JSON.Document(Array("{}".utf8)) }
+        guard let document = try? JSON.Document(bytes),
+            document.root.kind == .object || document.root.kind == .array
+        else { throw Declined.notJSON }
+        return document
+    }
 }

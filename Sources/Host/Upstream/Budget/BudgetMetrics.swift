@@ -9,6 +9,7 @@ final class BudgetMetrics: Sendable {
     private let underWay: Gauge
     let waiting: Gauge
     private let throttled: Counter
+    private let bans: Counter
     private let refused: Labelled<Refusal, Counter>
     private let breakers: Labelled<Breaker.Kind, Gauge>
 
@@ -23,6 +24,12 @@ final class BudgetMetrics: Sendable {
             .counter(
                 "holdfast_upstream_throttled_total",
                 "Answers by which an upstream asked to be left alone for a while."
+            )
+        )
+        bans = registry.register(
+            .counter(
+                "holdfast_upstream_bans_total",
+                "Answers that were the page of a guard that wants this host gone."
             )
         )
         refused = registry.register(
@@ -44,7 +51,11 @@ final class BudgetMetrics: Sendable {
 
     func left(_ result: RequestBudget.Result) {
         underWay.decrement()
-        if case .throttled = result { throttled.increment() }
+        switch result {
+        case .throttled: throttled.increment()
+        case .failed(isBan: true): bans.increment()
+        case .answered, .failed(isBan: false), .dropped: break
+        }
     }
 
     func refused(_ refusal: RequestBudget.Refusal) {

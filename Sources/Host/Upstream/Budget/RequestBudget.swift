@@ -178,7 +178,7 @@ extension RequestBudget {
     }
 
     /// Until when upstream counts as away, if it does.
-    private func heldUntil(at now: Duration) -> Duration? {
+    func heldUntil(at now: Duration) -> Duration? {
         switch breaker.state {
         case .closed: nil
         case .open(let until, _): until > now ? until : nil

@@ -156,6 +156,15 @@ final class Turnstile: Sendable {
         state.withLock { $0.budget.restore(notBefore: times) }
     }
 
+    /// For how long nobody is let through to the API who does not insist.
+    var rest: Duration? {
+        let now = timekeeper.elapsed
+        return state.withLock { state in
+            let ends = [state.budget.notBefore(.api, at: now), state.budget.heldUntil(at: now)]
+            return ends.compactMap(\.self).max().map { $0 - now }
+        }
+    }
+
     var load: (underWay: Int, waiting: Int) {
         state.withLock { ($0.budget.underWayCount, $0.budget.waitingCount) }
     }

@@ -14,6 +14,9 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
 
     case createSend, updateSend, deleteSend, removeSendPassword
 
+    /// The line on which upstream tells what happens.
+    case hub
+
     /// As it stands in a sentence.
     var words: String { Self.words[self] ?? rawValue }
 

@@ -42,6 +42,10 @@ public struct Hub: Sendable {
         var life = HubLife()
         var refused: String?
         while !Task.isCancelled {
+            if let wait = account.upstream.restsFor {
+                await rest(wait + HubLife.spread * world.chance.fraction())
+                continue
+            }
             do throws(Setback) {
                 let need = refused.map { SessionState.Need.other(than: $0) } ?? .fresh
                 let token = try await account.session.token(need)
@@ -70,6 +74,7 @@ public struct Hub: Sendable {
         do {
             line = try await open(token)
         } catch {
+            if error.kind == .refused(status: 429) { life.beMild() }
             return error.kind == .refused(status: 401)
         }
         life.begin()
@@ -84,10 +89,24 @@ public struct Hub: Sendable {
 
     private func open(_ token: String) async throws(NetworkFailure) -> any HubLine {
         let address = address + "?access_token=\(segment: token)"
-        let line = try await world.network.openLine(
-            address,
-            headers: account.upstream.identity.headers
-        )
+        let (metrics, start) = (account.upstream.metrics, world.timekeeper.elapsed)
+        let line: any HubLine
+        do throws(NetworkFailure) {
+            line = try await world.network.openLine(
+                address,
+                headers: account.upstream.identity.headers
+            )
+            metrics.answered(.hub, 101, after: world.timekeeper.elapsed - start)
+        } catch {
+            switch error.kind {
+            case .refused(let status):
+                metrics.answered(.hub, status, after: world.timekeeper.elapsed - start)
+            case .lost, .tooLarge, .ours:
+                metrics.failed(.hub, after: world.timekeeper.elapsed - start)
+            case .cancelled: break
+            }
+            throw error
+        }
         try await line.send(text: String(decoding: HubHandshake.request, as: UTF8.self))
         return line
     }

@@ -71,7 +71,12 @@ struct HubLife: Sendable {
         return min(doubled, Self.longestWait) * (0.5 + chance / 2)
     }
 
+    /// The server refused it as too much, and is asked again as late as if it had done so for long.
+    mutating func beMild() { failures = max(failures, 6) }
+
     static let longestWait = Duration.seconds(120)
+    /// Within so long those come back that had to leave the server alone.
+    static let spread = Duration.seconds(5)
     /// Hubs hang up on who is silent for 30 s.
     static let pingInterval = Duration.seconds(15)
     /// Nothing tells when a token has run out, so a line is not kept for ever.

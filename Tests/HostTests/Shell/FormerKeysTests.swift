@@ -1,0 +1,118 @@
+import Bitwarden
+import Crypto
+import Sync
+import System
+import Testing
+
+@testable import Host
+
+/// What the master password has opened before, in whatever way it was derived then.
+@Suite struct FormerKeysTests {
+    private static let email = "ada@example.test"
+    private static let entropy = SystemEntropy()
+
+    private static func unlock(
+        _ key: borrowing SymmetricKey,
+        by password: String = "correct horse",
+        rounds: Int = 5_000,
+        salt: String = email
+    ) throws -> MasterPasswordUnlock {
+        let settings = DerivationSettings(kind: 0, iterations: rounds)
+        let master = try MasterKey(
+            password: Secret(utf8: password),
+            salt: salt,
+            derivation: KeyDerivation(settings)
+        )
+        return MasterPasswordUnlock(
+            settings: settings,
+            salt: salt,
+            wrappedUserKey: try Sealer(master.stretched(), entropy: entropy).wrap(key)
+        )
+    }
+
+    private static func opened(
+        _ former: [MasterPasswordUnlock],
+        beside present: borrowing SymmetricKey
+    ) async throws -> FormerKeys {
+        let password = Secret(utf8: "correct horse")
+        let thread = WorkshopThread()
+        defer { thread.stop() }
+        return await FormerKeys(
+            opening: former,
+            beside: present,
+            password,
+            email: email,
+            entropy: entropy,
+            in: thread.workshop
+        )
+    }
+
+    @Test func `T-57 the same password opens former keys also under former settings and addresses`()
+        async throws
+    {
+        let present = SymmetricKey(from: Self.entropy)
+        let old = SymmetricKey(from: Self.entropy)
+        let older = SymmetricKey(from: Self.entropy)
+        let former = try await Self.opened(
+            [
+                Self.unlock(old, rounds: 6_000),
+                Self.unlock(older, rounds: 6_000, salt: "ada@former.test"),
+                Self.unlock(SymmetricKey(from: Self.entropy), by: "another password"),
+            ],
+            beside: present
+        )
+        let found = try former.cases.map { try $0.key().id }
+        #expect(found == [old.id, older.id])
+        #expect(former.needless.isEmpty)
+    }
+
+    @Test func `one that opens the present key, too, is not needed any more`() async throws {
+        let present = SymmetricKey(from: Self.entropy)
+        let sameKey = try Self.unlock(present, rounds: 6_000)
+        let former = try await Self.opened([sameKey], beside: present)
+        #expect(former.cases.isEmpty)
+        #expect(former.needless == [sameKey])
+    }
+
+    @Test func `what was opened before is kept with how it was opened, and four of it`() throws {
+        var record = AccountRecord(id: "a", email: Self.email, server: "http://127.0.0.1:9")
+        let unlocks = try (1...6).map {
+            try Self.unlock(SymmetricKey(from: Self.entropy), rounds: 5_000 + $0)
+        }
+        for unlock in unlocks { record.take(unlock) }
+        #expect(record.formerUnlocks == Array(unlocks.dropLast().reversed().prefix(4)))
+        let again = try AccountRecord(record.stored)
+        #expect(again.formerUnlocks == record.formerUnlocks)
+        record.forget([unlocks[4]])
+        #expect(record.formerUnlocks.first == unlocks[3])
+    }
+
+    @Test func `a record of before has former keys without settings, and takes today's`() throws {
+        var record = AccountRecord(id: "a", email: Self.email, server: "http://127.0.0.1:9")
+        let unlock = try Self.unlock(SymmetricKey(from: Self.entropy))
+        record.take(unlock)
+        let text = String(decoding: record.stored.record, as: UTF8.self)
+        let old = text.replacing(
+            #""formerUnlocks":[]"#,
+            with: ##""formerKeys":["2.a|b|c"]"##
+        )
+        try #require(old != text)
+        let read = try AccountRecord(StoredAccount(id: "a", record: Array(old.utf8)))
+        #expect(read.formerUnlocks.map(\.wrappedUserKey) == ["2.a|b|c"])
+        #expect(read.formerUnlocks.map(\.settings) == [unlock.settings])
+    }
+
+    @Test func `a record of before says who is the default, and one of today who was chosen last`()
+        throws
+    {
+        var record = AccountRecord(id: "a", email: Self.email, server: "http://127.0.0.1:9")
+        for (choice, old) in [(0, 0), (1, 1), (7, 1)] {
+            record.choice = choice
+            #expect(try AccountRecord(record.stored).choice == choice)
+            let text = String(decoding: record.stored.record, as: UTF8.self)
+                .replacing(#","choice":\#(choice)"#, with: "")
+            let stored = StoredAccount(id: "a", record: Array(text.utf8))
+            #expect(try AccountRecord(stored).choice == old)
+        }
+    }
+}
