@@ -1,4 +1,5 @@
 import Bitwarden
+import Crypto
 import HTTP
 import JSON
 import Testing
@@ -9,6 +10,30 @@ import Vault
 /// The table of differences between the two servers, line by line.
 struct PersonalityTests {
     private static let nobody = "00000000-0000-4000-8000-000000000000"
+
+    /// One of the servers keeps the first three groups of an id as numbers, lowest byte first.
+    @Test(arguments: [
+        (Personality.bitwarden, [3, 2, 1, 0, 5, 4, 7, 6]),
+        (.vaultwarden, [0, 1, 2, 3, 4, 5, 6, 7]),
+    ])
+    func `the address of a send has the bytes of its id`(
+        _ personality: Personality,
+        _ order: [Int]
+    ) async throws {
+        let guest = try await Guest(personality)
+        let body =
+            #"{"type":0,"key":"2.o|l|d","name":"2.n|n|n","text":{"text":"2.t|t|t"},"#
+            + #""deletionDate":"2200-01-01T00:00:00.000Z"}"#
+        let send = try await guest.ask(.post, "/api/sends", body).json
+        let access = try #require(send["accessId"]?.string)
+        #expect(access.count == 22 && access.allSatisfy { !"+/=".contains($0) })
+        let text = access.replacing("-", with: "+").replacing("_", with: "/") + "=="
+        let bytes = try Base64.bytes(of: text)
+        let digits = (order.map { bytes[$0] } + bytes[8...]).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        #expect(digits.joined() == send["id"]?.string?.replacing("-", with: ""))
+    }
 
     @Test(arguments: [
         (Personality.bitwarden, Status.notFound, "Resource not found."),

@@ -5,7 +5,7 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, HTTPServer
 
 from attempts import attempt, set_back, settled
-from host import PASSWORD, login
+from host import EMAIL, PASSWORD, login
 from watch import wait
 
 
@@ -23,6 +23,21 @@ def pending_too_old(scene):
     scene.upstream.mend()
     scene.type("holdfast pending retry ID", "Tried again", ID=first)
     assert not scene.host.pending()
+    scene.clears()
+
+
+@attempt(lasts=140, pace=720)
+def pending_locked(scene):
+    """A day is two minutes here."""
+    scene.host.go("offline")
+    scene.host.edit(scene.host.items()[0], notes="changed")
+    scene.begins()
+    scene.run("holdfast lock")
+    scene.host.go("auto")
+    scene.fires(within=180)
+    scene.type("holdfast accounts", f"{EMAIL}.* locked +online +1 ")
+    scene.type("holdfast unlock", answer=PASSWORD)
+    settled(scene)
     scene.clears()
 
 

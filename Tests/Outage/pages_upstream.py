@@ -3,6 +3,7 @@ import time
 
 from attempts import BROKEN, attempt, fall_out, settled
 from host import EMAIL, PASSWORD
+from watch import wait
 
 
 @attempt(lasts=75, items=56)
@@ -44,6 +45,25 @@ def sync_refused(scene):
     scene.run("holdfast sync --force", "a web page answers", status=1)
     assert scene.host.figure("holdfast_sync_aborts_total") == refusals, "A portal is taken for a sync answer."
     scene.run("holdfast sync --force", "Syncing complete")
+    scene.clears()
+
+
+@attempt(pace=720)
+def sync_stale(scene):
+    """All but syncs go through. How often the host tries by itself no pace makes shorter, so it is asked to."""
+    scene.upstream.fail("sync", kind="forbidden")
+    scene.host.edit(scene.host.items()[0], notes="changed")
+    settled(scene)
+    scene.begins()
+    while not scene.is_firing():
+        assert time.monotonic() - scene.begun < 90, "It does not fire."
+        scene.run("holdfast sync --force", "upstream refuses .403", status=1)
+    scene.fires()
+    scene.type("holdfast sync", "upstream refuses .403", status=1)
+    scene.type("holdfast accounts", rf"{EMAIL}.* online +0 ")
+    assert scene.is_firing(), "It has ended although nothing was synced."
+    scene.upstream.mend()
+    scene.type("holdfast sync", "Syncing complete")
     scene.clears()
 
 
@@ -89,8 +109,9 @@ def upstream_degraded(scene):
     scene.clears()
 
 
-@attempt()
+@attempt(lasts=75)
 def upstream_banned(scene):
+    """First upstream asks to be left alone, then a guard before it answers."""
     scene.upstream.fail(None, kind="throttled", retryAfter="40")
     scene.begins()
     scene.host.edit(scene.host.items()[0], notes="changed")
@@ -102,6 +123,37 @@ def upstream_banned(scene):
     scene.run("holdfast sync", "Not all is synced.*upstream asks for patience")
     scene.clears()
     settled(scene)
+    scene.upstream.fail(None, kind="ban")
+    scene.begins()
+    scene.host.edit(scene.host.items()[0], notes="changed again")
+    wait(lambda: scene.host.figure("holdfast_upstream_bans_total"), "The guard's page is not recognised.")
+    scene.upstream.count_anew()
+    scene.fires()
+    assert set(scene.upstream.asked()) <= {"alive"}, f"It is not left alone: {scene.upstream.asked()}"
+    scene.type("curl -si UPSTREAM/api/config", "403 Forbidden(?s:.*)you have been banned")
+    scene.upstream.mend()
+    scene.type("holdfast sync", "Syncing complete")
+    settled(scene)
+    scene.clears()
+
+
+@attempt(lasts=90)
+def upstream_flapping(scene):
+    """It is away for four seconds of every six or so, which are minutes in life. How soon the host looks for it by
+    itself no pace makes shorter, so it is asked to."""
+    scene.begins()
+    while not scene.is_firing():
+        assert time.monotonic() - scene.begun < 150, "It does not fire."
+        scene.upstream.stop()
+        scene.run("holdfast sync", "nobody can be reached", status=1)
+        scene.type("curl -v UPSTREAM/alive", "refused", status=7)
+        time.sleep(4)
+        scene.upstream.start()
+        scene.run("holdfast sync", "Syncing complete")
+        scene.type("curl -v UPSTREAM/alive", "200 OK")
+        time.sleep(1)
+    scene.fires()
+    scene.clears()
 
 
 @attempt()

@@ -40,13 +40,21 @@ class Upstream:
             f"{self.address}/_faults{what}", json.dumps(order).encode() if order else None,
             {"Content-Type": "application/json"}, method=method,
         )
-        urllib.request.urlopen(request, timeout=20).read()
+        with urllib.request.urlopen(request, timeout=20) as answer:
+            return answer.read()
 
     def fail(self, operation, times=None, **effect):
         self.order("POST", "", operation=operation, times=times, effect=effect)
 
     def mend(self):
         self.order("DELETE", "")
+
+    def asked(self):
+        """What it was asked since it was last told to count anew, and how often."""
+        return json.loads(self.order("GET", "/traffic"))["calls"]
+
+    def count_anew(self):
+        self.order("DELETE", "/traffic")
 
     def register(self):
         person = bitwarden.Client(self.address, EMAIL, PASSWORD, iterations=5000)

@@ -1,4 +1,5 @@
 import Bitwarden
+import Crypto
 import HTTP
 import JSON
 import Vault
@@ -111,7 +112,7 @@ extension World {
         return .object(capacity: 1_024) { object in
             object.add("object", "send")
             object.add("id", send.id)
-            object.add("accessId", send.id.filter { $0 != "-" })
+            object.add("accessId", send.accessID(personality.name))
             for name in ["type", "name", "notes", "text", "key", "maxAccessCount", "password"] {
                 object.add(name, json[anyCase: name]?.raw ?? .null)
             }
@@ -123,5 +124,25 @@ extension World {
             object.add("expirationDate", json[anyCase: "expirationDate"]?.raw ?? .null)
             object.add("deletionDate", json[anyCase: "deletionDate"]?.raw ?? .null)
         }
+    }
+}
+
+extension StoredSend {
+    /// What the address of a send has of its id: sixteen bytes in letters that an address may have.
+    fileprivate func accessID(_ personality: Personality.Name) -> String {
+        var bytes: [UInt8] = []
+        var digits = id.filter { $0 != "-" }[...]
+        while let byte = UInt8(digits.prefix(2), radix: 16) {
+            bytes.append(byte)
+            digits = digits.dropFirst(2)
+        }
+        if personality == .bitwarden, bytes.count == 16 {
+            // Its first three groups are numbers, of which the lowest byte comes first.
+            bytes =
+                bytes[..<4].reversed() + bytes[4..<6].reversed() + bytes[6..<8].reversed()
+                + bytes[8...]
+        }
+        let safe: [Character: Character] = ["+": "-", "/": "_"]
+        return String(Base64.text(of: bytes).filter { $0 != "=" }.map { safe[$0] ?? $0 })
     }
 }
