@@ -77,7 +77,10 @@ final class ServerLink: Service {
 
     /// In spite of what the budget has learnt of the network and of limits: finding that out anew is what it is
     /// for, and it is the smallest of questions.
+    ///
+    /// Not while a guard wants this host gone, though: nobody insists on it.
     private static func probe(_ upstream: Upstream) async -> Evidence {
+        if upstream.isBanned { return .unreachable }
         var manner = Manner()
         manner.isForced = true
         manner.isWaitedFor = true

@@ -84,6 +84,9 @@ public final class Upstream: Sendable {
         set { turnstile.restore(newValue.zones) }
     }
 
+    /// Whether a guard before the server wants this host gone, and each request would prolong that.
+    var isBanned: Bool { turnstile.isBanned }
+
     /// For how long nobody is to come who does not insist: the server has asked for that, or does not
     /// answer.
     var restsFor: Duration? { turnstile.rest }

@@ -390,7 +390,11 @@ struct BudgetTests {
     @Test mutating func `P16 a ban is waited out for half an hour`() {
         _ = end(ask().ticket, .failed(isBan: true), chance: 1)
         #expect(ask().answer == .refused(.held(until: .seconds(1_800))))
-        #expect(ask(isForced: true, at: .seconds(5)).answer == .go, "Somebody insists.")
+        #expect(budget.breaker.bannedUntil == .seconds(1_800))
+        let insistent = ask(isForced: true, at: .seconds(5))
+        #expect(insistent.answer == .go, "Somebody insists.")
+        _ = end(insistent.ticket, at: .seconds(5))
+        #expect(budget.breaker.bannedUntil == nil, "The guard is gone.")
     }
 
     @Test mutating func `who waits in line is told when upstream is away`() {

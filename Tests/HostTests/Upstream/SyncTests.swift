@@ -118,6 +118,7 @@ import Vault
             throw Unexpected("nothing is held: \(held as Any)")
         }
         #expect(until >= Moment(time.now).advanced(bySeconds: 900))
+        #expect(upstream.isBanned && upstream.restsFor.map { $0 >= .seconds(900) } == true)
         #expect(network.requests.count == 1)
     }
 

@@ -20,6 +20,8 @@ struct Breaker: Hashable, Sendable {
     }
 
     private(set) var state = State.closed(failures: 0)
+    /// A guard wants us gone until then.
+    private(set) var bannedUntil: Duration?
 
     var kind: Kind {
         switch state {
@@ -46,6 +48,7 @@ struct Breaker: Hashable, Sendable {
     /// Upstream answered, whatever it said.
     mutating func close() {
         state = .closed(failures: 0)
+        bannedUntil = nil
     }
 
     /// Upstream did not answer, or something else did.
@@ -75,7 +78,9 @@ struct Breaker: Hashable, Sendable {
     private mutating func open(turns: Int, isBan: Bool, at now: Duration, chance: Double) {
         let doubled = Self.firstWait * (1 << min(turns - 1, 10))
         let wait = isBan ? Self.banWait : min(doubled, Self.longestWait)
-        state = .open(until: now + wait * (0.5 + chance / 2), turns: turns)
+        let until = now + wait * (0.5 + chance / 2)
+        state = .open(until: until, turns: turns)
+        bannedUntil = isBan ? until : nil
     }
 
     /// So many failures in a row.

@@ -156,6 +156,12 @@ final class Turnstile: Sendable {
         state.withLock { $0.budget.restore(notBefore: times) }
     }
 
+    /// Whether a guard before the host wants us gone.
+    var isBanned: Bool {
+        let now = timekeeper.elapsed
+        return state.withLock { $0.budget.breaker.bannedUntil.map { $0 > now } ?? false }
+    }
+
     /// For how long nobody is let through to the API who does not insist.
     var rest: Duration? {
         let now = timekeeper.elapsed
