@@ -15,8 +15,12 @@ struct StrayFile: Sendable {
     /// Sealed as no other is.
     let name: String
     let cipherID: String
+    /// Until then the announcement may be carried out, late.
+    var latest: Duration
 
     static let remembered = 64
+    static let timeOfDoubt = Duration.seconds(120)
+    static let looksApart = Duration.seconds(30)
 }
 
 extension Account {
@@ -67,7 +71,12 @@ extension Account {
             )
             return (request, sealed)
         }
-        let stray = StrayFile(name: request.fileName, cipherID: known.cipherID)
+        let now = office.surroundings.timekeeper.elapsed
+        var stray = StrayFile(
+            name: request.fileName,
+            cipherID: known.cipherID,
+            latest: now + StrayFile.timeOfDoubt
+        )
         let upload: AttachmentUpload
         do throws(DeskRefusal) {
             upload = try await online { account throws(Setback) in
@@ -83,6 +92,8 @@ extension Account {
             let now = announced.inCollections(known.cipher.collectionIDs)
             try await keep(now.withFiles(of: known.cipher), of: known)
         }
+        // It was carried out, so it is there or gone.
+        stray.latest = now
         return (upload, sealed, stray)
     }
 
@@ -95,25 +106,29 @@ extension Account {
         lookSoon()
     }
 
-    func takeBackStrays() async {
-        guard link.monitor.standing.state != .offline else { return }
+    /// - Returns: When to look for them again, if any may be left.
+    func takeBackStrays() async -> Duration? {
+        guard link.monitor.standing.state != .offline else { return nil }
         let strays = strayFiles.withLock { strays in
             defer { strays = [] }
             return strays
         }
+        var isSomeLeft = false
         for stray in strays {
             if await isTakenBack(stray, .patient) {
                 lookSoon()
             } else {
+                isSomeLeft = true
                 strayFiles.withLock { $0.append(stray) }
             }
         }
+        return isSomeLeft ? StrayFile.looksApart : nil
     }
 
-    /// - Returns: Whether upstream has nothing of it any more.
+    /// - Returns: Whether upstream has nothing of it any more, and will not.
     private func isTakenBack(_ stray: StrayFile, _ urgency: Urgency) async -> Bool {
         do throws(Setback) {
-            try await upstream.ask(urgency) { account throws(Setback) in
+            return try await upstream.ask(urgency) { account throws(Setback) in
                 // Its caller has waited long enough.
                 let account = account.asking { $0.deadline = .seconds(2) }
                 let held = try await account.cipher(stray.cipherID)
@@ -121,11 +136,12 @@ extension Account {
                     let name = held.attachment(attachmentID)?[anyCase: "fileName"]?.string
                     return name == stray.name
                 }
-                if let announced {
-                    try await account.deleteAttachment(announced, of: stray.cipherID)
+                guard let announced else {
+                    return office.surroundings.timekeeper.elapsed >= stray.latest
                 }
+                try await account.deleteAttachment(announced, of: stray.cipherID)
+                return true
             }
-            return true
         } catch {
             if case .missing = error.reason { return true }
             return false

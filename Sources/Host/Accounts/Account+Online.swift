@@ -14,7 +14,7 @@ extension Account {
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(DeskRefusal) -> Value {
         do throws(Setback) {
-            try link.monitor.requireReach(for: "ask")
+            try link.monitor.requireReach(for: "ask upstream")
             return try await upstream.ask(.interactive, body)
         } catch {
             // Nothing else would tell whether it was carried out all the same.
@@ -26,7 +26,7 @@ extension Account {
     /// To be asked before anything is sealed that nobody could open who has other keys.
     func requireSameAccount() async throws(DeskRefusal) {
         do throws(Setback) {
-            try link.monitor.requireReach(for: "ask")
+            try link.monitor.requireReach(for: "ask upstream")
             try await upstream.requireSameAccount(.interactive)
         } catch {
             throw .upstream(error)
@@ -247,8 +247,17 @@ extension Account {
     private func settlePending(of cipherID: String) async {
         guard link.monitor.standing.state != .offline else { return }
         guard let pending = try? pendingChange(of: cipherID) else { return }
-        _ = try? await retry(pending.summary.id)
+        let timekeeper = office.surroundings.timekeeper
+        await withTaskGroup { race in
+            race.addTask { _ = try? await self.retry(pending.summary.id) }
+            race.addTask { try? await timekeeper.sleep(for: Self.patienceWithPending) }
+            await race.next()
+            race.cancelAll()
+        }
     }
+
+    /// What it takes longer goes on without its asker.
+    private static let patienceWithPending = Duration.seconds(10)
 
     private func pendingChange(of cipherID: String) throws(DeskRefusal) -> StoredChange? {
         let lane = Lane(userID: id, cipherID: cipherID)

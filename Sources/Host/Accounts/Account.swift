@@ -131,8 +131,9 @@ extension Account {
             try await account.copyFile(file)
         } aftercare: {
             await notebook.account?.resealWhatIsOfferedAgain()
-            await notebook.account?.takeBackStrays()
+            let wait = await notebook.account?.takeBackStrays()
             await notebook.account?.trimCache()
+            return wait ?? nil
         }
     }
 

@@ -150,6 +150,8 @@ public final class Accounts: Service {
         }
         if isNew {
             office.roster.start(link) { link.close() }
+            // The vaults may all be locked, so that nobody else asks whether it is there.
+            try? link.monitor.address.tryTell(.reliedOn)
             if drill.isDrill { try? link.monitor.address.tryTell(.drill(true)) }
         }
         return link

@@ -31,7 +31,7 @@ final class Staff: Service {
         after former: Shift?,
         onLogOut heedLogOut: @escaping @Sendable () -> Void,
         copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void,
-        aftercare: @escaping @Sendable () async -> Void
+        aftercare: @escaping @Sendable () async -> Duration?
     ) {
         (self.office, self.link, self.former) = (office, link, former)
         let backupFiles = BackupFiles(of: id, office, copying: copy)
@@ -39,9 +39,8 @@ final class Staff: Service {
         surroundings.runs = link.runs
         surroundings.announce = { office.announce($0) }
         surroundings.afterSync = {
-            let wait = await backupFiles.work()
-            await aftercare()
-            return wait
+            let waits = [await backupFiles.work(), await aftercare()]
+            return waits.compactMap(\.self).min()
         }
         resolver = Resolver(
             userID: id,

@@ -247,8 +247,7 @@ extension Upstream {
             world.now + (time - world.timekeeper.elapsed)
         }
         return switch refusal {
-        case .throttled(let until, let isAsked):
-            .throttled(until: moment(until), isAsked ? .asked : .paced)
+        case .throttled(let until, let limit): .throttled(until: moment(until), limit)
         case .held(let until): .unreachable(.held(until: moment(until)))
         case .withdrawn: .cancelled
         }

@@ -78,7 +78,7 @@ struct NetworkBelief: Hashable, Sendable {
     }
 
     /// Somebody relies on upstream. If nobody asks it anything soon, nothing is known of it.
-    mutating func joined(at now: Duration, chance: Double) {
+    mutating func reliedOn(at now: Duration, chance: Double) {
         guard !hasHeard, !isDrill, !isProbing, nextProbe == nil else { return }
         nextProbe = now + Self.firstQuestion * (0.5 + 0.5 * chance)
     }

@@ -85,6 +85,8 @@ extension NetworkMonitor {
         /// The scheduler of an account is to hear when the network returns.
         case join(userID: String, Address<SyncScheduler.Message>)
         case leave(userID: String)
+        /// Somebody has an account there.
+        case reliedOn
         /// Whether the account has something that waits for the network.
         case waits(userID: String, Bool)
         /// Somebody was refused because upstream is out of reach.
@@ -130,9 +132,8 @@ extension NetworkMonitor {
             pass(on: watch.belief.drill(isOn, at: now), watch, &errands)
             watch.askers += [asker].compactMap(\.self)
             watch.answerAskers()
-        case .join(let userID, let scheduler):
-            watch.schedulers[userID] = scheduler
-            watch.belief.joined(at: now, chance: chance)
+        case .join(let userID, let scheduler): watch.schedulers[userID] = scheduler
+        case .reliedOn: watch.belief.reliedOn(at: now, chance: chance)
         case .leave(let userID):
             watch.schedulers[userID] = nil
             watch.note(userID, waits: false, at: now, chance: chance)

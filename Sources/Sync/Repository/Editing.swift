@@ -336,7 +336,7 @@ extension Repository {
     }
 
     private func requireReach() throws(Refusal) {
-        do throws(Setback) { try neighbours.monitor.requireReach(for: "send") } catch {
+        do throws(Setback) { try neighbours.monitor.requireReach(for: "send it") } catch {
             throw .upstream(error)
         }
     }

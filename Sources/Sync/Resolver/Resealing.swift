@@ -42,6 +42,7 @@ extension Resolver {
             )
             return false
         }
+        guard resealed.isSealedOtherwise(than: change) else { return false }
         let ledger = Ledger(store: store, timekeeper: surroundings.timekeeper)
         let swap = try await ledger.insist {
             .change(.update(id, expecting: change.version, { $0.takeSeals(of: resealed) }, $0))
@@ -54,6 +55,10 @@ extension Resolver {
 }
 
 extension PendingChange {
+    fileprivate func isSealedOtherwise(than other: PendingChange) -> Bool {
+        intent != other.intent || backup != other.backup || baseCopy != other.baseCopy
+    }
+
     /// What has no content says nothing of its key, and is compared with a copy under the old one.
     fileprivate func isStale(beside present: [UInt8]) -> Bool {
         guard let snapshot = intent.snapshot else { return baseCopy != nil }
@@ -79,6 +84,8 @@ extension PendingChange {
         if let baseline, let baseCopy {
             // What it is compared with; without it the comparison is with nothing.
             let copy = try? reseal(baseCopy)
+            // It may be under another of the former keys.
+            guard copy != nil || intent.snapshot != nil else { return change }
             change.rebase(onto: Footing(revision: baseline, copy: copy?.bytes), cipherID: cipherID)
         }
         if let note = backup {

@@ -105,9 +105,15 @@ extension Docket {
             return agenda.next.map { .sleep(until: min($0.moment, vigil.deadline)) }
         }
         underWay = job.number
-        // Trying one change is nothing that the others were waiting for.
-        if case .sync = job.work { agenda.begin(job.occasion, at: now) }
+        begin(job, at: now)
         return .run(job)
+    }
+
+    private mutating func begin(_ job: Job, at now: Duration) {
+        switch job.work {
+        case .sync: agenda.begin(job.occasion, at: now)
+        case .retry: agenda.beginRetry()
+        }
     }
 
     private mutating func job(at now: Duration) -> Job? {
@@ -141,7 +147,7 @@ extension Docket {
             release()
             return false
         }
-        if case .sync = job.work { agenda.begin(job.occasion, at: now) }
+        begin(job, at: now)
         return true
     }
 

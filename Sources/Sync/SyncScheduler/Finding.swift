@@ -13,6 +13,12 @@ struct Finding: Error, Sendable {
     var hasMoved = false
     /// How many changes were still pending, for the log.
     var live = 0
+
+    /// There was nothing to send, and no turn to ask anything: it comes to pass later.
+    var isPutOff: Bool {
+        guard case .paced = ending else { return false }
+        return outcome == .failed
+    }
 }
 
 /// What is left of what was pending when a run comes to the refresh.

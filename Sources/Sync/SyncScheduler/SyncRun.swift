@@ -111,14 +111,14 @@ extension SyncScheduler {
         )
         let waiting = waitingCount()
         let delay = plan(after: finding, report, waiting: waiting)
-        measure(finding, delay, after: time)
+        if !finding.isPutOff { measure(finding, delay, after: time) }
         log(job, finding, delay)
         await keepMemory()
         tellWhetherWaiting(isCertain: waiting > 0)
         if !mutated(.neverReleases) || finding.outcome != .failed {
             state.withLock { $0.docket.release() }
         }
-        surroundings.announce(.sync(userID: userID, report))
+        if !finding.isPutOff { surroundings.announce(.sync(userID: userID, report)) }
         for asker in job.askers { asker.answer(report) }
         try? await address.tell(.noted(Note(kind: .ended)))
     }
@@ -146,7 +146,7 @@ extension SyncScheduler {
         }
         let (hold, retry) = (agenda.hold.map(moment), agenda.delay.map { moment(of: $0.until) })
         state.withLock {
-            $0.memory.lastReport = report
+            if !finding.isPutOff { $0.memory.lastReport = report }
             $0.memory.failures = agenda.failures
             ($0.memory.hold, $0.memory.retry) = (hold, retry)
             $0.memory.wait = agenda.delay?.length

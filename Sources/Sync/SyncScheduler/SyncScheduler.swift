@@ -250,6 +250,7 @@ extension SyncScheduler {
         case .retry(let changeID, let asker):
             state.withLock { $0.docket.ask(retryOf: changeID, asker) }
             surroundings.runs.hurry(userID)
+            bound(asker, live: liveCount)
         case .trigger(let trigger): note(trigger)
         case .pulse(let reply): reply.answer()
         case .noted(let note):
@@ -263,7 +264,7 @@ extension SyncScheduler {
         }
     }
 
-    /// For so long whoever asks for a sync is left waiting while what is pending does not get less.
+    /// For so long whoever asks is left waiting while what is pending does not get less.
     static let patience = Duration.seconds(30)
 
     private var liveCount: Int { (try? reader.liveCount(of: userID)) ?? 0 }

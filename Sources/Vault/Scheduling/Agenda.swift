@@ -186,6 +186,9 @@ extension Agenda {
         if occasion == .networkReturned { lastReturn = now }
     }
 
+    /// One change is tried because somebody asked for that, which is nothing that others wait for.
+    public mutating func beginRetry() { current = .asked }
+
     /// - Parameters:
     ///   - due: When the next change may be tried on its own account, if one waits.
     ///   - chance: From 0 up to, but not including, 1.

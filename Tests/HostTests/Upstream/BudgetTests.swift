@@ -83,7 +83,7 @@ struct BudgetTests {
         #expect(budget.ring(at: .seconds(2)).isEmpty)
         let turns = budget.ring(at: .seconds(3))
         #expect(turns.map(\.ticket) == [waiting.ticket])
-        #expect(turns.first?.refusal == .throttled(until: .seconds(3), isAsked: false))
+        #expect(turns.first?.refusal == .throttled(until: .seconds(3), .paced))
         #expect(budget.alarm(at: .seconds(3)) == nil)
     }
 
@@ -139,11 +139,11 @@ struct BudgetTests {
         let patient = budget.ask(insistent, ticket: 90, at: .seconds(1)).answer
         (insistent.isForced, insistent.isWaitedFor) = (true, true)
         let answer = budget.ask(insistent, ticket: 91, at: .seconds(1)).answer
-        guard case .refused(.throttled(_, let isAsked)) = patient else {
+        guard case .refused(.throttled(_, let limit)) = patient else {
             Issue.record("Who does not insist is not held up.")
             return
         }
-        #expect(isAsked == (retryAfter != nil))
+        #expect(limit == (retryAfter == nil ? .guessed : .asked))
         #expect((answer == .go) == (retryAfter == nil))
     }
 

@@ -292,7 +292,7 @@ import Vault
                 _ = try await account.profile()
             }
             #expect(setback?.reason == .signedOut)
-            #expect(setback?.operation == "profile")
+            #expect(setback?.operation == "look at the account")
             #expect(account.session.isSignedOut)
         }
     }

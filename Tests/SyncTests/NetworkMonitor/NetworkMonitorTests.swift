@@ -46,6 +46,7 @@ import Vault
     @Test func `whoever relies on an upstream that was never heard has it asked once`() throws {
         try Stage.play { stage in
             stage.upstream.isDown(true)
+            try await stage.monitor.address.tell(.reliedOn)
             try await stage.pass(.seconds(20))
             #expect(stage.monitor.standing.state == .offline)
             #expect(probes(stage).count == 1)

@@ -1043,7 +1043,12 @@ import Vault
             let rotated = try world.newRing()
             for item in [id, other] { try await ada.elsewhere.reseal(item, with: rotated) }
             ada.keys.unlock(rotated)
+            let versions = try ada.changes.map(\.version)
+            #expect(try await ada.reseal(from: world.newRing()) == 0, "It is under another key.")
+            #expect(try ada.changes.allSatisfy { $0.baseCopy != nil })
+            #expect(try ada.changes.map(\.version) == versions)
             #expect(try await ada.reseal(from: ada.ring) == 2)
+            #expect(try await ada.reseal(from: ada.ring) == 0, "Nothing is left to do.")
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)

@@ -178,7 +178,11 @@ import Vault
             stage.upstream.edit { $0.failure = { _, _ in .unauthorised } }
             try await stage.sync()
             let planned = try #require(stage.scheduler.plan.next)
-            for _ in 0..<10 { #expect(try await stage.sync().outcome == .deferred) }
+            let change = try #require(try stage.store.reader.changes(of: Shelf.user).first)
+            for _ in 0..<10 {
+                #expect(try await stage.sync().outcome == .deferred)
+                _ = try await stage.retry(change.summary.id)
+            }
             #expect(stage.scheduler.plan.next == planned)
             stage.upstream.edit { $0.failure = { _, _ in nil } }
             try await stage.pass(planned - Moment(stage.time.now) + .milliseconds(1))

@@ -1,3 +1,5 @@
+import Vault
+
 /// Which requests an upstream is to see, and when.
 ///
 /// One for each upstream host, because hosts count by where requests come from, whoever's they are.
@@ -37,7 +39,7 @@ struct RequestBudget: Sendable {
     }
 
     enum Refusal: Error, Hashable {
-        case throttled(until: Duration, isAsked: Bool = true)
+        case throttled(until: Duration, Setback.Limit = .asked)
         case held(until: Duration)
         /// The asker itself has lost interest.
         case withdrawn
@@ -152,7 +154,7 @@ extension RequestBudget {
     {
         if let until = notBefore(ask.kind, at: now), until > now + ask.patience {
             let isAsked = until == askedUntil(Zone(ask.pace), at: now)
-            return (.refused(.throttled(until: until, isAsked: isAsked)), [])
+            return (.refused(.throttled(until: until, isAsked ? .asked : .guessed)), [])
         }
         if let until = heldUntil(at: now), !ask.isForced {
             return (.refused(.held(until: until)), [])
@@ -276,6 +278,11 @@ extension RequestBudget {
         return line.next(of: free.filter { $0.right != .none }) ?? line.next(of: free)
     }
 
+    private func limit(of zone: Zone, at now: Duration) -> Setback.Limit {
+        if askedUntil(zone, at: now) != nil { return .asked }
+        return notBefore(zone, at: now) == nil ? .paced : .guessed
+    }
+
     private mutating func impatient(at now: Duration) -> [Turn] {
         var turns: [Turn] = []
         while let (ticket, waiting) = line.overdue(at: now) {
@@ -285,8 +292,8 @@ extension RequestBudget {
                 continue
             }
             line.remove(ticket)
-            let isAsked = askedUntil(Zone(waiting.ask.pace), at: now) != nil
-            let refusal = Refusal.throttled(until: now + wait, isAsked: isAsked)
+            let limit = limit(of: Zone(waiting.ask.pace), at: now)
+            let refusal = Refusal.throttled(until: now + wait, limit)
             turns.append(Turn(ticket: ticket, refusal: refusal))
         }
         return turns

@@ -23,10 +23,26 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     /// Every request needs its own, so they are made once.
     private static let words = Dictionary(
         uniqueKeysWithValues: allCases.map { operation in
+            if let words = operation.sentence { return (operation, words) }
             let words = operation.rawValue.reduce(into: "") { words, letter in
                 words += letter.isUppercase ? " \(letter.lowercased())" : "\(letter)"
             }
             return (operation, words)
         }
     )
+
+    /// Where its own name is none that says what is done.
+    private var sentence: String? {
+        switch self {
+        case .prelogin: "ask how to sign in"
+        case .token: "renew the session"
+        case .config: "read how the server is set up"
+        case .alive: "ask whether the server is there"
+        case .revisionDate: "ask whether anything is new"
+        case .profile: "look at the account"
+        case .domains: "read the equivalent domains"
+        case .hub: "listen to the server"
+        default: nil
+        }
+    }
 }
