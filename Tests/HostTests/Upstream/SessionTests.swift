@@ -35,7 +35,10 @@ final class SessionTests: Sendable {
         }
     }
 
-    private static let away = Setback(.unreachable(.tried("nobody")), operation: "token")
+    private static let away = Setback(
+        .unreachable(.tried("nobody")),
+        operation: "renew the session"
+    )
 
     @Test func `a token with more than five minutes left is used as it is`() async throws {
         let session = session(secondsLeft: 301) { _ throws(Setback) in throw Self.away }
@@ -68,7 +71,7 @@ final class SessionTests: Sendable {
     @Test func `T-39 only a refusal signs out, and what is kept stays`() async {
         let session = session(secondsLeft: 0) { _ in .refused }
         for _ in 0..<2 {
-            await #expect(throws: Setback(.signedOut, operation: "token")) {
+            await #expect(throws: Setback(.signedOut, operation: "renew the session")) {
                 try await session.token()
             }
         }
@@ -101,7 +104,7 @@ final class SessionTests: Sendable {
         let before = session.signIn
         #expect(try await session.token(of: before) == "old")
         session.signIn(tokens("fresh", secondsLeft: 3_600))
-        await #expect(throws: Setback(.cancelled, operation: "token")) {
+        await #expect(throws: Setback(.cancelled, operation: "renew the session")) {
             try await session.token(of: before)
         }
         #expect(try await session.token(of: session.signIn) == "fresh")
@@ -130,7 +133,7 @@ final class SessionTests: Sendable {
         .rejected(Rejection(status: 400, message: "x")),
     ])
     func `nothing else signs out`(_ reason: Setback.Reason) async throws {
-        let setback = Setback(reason, operation: "token")
+        let setback = Setback(reason, operation: "renew the session")
         let expiring = session(secondsLeft: 10) { _ throws(Setback) in throw setback }
         #expect(try await expiring.token() == "old", "There are ten seconds left.")
         let expired = session(secondsLeft: 0) { _ throws(Setback) in throw setback }
@@ -144,7 +147,7 @@ final class SessionTests: Sendable {
         let session = session(secondsLeft: 0) { number async throws(Setback) in
             guard number == 1 else { return .renewed(self.tokens("new", secondsLeft: 3_600)) }
             await first.pass()
-            throw Setback(.cancelled, operation: "token")
+            throw Setback(.cancelled, operation: "renew the session")
         }
         let patient = try await withThrowingTaskGroup(of: String?.self) { callers in
             callers.addTask {
