@@ -35,3 +35,20 @@ public enum Base64 {
         return decoded < 0 ? nil : bytes
     }
 }
+
+extension String {
+    /// Base64 in letters that an address may have.
+    public var inAddress: String {
+        String(
+            decoding: utf8.compactMap { byte -> UInt8? in
+                switch byte {
+                case UInt8(ascii: "+"): UInt8(ascii: "-")
+                case UInt8(ascii: "/"): UInt8(ascii: "_")
+                case UInt8(ascii: "="): nil
+                default: byte
+                }
+            },
+            as: UTF8.self
+        )
+    }
+}

@@ -142,7 +142,6 @@ extension StoredSend {
                 bytes[..<4].reversed() + bytes[4..<6].reversed() + bytes[6..<8].reversed()
                 + bytes[8...]
         }
-        let safe: [Character: Character] = ["+": "-", "/": "_"]
-        return String(Base64.text(of: bytes).filter { $0 != "=" }.map { safe[$0] ?? $0 })
+        return Base64.text(of: bytes).inAddress
     }
 }

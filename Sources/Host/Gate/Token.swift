@@ -24,7 +24,7 @@ public struct FreshToken: Sendable {
     init(_ scope: Caller.Scope, accountID: String?, at moment: Date, from entropy: any Entropy) {
         let secret = Secret(random: 32, from: entropy).revealedBytes()
         let name = Secret(random: 8, from: entropy).revealedBytes()
-        text = "hf_" + Base64.text(of: secret).urlSafe
+        text = "hf_" + Base64.text(of: secret).inAddress
         token = Token(
             id: name.hex,
             scope: scope,
@@ -64,22 +64,6 @@ extension Token: JSON.Writable, JSON.Readable {
             throw JSON.Mismatch("must be a SHA-256 in hexadecimal", at: ["sha256"])
         }
         self.digest = digest
-    }
-}
-
-extension String {
-    fileprivate var urlSafe: String {
-        String(
-            decoding: utf8.compactMap { byte -> UInt8? in
-                switch byte {
-                case UInt8(ascii: "+"): UInt8(ascii: "-")
-                case UInt8(ascii: "/"): UInt8(ascii: "_")
-                case UInt8(ascii: "="): nil
-                default: byte
-                }
-            },
-            as: UTF8.self
-        )
     }
 }
 

@@ -102,27 +102,17 @@ import Vault
         losesPatience: Bool = false,
         meanwhile: () async throws -> Void
     ) async throws -> Repository.Refusal? {
-        let (lanes, time) = (home.person.lanes, home.person.world.time)
-        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-        let (entries, entry) = AsyncStream.makeStream(of: Void.self)
-        async let holder: Void = lanes.hold(id) {
-            entry.finish()
-            for await _ in turns {}
+        try await home.besideHolder(of: id) { leave in
+            async let told = refusal { try await home.edit(.delete(id)) }
+            await home.haveWaiting(1, for: id)
+            try await meanwhile()
+            if losesPatience {
+                home.person.world.time.pass(.seconds(5))
+                _ = try await told
+            }
+            leave()
+            return try await told
         }
-        for await _ in entries {}
-        async let told = refusal { try await home.edit(.delete(id)) }
-        while lanes.line(for: id) == 0 { await Task.yield() }
-        // What ends its patience sleeps before any time passes.
-        let end = time.elapsed + .seconds(5)
-        while time.nextAlarm.map({ $0 > end }) ?? true { await Task.yield() }
-        try await meanwhile()
-        if losesPatience {
-            time.pass(.seconds(5))
-            _ = try await told
-        }
-        turn.finish()
-        await holder
-        return try await told
     }
 
     /// Sooner than a deletion loses patience.

@@ -1,6 +1,6 @@
 import EmbeddedUpstream
 import MeshSupport
-import Sync
+@testable import Sync
 import Testing
 import Vault
 
@@ -112,5 +112,35 @@ extension Repository.Refusal {
     /// The edit could not be sent, and is not kept.
     var isOutage: Bool {
         if case .upstream(let setback) = self { setback.letsAnEditWait } else { false }
+    }
+}
+
+extension Home {
+    /// Has somebody else hold the item's lane, until the body has them leave.
+    func besideHolder<Value>(
+        of id: String,
+        _ body: (_ leave: () -> Void) async throws -> Value
+    ) async throws -> Value {
+        let lanes = person.lanes
+        let (turns, turn) = AsyncStream.makeStream(of: Void.self)
+        let (entries, entry) = AsyncStream.makeStream(of: Void.self)
+        async let holder: Void = lanes.hold(id) {
+            entry.finish()
+            for await _ in turns {}
+        }
+        for await _ in entries {}
+        defer { turn.finish() }
+        let value = try await body { turn.finish() }
+        turn.finish()
+        await holder
+        return value
+    }
+
+    /// Until so many stand in line, and what ends their patience sleeps, before any time passes.
+    func haveWaiting(_ count: Int, for id: String) async {
+        let time = person.world.time
+        while person.lanes.line(for: id) < count { await Task.yield() }
+        let end = time.elapsed + .seconds(5)
+        while time.nextAlarm.map({ $0 > end }) ?? true { await Task.yield() }
     }
 }

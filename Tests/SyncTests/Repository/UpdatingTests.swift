@@ -346,34 +346,25 @@ import Vault
         async throws
     {
         try await atHome { world, home, id in
-            let (lanes, time) = (home.person.lanes, world.time)
-            let (turns, turn) = AsyncStream.makeStream(of: Void.self)
-            let (entries, entry) = AsyncStream.makeStream(of: Void.self)
-            async let holder: Void = lanes.hold(id) {
-                entry.finish()
-                for await _ in turns {}
-            }
-            for await _ in entries {}
-            let queued = try await withThrowingTaskGroup(of: Bool.self) { edits in
-                for number in 1...6 {
-                    edits.addTask {
-                        let body = try ItemBody(Array(password("\(number)").utf8))
-                        return try await home.repository.address.ask {
-                            .edit(.update(id, body), $0)
+            try await home.besideHolder(of: id) { leave in
+                let queued = try await withThrowingTaskGroup(of: Bool.self) { edits in
+                    for number in 1...6 {
+                        edits.addTask {
+                            let body = try ItemBody(Array(password("\(number)").utf8))
+                            return try await home.repository.address.ask {
+                                .edit(.update(id, body), $0)
+                            }
+                            .get().isQueued
                         }
-                        .get().isQueued
                     }
+                    await home.haveWaiting(6, for: id)
+                    world.time.pass(.seconds(5))
+                    return try await edits.reduce(into: []) { $0.append($1) }
                 }
-                while lanes.line(for: id) < 6 { await Task.yield() }
-                let end = time.elapsed + .seconds(5)
-                while time.nextAlarm.map({ $0 > end }) ?? true { await Task.yield() }
-                time.pass(.seconds(5))
-                return try await edits.reduce(into: []) { $0.append($1) }
+                #expect(queued == Array(repeating: true, count: 6))
+                #expect(home.person.lanes.line(for: id) == 0)
+                leave()
             }
-            #expect(queued == Array(repeating: true, count: 6))
-            #expect(lanes.line(for: id) == 0)
-            turn.finish()
-            await holder
             try await home.person.run(.all)
             #expect(try home.person.changes.isEmpty)
         }
