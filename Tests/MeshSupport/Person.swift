@@ -145,9 +145,11 @@ public struct Person: Sendable {
     @discardableResult
     public func run(
         _ reach: Resolver.Run.Reach = .due,
-        _ urgency: Urgency = .patient
+        _ urgency: Urgency = .patient,
+        unknown: Resolver.Run.Unknown = .account
     ) async throws -> RunReport {
-        try await resolver.address.ask { .run(Resolver.Run(reach, urgency), $0) }.get()
+        let run = Resolver.Run(reach, urgency, unknown: unknown)
+        return try await resolver.address.ask { .run(run, $0) }.get()
     }
 
     /// Brings what is pending under the keys that are there now.

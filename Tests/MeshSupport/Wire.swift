@@ -11,6 +11,7 @@ public final class Wire: Network {
         var isCut = false
         var lines: [String] = []
         var bodies: [[UInt8]] = []
+        var revisions = 0
         var interlude: Interlude?
     }
 
@@ -41,7 +42,12 @@ public final class Wire: Network {
     /// What went along with each of ``requests``.
     public var bodies: [[UInt8]] { state.withLock(\.bodies) }
 
-    public func forget() { state.withLock { ($0.lines, $0.bodies) = ([], []) } }
+    /// How often the account's revision was asked for since then.
+    public var revisionsAsked: Int { state.withLock(\.revisions) }
+
+    public func forget() {
+        state.withLock { ($0.lines, $0.bodies, $0.revisions) = ([], [], 0) }
+    }
 
     /// Lets that happen right before the next request whose path ends so, or right before its answer.
     public func interrupt(
@@ -58,7 +64,9 @@ public final class Wire: Network {
         let body: [UInt8] = if case .bytes(let bytes) = request.body { bytes } else { [] }
         let isCut = state.withLock { state in
             guard !state.isCut else { return true }
-            let isNoted = !path.hasPrefix("/identity") && !path.hasSuffix("/revision-date")
+            let isRevision = path.hasSuffix("/revision-date")
+            if isRevision { state.revisions += 1 }
+            let isNoted = !path.hasPrefix("/identity") && !isRevision
             if isNoted {
                 state.lines.append("\(request.method) \(path.prefix { $0 != "?" })")
                 state.bodies.append(body)

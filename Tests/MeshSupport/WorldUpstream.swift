@@ -87,8 +87,11 @@ public struct WorldUpstream: VaultUpstream {
         try await asking(urgency).revision().number
     }
 
-    public func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
-        let fetched = try await asking(urgency).sync()
+    public func fetch(
+        _ urgency: Urgency,
+        asOf revision: Int64?
+    ) async throws(Setback) -> Fetched {
+        let fetched = try await asking(urgency).sync(asOf: AccountRevision(revision))
         let userID = account.session.userID
         var ciphers: [BaseCipher] = []
         for piece in fetched.answer.ciphers {

@@ -32,6 +32,45 @@ import Testing
         #expect(agenda.occasion(at: at(7)) == .queued)
     }
 
+    @Test func `what was missed or told before a run looks needs no run of its own`() {
+        var agenda = agenda()
+        agenda.begin(.networkReturned, at: at(1))
+        agenda.note(.reconnected, at: at(1.9))
+        agenda.note(.upstreamChanged, at: at(1))
+        agenda.look(at: at(2))
+        agenda.end(.done, due: nil, at: at(3), chance: 0.5)
+        #expect(agenda.next?.occasion == .interval)
+    }
+
+    @Test
+    func `what was told just now may not be seen yet, and what comes later is not seen at all`() {
+        for (told, occasion) in [(1.5, Agenda.Occasion.upstreamChanged), (2.1, .reconnected)] {
+            var agenda = agenda()
+            agenda.begin(.networkReturned, at: at(1))
+            if told < 2 { agenda.note(occasion, at: at(told)) }
+            agenda.look(at: at(2))
+            if told > 2 { agenda.note(occasion, at: at(told)) }
+            agenda.end(.done, due: nil, at: at(3), chance: 0.5)
+            #expect(agenda.next?.occasion == occasion)
+        }
+    }
+
+    @Test(arguments: [
+        Agenda.Ending.failed(nil), .doubted, .untouched, .paced(until: .seconds(2)),
+    ])
+    func `a look that came to nothing has answered nothing`(_ ending: Agenda.Ending) {
+        var agenda = agenda()
+        agenda.begin(.asked, at: at(1))
+        agenda.note(.reconnected, at: at(1))
+        agenda.look(at: at(2))
+        agenda.end(ending, due: nil, at: at(2), chance: 0.5)
+        let next = agenda.next?.moment ?? at(1_000)
+        #expect(next < at(60))
+        agenda.begin(.asked, at: next)
+        agenda.end(.done, due: nil, at: next, chance: 0.5)
+        #expect(agenda.next?.occasion == .interval, "A run that begins serves what was given back.")
+    }
+
     @Test(arguments: Agenda.Occasion.allCases)
     func `nothing passes upstream's own "not before"`(_ occasion: Agenda.Occasion) {
         var agenda = agenda()

@@ -28,6 +28,7 @@ package struct AccountUpstream: VaultUpstream {
     /// Whether upstream still has the account as it is known here; nil if nobody can tell.
     let recognise: (@Sendable (Profile) async -> Bool)?
     private let recognition = Recognition()
+    private let bell = AnswerBell()
     let signedOut: @Sendable () async -> Void
     /// Keeps until when the server wants to be left alone.
     let keepHolds: @Sendable () async -> Void
@@ -77,6 +78,7 @@ package struct AccountUpstream: VaultUpstream {
         do throws(Setback) {
             let value = try await body(account.asking { $0.take(urgency) })
             tell(.answered)
+            bell.ring()
             return value
         } catch {
             if let evidence = Evidence(error) { tell(evidence) }
@@ -161,10 +163,13 @@ package struct AccountUpstream: VaultUpstream {
         try await ask(urgency) { account throws(Setback) in try await account.revision().number }
     }
 
-    package func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
+    package func fetch(
+        _ urgency: Urgency,
+        asOf revision: Int64?
+    ) async throws(Setback) -> Fetched {
         let (signIn, question) = (account.session.signIn, recognition.question(at: now))
         let fetched = try await ask(urgency) { account throws(Setback) in
-            try await account.sync()
+            try await account.sync(asOf: AccountRevision(revision))
         }
         // Whoever has signed in meanwhile may have other keys, and is asked for anew.
         guard account.session.signIn == signIn else {
@@ -217,6 +222,8 @@ package struct AccountUpstream: VaultUpstream {
 
     package func doubtAccount() { recognition.doubt() }
 
+    func afterNextAnswer(_ body: @escaping @Sendable () -> Void) { bell.whenItRings(body) }
+
     /// Whether the hub would tell.
     func listens(_ isListening: Bool) { recognition.listens(isListening) }
 
@@ -231,6 +238,15 @@ package struct AccountUpstream: VaultUpstream {
             resolution: configuration.isOn("offline-sync-enable-resolution")
         )
     }
+}
+
+/// Tells whoever waits for it, once, that upstream has answered the account.
+private final class AnswerBell: Sendable {
+    private let waiter = Lock<(@Sendable () -> Void)?>(nil)
+
+    func whenItRings(_ body: @escaping @Sendable () -> Void) { waiter.withLock { $0 = body } }
+
+    func ring() { waiter.withLock { $0.take() }?() }
 }
 
 extension Manner {

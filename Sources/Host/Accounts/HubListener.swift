@@ -10,49 +10,51 @@ final class HubListener: Sendable {
     private let link: ServerLink
     private let alarms: AlarmClock
     private let heedLogOut: @Sendable () -> Void
-    private let listens: @Sendable (Bool) -> Void
+    private let upstream: AccountUpstream
     private let resting = Lock<Mailbox<Never>?>(nil)
 
     init(
-        _ hub: Hub,
+        _ upstream: AccountUpstream,
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
         _ alarms: AlarmClock,
-        onLogOut heedLogOut: @escaping @Sendable () -> Void,
-        listening listens: @escaping @Sendable (Bool) -> Void
+        onLogOut heedLogOut: @escaping @Sendable () -> Void
     ) {
-        self.hub = hub
+        hub = Hub(upstream.account)
+        self.upstream = upstream
         self.scheduler = scheduler
         self.link = link
         self.alarms = alarms
         self.heedLogOut = heedLogOut
-        self.listens = listens
     }
 
-    /// Upstream answers again, so there is no reason to wait for the next attempt.
-    func tryNow() { resting.withLock { $0 }?.close() }
+    /// Upstream answers again, so there is no reason to wait for the next attempt. When it has answered this account,
+    /// the token is a good one, too, and not all accounts come at once.
+    func networkReturned() {
+        upstream.afterNextAnswer { [weak self] in self?.resting.withLock { $0 }?.close() }
+    }
 
     /// Until the task is cancelled or the session is over. A scheduler that has too much to do looks at
     /// upstream anyway.
     func run() async {
-        defer { listens(false) }
+        defer { upstream.listens(false) }
         await hub.run(resting: rest) { news in
             switch news {
             case .event(let event, isOwn: false):
                 if event.endsSessions { self.heedLogOut() }
-                self.hearOfChange()
+                self.hear(.upstreamChanged)
             case .connected:
-                self.listens(true)
-                self.hearOfChange()
-            case .lost, .signedOut: self.listens(false)
+                self.upstream.listens(true)
+                self.hear(.reconnected)
+            case .lost, .signedOut: self.upstream.listens(false)
             case .event(_, isOwn: true): break
             }
         }
     }
 
-    private func hearOfChange() {
+    private func hear(_ trigger: SyncScheduler.Trigger) {
         link.heardFromHub()
-        try? scheduler.tryTell(.trigger(.upstreamChanged))
+        try? scheduler.tryTell(.trigger(trigger))
     }
 
     private func rest(_ duration: Duration) async {

@@ -43,7 +43,7 @@ final class ServerLink: Service {
         surroundings.announce = { event in
             office.announce(event)
             guard case .network(_, .online) = event else { return }
-            for listener in listeners.everybody { listener.tryNow() }
+            for listener in listeners.everybody { listener.networkReturned() }
         }
         monitor = NetworkMonitor(
             upstream: upstream.bases.server,

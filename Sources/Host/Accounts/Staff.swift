@@ -79,12 +79,11 @@ final class Staff: Service {
             surroundings: surroundings
         )
         let hub = HubListener(
-            Hub(upstream.account),
+            upstream,
             scheduler.address,
             link,
             office.surroundings.alarms,
-            onLogOut: heedLogOut,
-            listening: upstream.listens
+            onLogOut: heedLogOut
         )
         self.hub = hub
         services = ServiceGroup(

@@ -34,7 +34,17 @@ struct Kit: Sendable {
             let known = try known()
             let asked = now
             let fetched = try await fetch()
-            return Listing.Content(fetched, userID: userID, known: known, asked: asked, at: now)
+            let listed = Set(fetched.ciphers.map(\.lane.cipherID))
+            // The number says whether the answer is one of yesterday, which matters only for what it does not show.
+            let isWhole = known.allSatisfy { listed.contains($0.lane.cipherID) }
+            return Listing.Content(
+                fetched,
+                revision: isWhole ? nil : try await revision(),
+                userID: userID,
+                known: known,
+                asked: asked,
+                at: now
+            )
         }
     }
 
@@ -49,7 +59,15 @@ struct Kit: Sendable {
 
     private func fetch() async throws(Halt) -> Fetched {
         do throws(Setback) {
-            return try await upstream.fetch(urgency)
+            return try await upstream.fetch(urgency, asOf: nil)
+        } catch {
+            throw .unlisted(error)
+        }
+    }
+
+    private func revision() async throws(Halt) -> Int64? {
+        do throws(Setback) {
+            return try await upstream.revision(urgency)
         } catch {
             throw .unlisted(error)
         }

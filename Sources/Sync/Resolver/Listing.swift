@@ -110,6 +110,7 @@ final class Listing: Sendable {
 extension Listing.Content {
     init(
         _ fetched: Fetched,
+        revision: Int64?,
         userID: String,
         known: [BaseCipher],
         asked: Moment,
@@ -128,13 +129,16 @@ extension Listing.Content {
             accountRevision: nil
         )
         trust =
-            switch Belief(in: fetched.picture, on: footing, at: now) {
+            switch Belief(in: fetched.picture.asOf(revision), on: footing, at: now) {
             case .believed, .confirmed: .whole
             case .doubted(let doubt): doubt.kind == .shrink ? .shrunk : .behind
             case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
     }
+
+    /// Whether it tells of the account that was asked for, and not of another or of nothing at all.
+    var isOfAccount: Bool { trust != .none }
 
     /// Whether what is in it is as it says. What is not may be there all the same.
     var isBelieved: Bool { trust == .whole || trust == .shrunk }

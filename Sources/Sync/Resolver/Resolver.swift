@@ -95,14 +95,31 @@ extension Resolver {
             case only(String)
         }
 
+        /// What is to be found out before anything is sent.
+        public enum Unknown: Hashable, Sendable {
+            case nothing
+            /// Whether it is still the same account. Not all servers refuse what is sent under keys of yesterday, and
+            /// nobody could read it again.
+            case account
+            /// Also whether upstream is there, which it seems not to be.
+            case presence
+        }
+
         public var reach: Reach
         public var urgency: Urgency
+        public var unknown: Unknown
         /// So long after it has begun nothing else is.
         public var limit: Duration?
 
-        public init(_ reach: Reach, _ urgency: Urgency, limit: Duration? = nil) {
+        public init(
+            _ reach: Reach,
+            _ urgency: Urgency,
+            unknown: Unknown = .account,
+            limit: Duration? = nil
+        ) {
             self.reach = reach
             self.urgency = urgency
+            self.unknown = unknown
             self.limit = limit
         }
     }

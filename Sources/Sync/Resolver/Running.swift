@@ -13,14 +13,7 @@ extension Resolver {
         defer { surroundings.runs.leave() }
         guard let kit = kit(run.urgency) else { return RunReport() }
         let due = try candidates(run.reach)
-        if due.count(where: \.isCompared) > Self.readOneByOne {
-            do throws(Halt) {
-                _ = try await kit.list()
-            } catch {
-                // What the store cannot read, each of them finds out for itself.
-                if case .unlisted(let setback) = error { return stopped(by: setback) }
-            }
-        }
+        if let setback = await lookAround(before: run, kit, due) { return stopped(by: setback) }
         let timekeeper = surroundings.timekeeper
         let end = run.limit.map { timekeeper.elapsed + $0 }
         let state = RunState(due) { kit.isShut || end.map { timekeeper.elapsed >= $0 } ?? false }
@@ -34,6 +27,49 @@ extension Resolver {
             )
         }
         return report
+    }
+
+    /// Finds out what has to be known before anything is sent. One list says all of it.
+    ///
+    /// - Returns: What speaks against sending anything.
+    private func lookAround(
+        before run: Run,
+        _ kit: Kit,
+        _ due: [Candidate]
+    ) async -> Setback? {
+        if due.count(where: \.isCompared) > Self.readOneByOne {
+            do throws(Halt) {
+                if try await kit.list().isOfAccount { return nil }
+            } catch {
+                // What the store cannot read, each of them finds out for itself.
+                if case .unlisted(let setback) = error { return setback }
+            }
+        }
+        do throws(Setback) {
+            switch run.unknown {
+            case .nothing: break
+            case .account: try await kit.upstream.requireSameAccount(run.urgency)
+            case .presence:
+                try await knock(kit.upstream, run.urgency)
+                try await kit.upstream.requireSameAccount(run.urgency)
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// A small question goes ahead. Otherwise every run of an outage would write down of several changes that
+    /// they are tried, and then that they were not; and what was tried in vain waits longer when upstream is back.
+    private func knock(
+        _ upstream: any VaultUpstream,
+        _ urgency: Urgency
+    ) async throws(Setback) {
+        do throws(Setback) {
+            _ = try await upstream.revision(urgency)
+        } catch {
+            if error.failureClass == .batch { throw error }
+        }
     }
 
     /// Whoever has stumbled comes last, and keeps nobody else.

@@ -151,6 +151,8 @@ extension Docket {
         return true
     }
 
+    mutating func looksAtUpstream(at now: Duration) { agenda.look(at: now) }
+
     /// Nothing else begins before ``release()``.
     ///
     /// - Parameter hasMoved: Whether something was tried, or nothing waits.

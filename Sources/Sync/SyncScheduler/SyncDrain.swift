@@ -18,10 +18,14 @@ extension SyncScheduler {
             return Leftovers(trouble: error)
         }
         let urgency: Urgency = isInsistent ? .insistent : .patient
-        try await knock(urgency, live: live)
-        try await requireSameAccount(urgency, live: live)
         let end = surroundings.timekeeper.elapsed + Self.resolvingTime
-        var run = Resolver.Run(isInsistent ? .all : .due, urgency, limit: Self.resolvingTime)
+        let isAway = monitor.standing.state == .offline
+        var run = Resolver.Run(
+            isInsistent ? .all : .due,
+            urgency,
+            unknown: isAway ? .presence : .account,
+            limit: Self.resolvingTime
+        )
         var hasMoved = false
         while true {
             switch try await ask(run) {
@@ -32,33 +36,11 @@ extension SyncScheduler {
                 hasMoved = hasMoved || report.tried > 0
                 let isOver = report.stop != nil || report.settled == 0 || !isSomethingDue
                 guard isOver || surroundings.timekeeper.elapsed >= end || isClosing else {
-                    run.reach = .due
+                    (run.reach, run.unknown) = (.due, .nothing)
                     continue
                 }
                 return try leftovers(of: report, hasMoved: hasMoved)
             }
-        }
-    }
-
-    /// Where upstream seems to be away, a small question goes ahead. Otherwise every run of an outage
-    /// would write down of several changes that they are tried, and then that they were not; and what
-    /// was tried in vain waits longer when upstream is back.
-    private func knock(_ urgency: Urgency, live: Int) async throws(Finding) {
-        guard monitor.standing.state == .offline else { return }
-        do throws(Setback) {
-            _ = try await upstream.revision(urgency)
-        } catch {
-            guard error.failureClass == .batch else { return }
-            throw finding(error, live: live)
-        }
-    }
-
-    /// Not all servers refuse what is sent under keys of yesterday, and nobody could read it again.
-    private func requireSameAccount(_ urgency: Urgency, live: Int) async throws(Finding) {
-        do throws(Setback) {
-            try await upstream.requireSameAccount(urgency)
-        } catch {
-            throw finding(error, live: live)
         }
     }
 
@@ -67,7 +49,6 @@ extension SyncScheduler {
         if let obstacle {
             throw Finding(outcome: .deferred, reason: obstacle, ending: .untouched)
         }
-        try await requireSameAccount(.insistent, live: (try? reader.liveCount(of: userID)) ?? 0)
         switch try await ask(Resolver.Run(.only(changeID), .insistent)) {
         case .failure(let error):
             throw Finding(outcome: .failed, reason: error.description, ending: .untouched)

@@ -27,13 +27,16 @@ extension SyncScheduler {
         _ urgency: Urgency,
         leaving left: Leftovers
     ) async throws(Finding) -> Finding {
+        let now = surroundings.timekeeper.elapsed
+        state.withLock { $0.docket.looksAtUpstream(at: now) }
         do throws(Obstacle) {
-            if try await !isNeeded(isFull: isFull, urgency, leaving: left) {
+            let news = try await news(isFull: isFull, urgency, leaving: left)
+            if news == .nothing {
                 state.withLock { $0.memory.lastSync = surroundings.now }
                 return Finding(outcome: .notNeeded, ending: .done, hasMoved: left.hasMoved)
             }
             let start = try start()
-            let fetched = try await fetch(urgency)
+            let fetched = try await fetch(news, urgency)
             if mutated(.advancesEarly) {
                 state.withLock {
                     $0.memory.accountRevision = fetched.picture.accountRevision
@@ -103,24 +106,33 @@ extension SyncScheduler {
         var footing: SyncFooting
     }
 
-    private func isNeeded(
+    private enum News: Hashable {
+        case nothing
+        /// There may be some. Upstream was not asked.
+        case unknown
+        /// As its number says, if it has told one.
+        case something(asOf: Int64?)
+    }
+
+    private func news(
         isFull: Bool,
         _ urgency: Urgency,
         leaving left: Leftovers
-    ) async throws(Obstacle) -> Bool {
+    ) async throws(Obstacle) -> News {
         let memory = state.withLock { $0.memory }
         guard !isFull, !left.hasMoved, left.live == 0, left.trouble == nil, memory.doubt == nil,
             let known = memory.accountRevision, let last = memory.lastFetch,
             surroundings.now - last < Self.longestTrust, surroundings.now >= last
-        else { return true }
+        else { return .unknown }
         do throws(StoreError) {
             guard try reader.hasBase(of: userID), try reader.refreshMark(of: userID) == memory.base
-            else { return true }
+            else { return .unknown }
         } catch {
             throw .store(error)
         }
         do throws(Setback) {
-            return try await upstream.revision(urgency) != known
+            let told = try await upstream.revision(urgency)
+            return told == known ? .nothing : .something(asOf: told)
         } catch {
             throw .setback(error)
         }
@@ -145,9 +157,15 @@ extension SyncScheduler {
         }
     }
 
-    private func fetch(_ urgency: Urgency) async throws(Obstacle) -> Fetched {
+    private func fetch(
+        _ news: News,
+        _ urgency: Urgency
+    ) async throws(Obstacle) -> Fetched {
         do throws(Setback) {
-            return try await upstream.fetch(urgency)
+            return switch news {
+            case .nothing, .unknown: try await upstream.fetch(urgency)
+            case .something(let revision): try await upstream.fetch(urgency, asOf: revision)
+            }
         } catch {
             throw .setback(error)
         }
@@ -174,7 +192,12 @@ extension SyncScheduler {
             }
             var again = start
             again.footing.doubt = doubt
-            return try await take(fetch(urgency), since: again, urgency, isSecondLook: true)
+            return try await take(
+                fetch(.unknown, urgency),
+                since: again,
+                urgency,
+                isSecondLook: true
+            )
         case .refused(let flaw): throw .finding(Finding(refusing: flaw))
         }
         let taken = try await replaceBase(

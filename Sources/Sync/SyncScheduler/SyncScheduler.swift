@@ -166,8 +166,10 @@ extension SyncScheduler {
         case recovered
         /// An edit has been queued.
         case queued
-        /// Upstream told that something has changed there, or that its line is back.
+        /// Upstream told that something has changed there.
         case upstreamChanged
+        /// The line on which it tells is back.
+        case reconnected
         /// The disk has not kept what upstream said, so all of it is fetched.
         case baseDamaged
     }
@@ -350,7 +352,7 @@ extension SyncScheduler.Trigger {
     /// Whether upstream may have told something while nobody listened.
     fileprivate var mayHaveMissedNews: Bool {
         switch self {
-        case .unlocked, .networkReturned, .upstreamChanged: true
+        case .unlocked, .networkReturned, .upstreamChanged, .reconnected: true
         case .signedIn, .recovered, .queued, .baseDamaged: false
         }
     }
@@ -364,6 +366,7 @@ extension Agenda.Occasion {
         case .networkReturned, .recovered: self = .networkReturned
         case .queued: self = .queued
         case .upstreamChanged, .baseDamaged: self = .upstreamChanged
+        case .reconnected: self = .reconnected
         }
     }
 }

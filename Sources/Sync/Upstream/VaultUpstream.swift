@@ -38,8 +38,12 @@ public protocol VaultUpstream: Sendable {
     /// The number by which upstream tells that anything of the account has changed; nil if it has
     /// none to tell.
     func revision(_ urgency: Urgency) async throws(Setback) -> Int64?
-    /// All of the account.
+    /// All of the account, and its number before that, so that a change in between is not missed.
     func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched
+    /// All of the account.
+    ///
+    /// - Parameter revision: The number, if it was asked for just before.
+    func fetch(_ urgency: Urgency, asOf revision: Int64?) async throws(Setback) -> Fetched
     /// The switches that upstream has set for its clients.
     func switches(_ urgency: Urgency) async throws(Setback) -> Switches
 
@@ -55,6 +59,10 @@ public protocol VaultUpstream: Sendable {
 }
 
 extension VaultUpstream {
+    public func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
+        try await fetch(urgency, asOf: revision(urgency))
+    }
+
     public func requireSameAccount(_ urgency: Urgency) async throws(Setback) {}
     public func doubtAccount() {}
     public var ofThisSession: any VaultUpstream { self }

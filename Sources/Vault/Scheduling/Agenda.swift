@@ -11,6 +11,8 @@ public struct Agenda: Hashable, Sendable {
     /// Why a run is wanted.
     public enum Occasion: String, CaseIterable, Hashable, Sendable {
         case interval, signedIn, unlocked, networkReturned, queued, upstreamChanged
+        /// The line on which upstream tells what happens is back.
+        case reconnected
         /// A change has waited long enough.
         case due
         /// The last run failed.
@@ -28,8 +30,8 @@ public struct Agenda: Hashable, Sendable {
         var passesBackoff: Bool {
             switch self {
             case .networkReturned, .signedIn, .standstill, .asked: true
-            case .interval, .unlocked, .queued, .upstreamChanged, .due, .retry, .secondLook,
-                .remainder:
+            case .interval, .unlocked, .queued, .upstreamChanged, .reconnected, .due, .retry,
+                .secondLook, .remainder:
                 false
             }
         }
@@ -86,6 +88,8 @@ public struct Agenda: Hashable, Sendable {
     /// How many runs in a row failed for upstream's sake.
     public private(set) var failures: Int64 = 0
     private var wishes: [Occasion: Duration] = [:]
+    /// What the look answers that the run has taken.
+    private var answered: [Occasion: Duration] = [:]
     /// The last run that began because the network had returned, and how many of those in a row came
     /// to nothing. A line that comes and goes is no reason to ask as often.
     private var lastReturn: Duration?
@@ -136,7 +140,7 @@ extension Agenda {
         chance: Double = 0
     ) {
         switch occasion {
-        case .upstreamChanged: wish(occasion, at: now + Self.flock)
+        case .upstreamChanged, .reconnected: wish(occasion, at: now + Self.flock)
         case .queued where !isOnline:
             wish(occasion, at: now + Backoff.delay(after: max(failures, 1), chance: chance))
         case .queued: wish(occasion, at: now + Self.flock)
@@ -181,13 +185,42 @@ extension Agenda {
 
     /// A run begins, and serves every wish there is. What is wished from now on is for the next.
     public mutating func begin(_ occasion: Occasion, at now: Duration) {
-        wishes = [:]
+        (wishes, answered) = ([:], [:])
         current = occasion
         if occasion == .networkReturned { lastReturn = now }
     }
 
     /// One change is tried because somebody asked for that, which is nothing that others wait for.
-    public mutating func beginRetry() { current = .asked }
+    public mutating func beginRetry() {
+        answered = [:]
+        current = .asked
+    }
+
+    /// The run is about to ask upstream whether anything is new. What was missed until then, the answer shows; what
+    /// was told, too, unless that was just now: it may be told before it can be seen.
+    public mutating func look(at now: Duration) {
+        for (occasion, moment) in wishes {
+            switch occasion {
+            case .reconnected: break
+            case .upstreamChanged where moment <= now: break
+            case .interval, .signedIn, .unlocked, .networkReturned, .queued, .upstreamChanged,
+                .due, .retry, .secondLook, .remainder, .standstill, .asked:
+                continue
+            }
+            answered[occasion] = moment
+            wishes[occasion] = nil
+        }
+    }
+
+    /// A look that came to nothing has answered nothing.
+    private mutating func noteLook(_ ending: Ending) {
+        defer { answered = [:] }
+        switch ending {
+        case .done, .waiting, .unfinished: break
+        case .failed, .paced, .doubted, .signedOut, .untouched:
+            for (occasion, moment) in answered { wish(occasion, at: moment) }
+        }
+    }
 
     /// - Parameters:
     ///   - due: When the next change may be tried on its own account, if one waits.
@@ -202,6 +235,7 @@ extension Agenda {
     ) -> Delay? {
         wish(.interval, at: now + interval * (0.9 + 0.2 * chance))
         if let due, ending != .signedOut, !mutated(.forgetsRetry) { wish(.due, at: max(due, now)) }
+        noteLook(ending)
         noteReturn(ending)
         defer { current = nil }
         switch ending {

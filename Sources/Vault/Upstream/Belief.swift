@@ -6,7 +6,7 @@ public struct SyncPicture: Hashable, Sendable {
     /// Every cipher's stamp by its id; nil if the answer has no list of ciphers, or if something in
     /// the list is no cipher.
     public let ciphers: [String: Moment?]?
-    /// The account's revision number, asked for right before.
+    /// The account's revision number, if it was asked for at the same time.
     public let accountRevision: Int64?
 
     public init(
@@ -17,6 +17,10 @@ public struct SyncPicture: Hashable, Sendable {
         self.profileID = profileID
         self.ciphers = ciphers
         self.accountRevision = accountRevision
+    }
+
+    public func asOf(_ revision: Int64?) -> SyncPicture {
+        SyncPicture(profileID: profileID, ciphers: ciphers, accountRevision: revision)
     }
 
     /// The same for the same ciphers at the same stamps.

@@ -658,8 +658,51 @@ import Vault
             #expect(report.settled == 200)
             #expect(world.wire.requests.count == 201)
             #expect(world.wire.requests.first == "GET /api/sync")
+            #expect(world.wire.revisionsAsked == 0, "A list that shows all is not dated.")
             #expect(try await ada.elsewhere.items.count == 200)
             #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: [1, 3])
+    func `while upstream seems to be away, a run finds that out before it writes down any attempt`(
+        _ count: Int
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<count {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            world.wire.isCut = true
+            let report = try await ada.run(unknown: .presence)
+            #expect(report.stop?.failureClass == .batch)
+            #expect(report.tried == 0)
+            #expect(try ada.changes.allSatisfy { $0.attempts.isEmpty && $0.state == .ready })
+            world.wire.isCut = false
+            #expect(try await ada.run(unknown: .presence).settled == count)
+            // Few are read one by one; a list says by itself that upstream is there.
+            #expect(world.wire.revisionsAsked == (count == 1 ? 1 : 0))
+        }
+    }
+
+    @Test
+    func `a list in which something is missing is dated, to know whether it is one of yesterday`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<4 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids.prefix(3) { try await ada.edit(id, Rows.password("mine")) }
+            try await ada.elsewhere.delete(ids[3])
+            #expect(try await ada.run().settled == 3)
+            #expect(world.wire.revisionsAsked == 1)
         }
     }
 

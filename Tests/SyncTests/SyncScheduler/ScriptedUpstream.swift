@@ -85,6 +85,10 @@ final class ScriptedUpstream: VaultUpstream {
         return script.withLock { $0.revision }
     }
 
+    func fetch(_ urgency: Urgency, asOf _: Int64?) async throws(Setback) -> Fetched {
+        try await fetch(urgency)
+    }
+
     func fetch(_ urgency: Urgency) async throws(Setback) -> Fetched {
         let script = script.withLock { $0 }
         try await answer("fetch", urgency)

@@ -13,6 +13,8 @@ public enum AccountRevision: Hashable, Sendable {
     /// Upstream has none to tell.
     case unknown
 
+    public init(_ number: Int64?) { self = number.map { .number($0) } ?? .unknown }
+
     public var number: Int64? {
         if case .number(let number) = self { number } else { nil }
     }
@@ -21,7 +23,7 @@ public enum AccountRevision: Hashable, Sendable {
 /// All of an account as upstream says it is.
 public struct SyncFetched: Sendable {
     public let answer: SyncAnswer
-    /// Asked for before the rest, so that a change in between is not missed.
+    /// Asked for before the rest, if at all, so that a change in between is not missed.
     public let revision: AccountRevision
     /// What decides whether it is believed.
     public let picture: SyncPicture
@@ -41,7 +43,11 @@ extension UpstreamAccount {
 
     /// Everything, and the revision that it has at least.
     public func sync() async throws(Setback) -> SyncFetched {
-        let revision = try await revision()
+        try await sync(asOf: revision())
+    }
+
+    /// - Parameter revision: What was asked for just before, if it was.
+    public func sync(asOf revision: AccountRevision) async throws(Setback) -> SyncFetched {
         let call = Call(.sync, .get, "/sync?excludeDomains=true").large
         let answer = try await send(call)
         return try await Self.read(answer, revision, call)
