@@ -75,7 +75,7 @@ extension Trouble {
         case ENOTDIR: self = .noDirectory
         case EMFILE, ENFILE, ENOMEM: self = .exhausted
         case EIO: self = .inputOutput
-        default: self = Trouble(code.primary)
+        default: self = code == .moved ? .missing : Trouble(code.primary)
         }
     }
 

@@ -1,3 +1,4 @@
+import FoundationEssentials
 import System
 import TestSupport
 import Testing
@@ -14,6 +15,32 @@ import Testing
             if bytes.firstRange(of: Array(secret.utf8)) != nil { return true }
         }
         return false
+    }
+
+    @Test(arguments: [true, false])
+    func `nothing is acknowledged that went into a file that is not there any more`(
+        _ isReplaced: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.database.execute("INSERT INTO book (id, title) VALUES (1, 'Emma')")
+        let path = scratch.file("shelf.db")
+        try FileManager.default.removeItem(atPath: path)
+        if isReplaced { #expect(FileManager.default.createFile(atPath: path, contents: nil)) }
+        for _ in 0..<2 {
+            let error = await #expect(throws: DatabaseError.self) {
+                try await shelf.database.execute("INSERT INTO book (id, title) VALUES (2, 'Lady')")
+            }
+            #expect(error?.trouble == .missing)
+        }
+        #expect(throws: DatabaseError.self) {
+            try shelf.database.read { (db) throws(DatabaseError) in
+                try db.requirePresence()
+                _ = try db.first("SELECT 1 FROM book") { (row) throws(DatabaseError) in
+                    try row.int(0)
+                }
+            }
+        }
     }
 
     @Test(arguments: [true, false])

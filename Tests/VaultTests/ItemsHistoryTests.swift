@@ -134,6 +134,26 @@ import Testing
         #expect(gone.login?.passwordRevisionDate == "2025-05-06T07:08:09.010Z")
     }
 
+    /// Upstream takes 3,695 bytes there, and as much in each field.
+    @Test(arguments: [(600, 3_600, 93), (600, 3_695, 0), (3, 3_690, 3), (95, 3_600, 93)])
+    func
+        `R-082 of a long hidden field that is lost the value is kept, and as much of its name as has room`(
+            _ name: Int,
+            _ value: Int,
+            _ kept: Int
+        ) throws
+    {
+        let (name, value) = (
+            String(repeating: "n", count: name), String(repeating: "v", count: value)
+        )
+        let item = try samples.item(
+            #"{"type":1,"name":"n","fields":[{"name":"\#(name)","value":"\#(value)","type":1}]}"#
+        )
+        let gone = try change(item, #"{"name":"n","fields":[]}"#).item
+        let entry = kept == 0 ? value : "\(name.prefix(kept)): \(value)"
+        #expect(gone.passwordHistory.map(\.password) == [entry])
+    }
+
     @Test(arguments: [4, 5, 9])
     func `a changed password is kept however many hidden fields are lost`(_ count: Int) throws {
         let fields = (1...count).map { #"{"name":"f\#($0)","value":"v\#($0)","type":1}"# }

@@ -73,6 +73,7 @@ import Testing
         let item = Item(try Cipher(Array(pascal.utf8)), keys: samples.keys)
         #expect(Samples.text(item) == Samples.text(Item(camel, keys: samples.keys)))
         #expect(try samples.edited(item, Samples.text(item)).cipher == item.cipher)
+        #expect(item.cipher.request() == camel.request(), "It is sent as servers read it.")
         let escaped = text.replacing("/", with: "\\/")
         let other = Item(try Cipher(Array(escaped.utf8)), keys: samples.keys)
         #expect(Samples.text(other) == Samples.text(item))

@@ -57,6 +57,12 @@ int csq_file_error(sqlite3 *database) {
     return 0;
 }
 
+int csq_has_moved(sqlite3 *database) {
+    int moved = 0;
+    int code = sqlite3_file_control(database, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+    return code == SQLITE_OK && moved;
+}
+
 int csq_deferred_violations(sqlite3 *database) {
     int current = 0, highest = 0;
     sqlite3_db_status(database, SQLITE_DBSTATUS_DEFERRED_FKS, &current, &highest, 0);

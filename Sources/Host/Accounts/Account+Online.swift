@@ -208,18 +208,41 @@ extension Account {
             throw .notAllowed(DeskRefusal.outOfDate)
         }
         let request = try shared(present, with: organizationID, keys)
-        let changed: Cipher
-        do throws(DeskRefusal) {
-            changed = try await online { account throws(Setback) in
-                try await account.share(cipherID, request, in: collectionIDs)
+        let changed = try await moving(cipherID) { account throws(Setback) in
+            try await account.share(cipherID, request, in: collectionIDs)
+        }
+        // A sync meanwhile may have read upstream before that.
+        try await keep(changed.inCollections(collectionIDs), over: known.revision, since: nil)
+    }
+
+    /// What is sent has all the item's content. If it comes late, it would be written over what was edited since, so
+    /// the next edit waits until it is too late for that; also if this host does not live to hear the answer.
+    private func moving(
+        _ cipherID: String,
+        _ call: (UpstreamAccount) async throws(Setback) -> Cipher
+    ) async throws(DeskRefusal) -> Cipher {
+        let lane = Lane(userID: id, cipherID: cipherID)
+        func expectLateCall() async throws(DeskRefusal) {
+            let now = office.surroundings.now
+            let _: Void = try await office.ask {
+                .change(.expectLateCall(.share, of: lane, at: now, $0))
             }
+        }
+        try await expectLateCall()
+        do throws(DeskRefusal) {
+            return try await online(call)
         } catch {
+            if case .upstream(let setback) = error, setback.mayHaveLanded {
+                try? await expectLateCall()
+            } else {
+                let _: Void? = try? await office.ask {
+                    .change(.dropLateCall(.share, of: lane, $0))
+                }
+            }
             // It may have been moved all the same.
             lookSoon()
             throw error
         }
-        // A sync meanwhile may have read upstream before that.
-        try await keep(changed.inCollections(collectionIDs), over: known.revision, since: nil)
     }
 
     private func refuseShared(_ cipher: Cipher) throws(DeskRefusal) {

@@ -272,9 +272,10 @@ extension Fetched {
     @concurrent
     fileprivate init(_ fetched: SyncFetched, of userID: String) async {
         let answer = fetched.answer
+        let ciphers = answer.ciphers.compactMap { BaseCipher($0, of: userID) }
         self.init(
             picture: fetched.picture,
-            ciphers: answer.ciphers.compactMap { BaseCipher($0, of: userID) },
+            ciphers: ciphers,
             slices: [BaseSlice(.profile, json: Array(answer.profileText.bytes))]
                 + answer.profile.memberships.map {
                     BaseSlice(.organization, id: $0.organizationID, json: Array($0.raw.bytes))
@@ -282,7 +283,8 @@ extension Fetched {
                 + answer.folders.slices(.folder)
                 + answer.collections.slices(.collection)
                 + answer.sends.slices(.send)
-                + answer.policies.slices(.policy)
+                + answer.policies.slices(.policy),
+            isWhole: ciphers.count == answer.ciphers.count
         )
     }
 }

@@ -69,7 +69,10 @@ final class ServerLink: Service {
 
     func keepHolds() async {
         do {
-            let _: Void = try await office.ask { .set(setting, to: upstream.holds.text, $0) }
+            var holds = upstream.holds
+            holds.noted = office.surroundings.now
+            let text = holds.text
+            let _: Void = try await office.ask { .set(setting, to: text, $0) }
         } catch {
             office.surroundings.log.warning("A wait was not kept for a restart.", because: error)
         }
@@ -87,7 +90,8 @@ final class ServerLink: Service {
         manner.deadline = .seconds(10)
         do {
             try await upstream.probe(manner)
-            return .answered
+            // That it is there does not say that it takes anything again.
+            return upstream.restsFor == nil ? .answered : .troubled
         } catch {
             return Evidence(error) ?? .unreachable
         }

@@ -81,7 +81,7 @@ public final class Upstream: Sendable {
     /// Until when the server asked to be left alone. Kept over a restart by whoever has a store.
     public var holds: Holds {
         get { Holds(turnstile.holds) }
-        set { turnstile.restore(newValue.zones) }
+        set { turnstile.restore(newValue.zones, noted: newValue.noted) }
     }
 
     /// Whether a guard before the server wants this host gone, and each request would prolong that.
@@ -120,24 +120,26 @@ private struct ServerClock {
 public struct Holds: Hashable, Sendable {
     public var api: Moment?
     public var identity: Moment?
+    /// When that was written down: nobody has to wait longer from then on, whatever the calendar says today.
+    public var noted: Moment?
 
-    public init(api: Moment? = nil, identity: Moment? = nil) {
-        self.api = api
-        self.identity = identity
+    public init(api: Moment? = nil, identity: Moment? = nil, noted: Moment? = nil) {
+        (self.api, self.identity, self.noted) = (api, identity, noted)
     }
 
     /// As a setting keeps it.
     public init?(_ text: String) {
         let ticks = text.split(separator: " ", omittingEmptySubsequences: false).map { Int64($0) }
-        guard ticks.count == 2 else { return nil }
+        guard ticks.count == 2 || ticks.count == 3 else { return nil }
         self.init(
             api: ticks[0].map(Moment.init(ticks:)),
-            identity: ticks[1].map(Moment.init(ticks:))
+            identity: ticks[1].map(Moment.init(ticks:)),
+            noted: ticks.count == 3 ? ticks[2].map(Moment.init(ticks:)) : nil
         )
     }
 
     public var text: String {
-        [api, identity].map { $0.map { "\($0.ticks)" } ?? "" }.joined(separator: " ")
+        [api, identity, noted].map { $0.map { "\($0.ticks)" } ?? "" }.joined(separator: " ")
     }
 
     init(_ zones: [Zone: Moment]) {

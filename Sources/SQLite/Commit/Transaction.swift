@@ -9,11 +9,22 @@ extension Session {
 
     func commit() -> DatabaseError? {
         do throws(DatabaseError) {
+            try refuseMoved("commit")
             try control("COMMIT", "commit")
             return nil
         } catch {
             return error
         }
+    }
+
+    /// What is written into a file that somebody has deleted or moved away is gone with this process.
+    func refuseMoved(_ operation: String) throws(DatabaseError) {
+        guard csq_has_moved(handle) != 0 else { return }
+        throw DatabaseError(
+            .sqlite(.moved, systemError: 0),
+            during: operation,
+            message: "the file is not where it was opened"
+        )
     }
 
     /// An edit that leaves a deferred key dangling would otherwise be found at the commit, which

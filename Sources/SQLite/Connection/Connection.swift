@@ -30,6 +30,9 @@ public struct Connection: ~Copyable {
         return session.rowsChanged == before ? 0 : Int(sqlite3_changes64(session.handle))
     }
 
+    /// Fails if the file is not there any more, or is not the one that was opened.
+    public func requirePresence() throws(DatabaseError) { try session.refuseMoved("read") }
+
     /// Runs several statements that take no values: a schema.
     public func execute(script: StaticString) throws(DatabaseError) {
         try session.runScript(script.description)

@@ -269,7 +269,7 @@ extension PendingChange {
             return switch attempt.kind {
             case .create: Stray(attempt.fingerprint, keeper: Stray.Keeper(cipherID))
             case .backup: Stray(attempt.fingerprint, keeper: Stray.Keeper(copy(madeBy: attempt)))
-            case .update, .trash, .restore, .archive, .unarchive, .partial, .hardDelete: nil
+            case .update, .trash, .restore, .archive, .unarchive, .partial, .hardDelete, .share: nil
             }
         }
     }

@@ -41,3 +41,26 @@ enum LateCallTable {
         }
     }
 }
+
+extension Store {
+    func expectLateCall(
+        _ kind: Attempt.Kind,
+        of lane: Lane,
+        at moment: Moment
+    ) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try LateCallTable.note([Attempt(kind, at: moment)], of: lane, db)
+        }
+    }
+
+    func dropLateCall(_ kind: Attempt.Kind, of lane: Lane) async throws(StoreError) {
+        try await write { (db) throws(DatabaseError) in
+            try db.execute(
+                "DELETE FROM late_call WHERE user_id = ? AND cipher_id = ? AND kind = ?",
+                .text(lane.userID),
+                .text(lane.cipherID),
+                .text(kind.rawValue)
+            )
+        }
+    }
+}

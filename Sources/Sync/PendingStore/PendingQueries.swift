@@ -61,6 +61,8 @@ extension StoreReader {
     public func tally(of userID: String? = nil) throws(StoreError) -> [PendingTally] {
         try read { (db) throws(DatabaseError) in
             guard let userID else {
+                // Whoever counts everybody's wants to know whether the store is well.
+                try db.requirePresence()
                 return try db.all(
                     """
                     SELECT change_type, state, sum(count), sum(bytes) FROM pending_tally

@@ -13,7 +13,7 @@ public final class PendingStore: Service {
         case base(BaseMessage)
         case files(FileMessage)
         case account(AccountMessage)
-        case observe([String], at: Moment, Answer<Void>)
+        case observe([String], superseded: [String], at: Moment, Answer<Void>)
         case set(String, to: String, Answer<Void>)
         /// Shows that messages are read.
         case pulse(Reply<Void>)
@@ -42,6 +42,10 @@ public final class PendingStore: Service {
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
         case discard(String, expecting: Int64, at: Moment, keptAs: String?, Answer<Bool>)
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
+        /// A call that is no change's own may be carried out yet, until so long after that moment.
+        case expectLateCall(Attempt.Kind, of: Lane, at: Moment, Answer<Void>)
+        /// It was answered.
+        case dropLateCall(Attempt.Kind, of: Lane, Answer<Void>)
     }
 
     /// About what upstream last said.
@@ -121,9 +125,9 @@ public final class PendingStore: Service {
         case .base(let message): await carryOut(message)
         case .files(let message): await carryOut(message)
         case .account(let message): await carryOut(message)
-        case .observe(let ids, let moment, let reply):
+        case .observe(let ids, let superseded, let moment, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.observe(ids, at: moment)
+                try await store.observe(ids, superseded: superseded, at: moment)
             }
         case .set(let name, let value, let reply):
             await reply.answer { () async throws(StoreError) in
@@ -177,6 +181,14 @@ public final class PendingStore: Service {
         case .quarantineUnreadable(let id, let version, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.quarantineUnreadable(id, expecting: version)
+            }
+        case .expectLateCall(let kind, let lane, let moment, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.expectLateCall(kind, of: lane, at: moment)
+            }
+        case .dropLateCall(let kind, let lane, let reply):
+            await reply.answer { () async throws(StoreError) in
+                try await store.dropLateCall(kind, of: lane)
             }
         }
     }

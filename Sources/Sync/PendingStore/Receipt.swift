@@ -150,6 +150,21 @@ extension ReceiptTable {
             .text(id)
         )
     }
+
+    static func supersede(
+        _ id: String,
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE receipt SET status = 'superseded', ended_ticks = ?
+            WHERE id = ? AND status = 'sent'
+            """,
+            .moment(moment),
+            .text(id)
+        )
+    }
 }
 
 extension StoreReader {

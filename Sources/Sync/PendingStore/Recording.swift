@@ -5,8 +5,9 @@ internal import System
 
 /// How an edit is recorded.
 public enum Standing: Sendable {
-    /// It is pushed right away; the attempt is written down with it.
-    case inFlight(Attempt)
+    /// It is pushed right away; the attempt is written down with it. Where upstream is troubled, it is likely to
+    /// wait in the end, and needs room for that.
+    case inFlight(Attempt, needsRoom: Bool = false)
     /// It waits, and gets a receipt.
     case queued
 }
@@ -199,7 +200,7 @@ private struct Entry: Sendable {
             }
         }
         if stored == nil, folding.change != nil,
-            let limit = try limits.reached(by: lane.userID, isSent: !standing.waits, db)
+            let limit = try limits.reached(by: lane.userID, isSent: !standing.takesPlace, db)
         {
             return .full(limit: limit)
         }
@@ -264,7 +265,7 @@ private struct Entry: Sendable {
             record.change.expect(try LateCallTable.all(of: lane, at: edit.moment, db))
         }
         let receiptID = standing.receiptID(ids.receipt)
-        if case .inFlight(let attempt) = standing {
+        if case .inFlight(let attempt, _) = standing {
             record.change.note(attempt)
             record.change.state = .inFlight
         }
@@ -338,8 +339,11 @@ extension Edit.Wish {
 
 extension Standing {
     /// Whether it takes a place in the queue. What is sent at once is as good as gone.
-    fileprivate var waits: Bool {
-        if case .queued = self { true } else { false }
+    fileprivate var takesPlace: Bool {
+        switch self {
+        case .queued: true
+        case .inFlight(_, let needsRoom): needsRoom
+        }
     }
 
     fileprivate func receiptID(_ id: String) -> String? {

@@ -90,9 +90,14 @@ extension Store {
     }
 
     /// A later refresh showed what was sent.
-    public func observe(_ ids: [String], at moment: Moment) async throws(StoreError) {
+    public func observe(
+        _ ids: [String],
+        superseded: [String] = [],
+        at moment: Moment
+    ) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             for id in ids { try ReceiptTable.observe(id, at: moment, db) }
+            for id in superseded { try ReceiptTable.supersede(id, at: moment, db) }
         }
     }
 }

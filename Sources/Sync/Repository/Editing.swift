@@ -199,7 +199,9 @@ extension Repository {
         _ layers: Layers,
         mayWait: Bool
     ) async throws(Refusal) -> Written<Made>? {
-        switch try await record(edit, .inFlight(edit.attempt), layers) {
+        let isTroubled = neighbours.monitor.standing.state != .online
+        let standing = Standing.inFlight(edit.attempt, needsRoom: mayWait && isTroubled)
+        switch try await record(edit, standing, layers) {
         case .again: return nil
         case .nothingLeft: return .untouched(layers.lane)
         case .recorded(let recorded):

@@ -200,7 +200,8 @@ extension Errand {
                     attempt.fingerprint,
                     keeper: Stray.Keeper(change.copy(madeBy: attempt))
                 )
-            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: return nil
+            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete, .share:
+                return nil
             }
         }
         guard let denied else { return unanswered }

@@ -161,13 +161,28 @@ extension SyncScheduler {
         _ news: News,
         _ urgency: Urgency
     ) async throws(Obstacle) -> Fetched {
+        let fetched: Fetched
         do throws(Setback) {
-            return switch news {
-            case .nothing, .unknown: try await upstream.fetch(urgency)
-            case .something(let revision): try await upstream.fetch(urgency, asOf: revision)
-            }
+            fetched =
+                switch news {
+                case .nothing, .unknown: try await upstream.fetch(urgency)
+                case .something(let revision): try await upstream.fetch(urgency, asOf: revision)
+                }
         } catch {
             throw .setback(error)
+        }
+        return fetched.isWhole ? fetched : try completed(fetched)
+    }
+
+    private func completed(_ fetched: Fetched) throws(Obstacle) -> Fetched {
+        surroundings.log.warning(
+            "Something in upstream's list of items is none, and was left out.",
+            ["account": userID]
+        )
+        do throws(StoreError) {
+            return fetched.completed(by: try reader.bases(of: userID).filter { !$0.isDamaged })
+        } catch {
+            throw .store(error)
         }
     }
 
@@ -210,7 +225,7 @@ extension SyncScheduler {
             $0.memory.accountRevision = fetched.picture.accountRevision
             $0.memory.base = taken.mark
             // The number stands for all of the answer. What was not taken of it is asked for again.
-            $0.memory.lastFetch = taken.kept > 0 ? nil : start.moment
+            $0.memory.lastFetch = taken.kept > 0 || !fetched.isWhole ? nil : start.moment
         }
         try await observe(fetched, since: start)
     }
@@ -273,22 +288,29 @@ extension SyncScheduler {
         return taken
     }
 
-    /// Ends the receipts of what the answer shows.
+    /// Ends the receipts of what the answer shows, and of what is gone since upstream took it.
     private func observe(_ fetched: Fetched, since start: Start) async throws(Obstacle) {
-        let receipts: [Receipt]
+        guard let ciphers = fetched.picture.ciphers else { return }
+        var (shown, gone): ([Receipt], [Receipt]) = ([], [])
         do throws(StoreError) {
-            receipts = try reader.sentReceipts(of: userID)
-                .filter { $0.isShown(in: fetched.picture, since: start.moment) }
+            for receipt in try reader.sentReceipts(of: userID) {
+                switch receipt.sight(of: ciphers, since: start.moment) {
+                case .shown: shown.append(receipt)
+                case .gone: gone.append(receipt)
+                case .nothing: break
+                }
+            }
         } catch {
             throw .store(error)
         }
-        guard !receipts.isEmpty else { return }
+        guard !shown.isEmpty || !gone.isEmpty else { return }
         let now = surroundings.now
+        let (observed, superseded) = (shown.map(\.id), gone.map(\.id))
         try await asking { (reply: PendingStore.Answer<Void>) in
-            .observe(receipts.map(\.id), at: now, reply)
+            .observe(observed, superseded: superseded, at: now, reply)
         }
         let way = wayIsFreeSince
-        for receipt in receipts {
+        for receipt in shown {
             surroundings.metrics.observed(
                 after: now - receipt.queued,
                 delivery: now - max(receipt.queued, min(way, now))
@@ -349,12 +371,19 @@ extension Finding {
 }
 
 extension Receipt {
-    /// Whether an answer that was asked for after it was sent shows what it stands for: the cipher,
-    /// or, of a deletion, that it is gone.
-    fileprivate func isShown(in picture: SyncPicture, since start: Moment) -> Bool {
-        guard let sent, sent <= start, let ciphers = picture.ciphers else { return false }
-        guard let resultCipherID else { return ciphers[cipherID] == nil }
-        return ciphers[resultCipherID] != nil
+    fileprivate enum Sight {
+        case shown
+        /// Somebody has deleted it since.
+        case gone
+        case nothing
+    }
+
+    /// What an answer that was asked for after it was sent shows of what it stands for: the cipher, or, of a deletion,
+    /// that it is gone.
+    fileprivate func sight(of ciphers: [String: Moment?], since start: Moment) -> Sight {
+        guard let sent, sent <= start else { return .nothing }
+        guard let resultCipherID else { return ciphers[cipherID] == nil ? .shown : .nothing }
+        return ciphers[resultCipherID] == nil ? .gone : .shown
     }
 }
 

@@ -85,10 +85,31 @@ public struct Fetched: Sendable {
     public let picture: SyncPicture
     public let ciphers: [BaseCipher]
     public let slices: [BaseSlice]
+    /// Whether everything in its list of ciphers is one, with an id and a stamp.
+    public let isWhole: Bool
 
-    public init(picture: SyncPicture, ciphers: [BaseCipher], slices: [BaseSlice]) {
+    public init(
+        picture: SyncPicture,
+        ciphers: [BaseCipher],
+        slices: [BaseSlice],
+        isWhole: Bool = true
+    ) {
         self.picture = picture
         self.ciphers = ciphers
         self.slices = slices
+        self.isWhole = isWhole
+    }
+
+    /// What cannot be read of the list may be any of those that are missing in it, so these stand as they were.
+    func completed(by known: [BaseCipher]) -> Fetched {
+        let listed = Set(ciphers.map(\.lane.cipherID))
+        let missing = known.filter { !listed.contains($0.lane.cipherID) }
+        let stamps = missing.map { ($0.lane.cipherID, $0.revision.moment) }
+        return Fetched(
+            picture: picture.standing(Dictionary(stamps) { $1 }),
+            ciphers: ciphers + missing,
+            slices: slices,
+            isWhole: false
+        )
     }
 }

@@ -20,7 +20,8 @@ extension Cipher {
     ///
     /// What only upstream sets is left out, above all `data`, which would win over every edit, and
     /// `attachments`, which would wipe the files' keys. Encrypted strings and all that is not known
-    /// here go out as they are, so the same cipher always makes the same request.
+    /// here go out as they are, so the same cipher always makes the same request. What is known is spelled as servers
+    /// read it, however this one wrote it.
     public func request(_ sending: Sending = Sending()) -> [UInt8] {
         var parts = document.root.sentParts(.item)
         if sending.rewrapsFiles { parts.append(("attachments2", rewrappedFiles)) }
@@ -50,21 +51,47 @@ extension JSON.Value {
         var parts: Merge.Parts = []
         var seen: Set<String> = []
         for member in members {
-            let name = member.name.string
             guard let known = shape.member(anyCase: member.name) else {
-                parts.append((name, member.value.raw))
+                parts.append((member.name.string, member.value.raw))
                 continue
             }
             guard known.uses.contains(.sent), seen.insert(known.name).inserted else { continue }
             let value = self[anyCase: known.name] ?? member.value
-            parts.append((name, value.sent(known.kind)))
+            parts.append((known.name, value.sent(known.kind)))
         }
         return parts
     }
 
     private func sent(_ kind: Member.Kind) -> JSON.Raw {
-        guard case .object(let shape) = kind, self.kind == .object else { return raw }
-        let parts = sentParts(shape)
-        return parts.count == members.count ? raw : .object(parts)
+        switch kind {
+        case .object(let shape) where self.kind == .object:
+            let parts = sentParts(shape)
+            return parts.count == members.count && isSpelled(as: shape) ? raw : .object(parts)
+        case .list(let shape) where !isSpelled(kind):
+            return .array { list in
+                for element in elements { list.add(element.sent(.object(shape))) }
+            }
+        case .object, .list, .sealed, .checksum, .key, .text, .date, .flag, .number, .texts,
+            .kept, .mirror:
+            return raw
+        }
+    }
+
+    private func isSpelled(_ kind: Member.Kind) -> Bool {
+        switch kind {
+        case .object(let shape): isSpelled(as: shape)
+        case .list(let shape): elements.allSatisfy { $0.isSpelled(as: shape) }
+        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .kept, .mirror: true
+        }
+    }
+
+    /// Whether all that is known of it is spelled as servers read it.
+    private func isSpelled(as shape: Shape) -> Bool {
+        members.allSatisfy { member in
+            guard let index = shape.names[member.name] else {
+                return shape.member(anyCase: member.name) == nil
+            }
+            return member.value.isSpelled(shape.members[index].kind)
+        }
     }
 }

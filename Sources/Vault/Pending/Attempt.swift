@@ -2,11 +2,14 @@
 public struct Attempt: Hashable, Sendable {
     public enum Kind: String, CaseIterable, Hashable, Sendable {
         case create, update, trash, restore, archive, unarchive, partial, hardDelete, backup
+        /// Gives the item to an organisation, with the content that it had. No change is brought up so; it only may
+        /// come late.
+        case share
 
         public var bringsContent: Bool {
             switch self {
             case .create, .update, .backup: true
-            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete: false
+            case .trash, .restore, .archive, .unarchive, .partial, .hardDelete, .share: false
             }
         }
     }

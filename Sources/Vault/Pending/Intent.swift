@@ -81,6 +81,7 @@ public enum Intent: Hashable, Sendable {
         // Content carries its place, too.
         case .partial:
             snapshot != nil || adjustments.folder != nil || adjustments.isFavourite != nil
+        case .share: snapshot != nil || adjustments != .none
         case .hardDelete: self != .hardDelete
         }
     }

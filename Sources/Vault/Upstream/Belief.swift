@@ -3,8 +3,7 @@ internal import System
 /// What a sync answer says, as far as it decides whether it is believed.
 public struct SyncPicture: Hashable, Sendable {
     public let profileID: String?
-    /// Every cipher's stamp by its id; nil if the answer has no list of ciphers, or if something in
-    /// the list is no cipher.
+    /// Every cipher's stamp by its id; nil if the answer has no list of ciphers, or one of things that are none.
     public let ciphers: [String: Moment?]?
     /// The account's revision number, if it was asked for at the same time.
     public let accountRevision: Int64?
@@ -21,6 +20,16 @@ public struct SyncPicture: Hashable, Sendable {
 
     public func asOf(_ revision: Int64?) -> SyncPicture {
         SyncPicture(profileID: profileID, ciphers: ciphers, accountRevision: revision)
+    }
+
+    /// The same, with these ciphers as they were known.
+    public func standing(_ known: [String: Moment]) -> SyncPicture {
+        let ciphers = ciphers?.merging(known.mapValues(Optional.some)) { $1 }
+        return SyncPicture(
+            profileID: profileID,
+            ciphers: ciphers,
+            accountRevision: accountRevision
+        )
     }
 
     /// The same for the same ciphers at the same stamps.

@@ -394,6 +394,76 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `an edit waits until a move that nobody has answered can be written over it no more`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x","notes":"old"}"#)
+            await upstream.inject(Fault(.commitLate(.milliseconds(300)), on: .shareCipher))
+            let path = "/move/\(id)/\(organization)"
+            #expect(try await !guest.post(path, "[\"\(collection)\"]").isSuccess)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"new"}"#)
+            #expect(edited.isSuccess, "\(edited.text)")
+            #expect(edited.headers["Holdfast-Disposition"] == "queued")
+            while upstream.isBehind { await Task.yield() }
+            let sync = try await guest.post("/sync").data
+            #expect(sync?["outcome"]?.string == "deferred")
+            let pending = try await guest.get("/pending").elements
+            #expect(pending.map { $0["itemId"]?.string } == [id])
+            #expect(try await guest.get("/object/item/\(id)").data?["name"]?.string == "new")
+        }
+    }
+
+    @Test func `a move that is refused holds up no edit`() async throws {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let refusal = Fault(
+                .answer(.refusal(400, "no"), isCarriedOut: false),
+                on: .shareCipher
+            )
+            await upstream.inject(refusal)
+            let path = "/move/\(id)/\(organization)"
+            #expect(try await !guest.post(path, "[\"\(collection)\"]").isSuccess)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"new"}"#)
+            #expect(edited.headers["Holdfast-Disposition"] == "saved")
+        }
+    }
+
+    @Test(
+        arguments: [
+            (["ciphers", 0, "id"], nil), (["ciphers", 0], nil),
+            (["ciphers", 0, "revisionDate"], "x"),
+        ] as [(JSON.Path, String?)]
+    )
+    func `P13 what is no item in upstream's list is left out, and takes no other along`(
+        _ path: JSON.Path,
+        _ value: String?
+    ) async throws {
+        try await Self.open(.bitwarden) { guest, upstream in
+            for name in ["a", "b", "c"] {
+                _ = try await guest.make(#"{"type":1,"name":"\#(name)"}"#)
+            }
+            _ = try await guest.post("/sync?force=true")
+            await upstream.reshapeSync(path, to: value.map { JSON.Raw($0) } ?? .null)
+            let sync = try await guest.post("/sync?force=true")
+            #expect(sync.isSuccess, "\(sync.text)")
+            #expect(try await guest.get("/list/object/items").elements.count == 3)
+            _ = try await guest.post("/sync?force=true")
+            #expect(try await guest.get("/list/object/items").elements.count == 3)
+        }
+    }
+
+    @Test func `a send whose body says that it has no text takes the query's`() async throws {
+        try await Self.open(.bitwarden) { guest, _ in
+            let body = #"{"name":"n","type":0,"text":null,"deletionDate":"2200-01-01T00:00:00Z"}"#
+            let made = try await guest.post("/object/send?text=fromq", body)
+            #expect(made.data?["text"]?["text"]?.string == "fromq", "\(made.text)")
+        }
+    }
+
     @Test func `T-69 a send that cannot be opened is shown as that, and can be deleted`()
         async throws
     {

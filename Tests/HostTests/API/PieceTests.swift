@@ -134,6 +134,9 @@ struct PieceTests {
         (#"filename="q\"uote\\.txt""#, #"q"uote\.txt"#), ("filename = plain.txt ", "plain.txt"),
         (#"filename="na.txt"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
         (#"filename="kept.txt"; filename*=latin-1''x"#, "kept.txt"),
+        ("filename=\"a\u{2028}b\u{85}c.txt\"", "a\u{2028}b\u{85}c.txt"),
+        ("filename=\"\u{301}x.txt\"", "\u{301}x.txt"),
+        ("filename=\"x\u{200D}\"", "x\u{200D}"),
     ])
     func `a file is called what its form says`(_ field: String, _ name: String) {
         let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; \(field)\r\n\r\n"

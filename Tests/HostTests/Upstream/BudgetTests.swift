@@ -160,6 +160,18 @@ struct BudgetTests {
         #expect(ask(at: .seconds(4)).answer == .go)
     }
 
+    @Test mutating func `a guess about changes is not over because upstream answers questions`() {
+        let change = ask("a", .change)
+        _ = end(change.ticket, .throttled(nil), at: .seconds(1), chance: 1)
+        let question = ask(isForced: true, isWaitedFor: true, at: .seconds(2))
+        #expect(question.answer == .go)
+        _ = end(question.ticket, at: .seconds(3))
+        #expect(budget.notBefore(.api, at: .seconds(4)) == .seconds(31))
+        let insisting = ask("a", .change, isForced: true, isWaitedFor: true, at: .seconds(5))
+        _ = end(insisting.ticket, at: .seconds(6))
+        #expect(budget.notBefore(.api, at: .seconds(7)) == nil)
+    }
+
     @Test mutating func `a limit of those who have no token holds up nobody who has`() {
         let login = ask("new@example.com", .signIn)
         _ = end(login.ticket, .throttled(nil))

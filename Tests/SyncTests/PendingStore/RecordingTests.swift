@@ -395,6 +395,10 @@ import Vault
         let attempt = Attempt(.create, at: Shelf.moment(1))
         let add = Edit.Wish.add(Shelf.snapshot("e"))
         _ = try await shelf.record(add, "e", as: .inFlight(attempt)).made
+        // Where upstream is troubled, what is sent at once is likely to wait as well.
+        await #expect(throws: StoreError.queueFull(limit: 3)) {
+            _ = try await shelf.record(add, "f", as: .inFlight(attempt, needsRoom: true)).made
+        }
 
         limits.changes = 100
         limits.bytes = 10

@@ -448,7 +448,8 @@ import Vault
         }
     }
 
-    @Test func `what upstream does not show is not observed`() throws {
+    @Test func `what upstream took and shows no more is over without having been observed`() throws
+    {
         try Stage.play { stage in
             let receipt = try #require(try await stage.edit().receiptID)
             stage.upstream.edit {
@@ -460,7 +461,10 @@ import Vault
                 $0.ciphers = ["b": 10]
             }
             try await stage.pass(.seconds(300))
-            #expect(try stage.store.reader.receipt(receipt, of: Shelf.user)?.status == .sent)
+            let read = try stage.store.reader.receipt(receipt, of: Shelf.user)
+            #expect(read?.status == .superseded)
+            #expect(read?.observed == nil && read?.ended != nil)
+            #expect(await stage.figure("holdfast_edit_propagation_seconds_count") == 0)
         }
     }
 

@@ -29,5 +29,8 @@ int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int cou
 /// 0 for none. SQLite passes it on from a statement, but not from a commit.
 int csq_file_error(sqlite3 *database);
 
+/// Whether the database's file is not to be found any more under its name.
+int csq_has_moved(sqlite3 *database);
+
 /// How many deferred foreign keys the open transaction violates so far.
 int csq_deferred_violations(sqlite3 *database);

@@ -23,14 +23,14 @@ struct MediaTypeName {
     }
 
     /// What stands between quotation marks may hold anything; a backslash takes its meaning from what
-    /// comes after it.
+    /// comes after it. Looked at scalar by scalar: a mark that joins the letter before it ends nothing.
     private static func parameters(_ text: Substring) -> [(name: String, value: String)] {
-        var rest = text
+        var rest = text.unicodeScalars
         var found: [(name: String, value: String)] = []
         while let start = rest.firstIndex(where: { $0 != ";" && $0 != " " && $0 != "\t" }) {
             rest = rest[start...]
             let end = rest.firstIndex { $0 == "=" || $0 == ";" } ?? rest.endIndex
-            let name = rest[..<end].lowercased().filter { $0 != " " && $0 != "\t" }
+            let name = String(rest[..<end]).lowercased().filter { $0 != " " && $0 != "\t" }
             rest = rest[end...]
             guard rest.popFirst() == "=" else { continue }
             found.append((name, value(&rest)))
@@ -38,7 +38,7 @@ struct MediaTypeName {
         return found
     }
 
-    private static func value(_ rest: inout Substring) -> String {
+    private static func value(_ rest: inout Substring.UnicodeScalarView) -> String {
         while rest.first == " " { rest.removeFirst() }
         guard rest.first == "\"" else {
             let end = rest.firstIndex(of: ";") ?? rest.endIndex
@@ -48,11 +48,11 @@ struct MediaTypeName {
             return String(value)
         }
         rest.removeFirst()
-        var value = ""
-        while let character = rest.popFirst(), character != "\"" {
-            value.append(character == "\\" ? rest.popFirst() ?? character : character)
+        var value = String.UnicodeScalarView()
+        while let scalar = rest.popFirst(), scalar != "\"" {
+            value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
         }
         rest = rest[(rest.firstIndex(of: ";") ?? rest.endIndex)...]
-        return value
+        return String(value)
     }
 }

@@ -29,11 +29,13 @@ struct UploadedFile: Equatable {
         guard part.starts(with: Self.lineEnd), let end = part.firstRange(of: blank) else {
             return nil
         }
-        let head = String(decoding: part[..<end.lowerBound], as: UTF8.self)
-        let fields = head.split(whereSeparator: \.isNewline)
-        let disposition = fields.first { $0.lowercased().hasPrefix("content-disposition:") }
+        // In a name, anything else that ends a line in some scripts is a letter like any other.
+        let fields = part[..<end.lowerBound].split { $0 == 0x0D || $0 == 0x0A }
+        let disposition = fields.lazy.map { String(decoding: $0, as: UTF8.self) }.first {
+            $0.lowercased().hasPrefix("content-disposition:")
+        }
         guard let disposition else { return nil }
-        let values = MediaTypeName(String(disposition))
+        let values = MediaTypeName(disposition)
         let name = values["filename*"].flatMap(Self.plainName) ?? values["filename"]
         guard values["name"] == "file", let name else { return nil }
         self.name = name

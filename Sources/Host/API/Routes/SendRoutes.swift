@@ -106,7 +106,8 @@ extension VaultAPI.Call {
             deletion: try deletion(body)
         )
         draft.notes = try read("notes", of: body)
-        let isHidden: Bool? = try body["text"].flatMap { try read("hidden", of: $0) }
+        let text = body["text"].flatMap { $0.isNull ? nil : $0 }
+        let isHidden: Bool? = try text.flatMap { try read("hidden", of: $0) }
         draft.isHidden = isHidden ?? has("hidden")
         let given: String? = try read("password", of: body)
         let password = given ?? option("password")

@@ -92,6 +92,8 @@ struct RequestBudget: Sendable {
     private struct Guess: Sendable {
         let until: Duration
         let made: Duration
+        /// What was refused.
+        let pace: Pace
     }
 
     private struct UnderWay: Sendable {
@@ -203,23 +205,28 @@ extension RequestBudget {
         switch result {
         case .answered:
             breaker.close()
-            let zone = Zone(ended.ask.pace)
-            throttles[zone] = nil
-            // What was sent since shows that it takes something.
-            if let guess = guessed[zone], guess.made < ended.since { guessed[zone] = nil }
+            noteAcceptance(of: ended)
             for index in limits[ended.ask.pace, default: []].indices {
                 limits[ended.ask.pace]?[index].note(at: now)
             }
         case .throttled(let retryAfter):
             breaker.close()
             learn(from: ended, retryAfter, at: now)
-            postpone(Zone(ended.ask.pace), retryAfter, sent: ended.since, at: now, chance)
+            postpone(ended.ask.pace, retryAfter, sent: ended.since, at: now, chance)
         case .failed(let isBan):
             breaker.fail(isProbe: ended.isProbe, isBan: isBan, at: now, chance: chance)
         case .dropped:
             if ended.isProbe { breaker.abandonProbe(at: now) }
         }
         return turns(at: now)
+    }
+
+    /// What was sent since shows that it takes something of the kind. That it answers other questions says nothing.
+    private mutating func noteAcceptance(of ended: UnderWay) {
+        let zone = Zone(ended.ask.pace)
+        guard let guess = guessed[zone] else { return throttles[zone] = nil }
+        guard guess.made < ended.since, guess.pace == ended.ask.pace else { return }
+        (guessed[zone], throttles[zone]) = (nil, nil)
     }
 
     /// Time has passed, as ``alarm`` wanted.
@@ -350,12 +357,13 @@ extension RequestBudget {
 
     /// Never before what upstream said. Where it said nothing, a wait that doubles each time.
     private mutating func postpone(
-        _ zone: Zone,
+        _ pace: Pace,
         _ retryAfter: RetryAfter?,
         sent: Duration,
         at now: Duration,
         _ chance: Double
     ) {
+        let zone = Zone(pace)
         // Those that were under way together are refused together, for one and the same reason.
         let isNew = notBefore(zone, at: now).map { sent > $0 } ?? true
         if isNew { throttles[zone, default: 0] += 1 }
@@ -366,7 +374,8 @@ extension RequestBudget {
         } else {
             let doubled = min(Self.firstWait * (1 << min(turns - 1, 10)), Self.longestWait)
             let until = now + doubled * (0.5 + chance / 2)
-            guessed[zone] = Guess(until: max(guessed[zone]?.until ?? .zero, until), made: now)
+            let end = max(guessed[zone]?.until ?? .zero, until)
+            guessed[zone] = Guess(until: end, made: now, pace: pace)
         }
     }
 

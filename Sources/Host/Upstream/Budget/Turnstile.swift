@@ -146,12 +146,13 @@ final class Turnstile: Sendable {
         }
     }
 
-    /// What was kept. Nothing lies further ahead than an upstream may ask for, so a calendar that was
-    /// wrong holds nobody up for long.
-    func restore(_ holds: [Zone: Moment]) {
+    /// What was kept. Nothing lies further ahead than it did when it was noted, and than an upstream may ask for, so
+    /// a calendar that was or is wrong holds nobody up for long.
+    func restore(_ holds: [Zone: Moment], noted: Moment?) {
         let (now, today) = (timekeeper.elapsed, Moment(timekeeper.now))
         let times = holds.mapValues { moment in
-            now + min(moment - today, .seconds(RetryAfter.longest))
+            let longest = Duration.seconds(RetryAfter.longest)
+            return now + min(moment - today, noted.map { moment - $0 } ?? longest, longest)
         }
         state.withLock { $0.budget.restore(notBefore: times) }
     }

@@ -89,21 +89,18 @@ extension UpstreamAccount {
 }
 
 extension SyncPicture {
-    /// - Returns: One without ciphers if something in the list is none.
+    /// What has no id in the list is nobody's; see ``Fetched/isWhole``. A list of nothing else is none.
     public init(_ sync: SyncAnswer, _ revision: AccountRevision) {
-        var ciphers: [String: Moment?]? = [:]
-        ciphers?.reserveCapacity(sync.ciphers.count)
+        var ciphers: [String: Moment?] = [:]
+        ciphers.reserveCapacity(sync.ciphers.count)
         for cipher in sync.ciphers {
-            guard let id = cipher["id"]?.string else {
-                ciphers = nil
-                break
-            }
+            guard let id = cipher["id"]?.string else { continue }
             let revision = cipher["revisionDate"]?.string.flatMap { Revision($0) }
-            ciphers?.updateValue(revision?.moment, forKey: id)
+            ciphers.updateValue(revision?.moment, forKey: id)
         }
         self.init(
             profileID: sync.profile.id,
-            ciphers: ciphers,
+            ciphers: ciphers.isEmpty && sync.ciphers.count > 0 ? nil : ciphers,
             accountRevision: revision.number
         )
     }

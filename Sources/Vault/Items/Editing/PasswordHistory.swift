@@ -1,3 +1,4 @@
+import Crypto
 import JSON
 
 /// What an edit adds to the history of an item's passwords.
@@ -82,9 +83,20 @@ struct PasswordHistory {
             guard isHidden(field), let name = field["name"].text, !name.isEmpty,
                 let value = field["value"].text, !value.isEmpty, !left.contains(fingerprint(field))
             else { return nil }
-            return "\(name): \(value)"
+            return entry(name, value)
         }
     }
+
+    /// Upstream takes less text here than name and value may have together. The value is what nobody has otherwise.
+    private static func entry(_ name: String, _ value: String) -> String {
+        let room = Sealer.byteCount(fitting: longestEntry) - value.utf8.count - 2
+        guard name.utf8.count > room else { return "\(name): \(value)" }
+        var start = name[...]
+        while start.utf8.count > room, !start.isEmpty { start.removeLast() }
+        return start.isEmpty ? value : "\(start): \(value)"
+    }
+
+    private static let longestEntry = 5_000
 
     private static func isHidden(_ field: Contents) -> Bool { field["type"].int == 1 }
 
