@@ -45,13 +45,11 @@ public struct File: ~Copyable, Sendable {
     }
 
     public func write(_ bytes: [UInt8]) throws(SystemError) {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let count = try system("write") { () -> Int in
-                rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            }
-            rest = rest.dropFirst(count)
-        }
+        try Files.write(bytes, to: descriptor)
+    }
+
+    fileprivate func read(as name: String) throws(SystemError) -> [UInt8] {
+        try Files.read(descriptor, as: name)
     }
 
     public func flush() throws(SystemError) {
@@ -80,52 +78,7 @@ public enum Files {
         try flushDirectory(of: path)
     }
 
-    /// Puts the bytes where somebody wants them: in a file, which is replaced, and which a link may name; or
-    /// into a device or a pipe, which is written to.
-    public static func deliver(
-        _ bytes: [UInt8],
-        to path: String,
-        mode: UInt32 = 0o600
-    ) throws(SystemError) {
-        guard isSpecial(path) else {
-            return try replace(destination(of: path), with: bytes, mode: mode)
-        }
-        // Nobody may ever read from a pipe.
-        try File(path: path, flags: O_WRONLY | O_NONBLOCK).write(bytes)
-    }
-
-    /// Takes away what was delivered earlier.
-    public static func withdraw(_ path: String) {
-        if !isSpecial(path) { unlink(destination(of: path)) }
-    }
-
-    private static func isSpecial(_ path: String) -> Bool {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return false }
-        return ![S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT)
-    }
-
-    /// Where a link leads.
-    private static func destination(of path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
-        defer { free(real) }
-        return String(cString: real)
-    }
-
-    /// Finds out, as far as that can be known before, whether something could be delivered there. Nothing of
-    /// the try is left.
-    public static func tryDelivering(to path: String) throws(SystemError) {
-        if isSpecial(path) { return }
-        let path = destination(of: path)
-        if path.isEmpty || path.hasSuffix("/") || isDirectory(path) {
-            throw SystemError("open \(path)", code: path.isEmpty ? ENOENT : EISDIR)
-        }
-        let draft = path + ".draft"
-        defer { unlink(draft) }
-        try writeDraft(draft, [], 0o600)
-    }
-
-    private static func writeDraft(
+    static func writeDraft(
         _ path: String,
         _ bytes: [UInt8],
         _ mode: mode_t
@@ -140,23 +93,39 @@ public enum Files {
 
     /// Puts on stable storage that the file is there under its name, or is not any more.
     public static func flushDirectory(of path: String) throws(SystemError) {
+        try File(path: directory(of: path), flags: O_RDONLY | O_DIRECTORY).flush()
+    }
+
+    /// With a slash at its end.
+    static func directory(of path: String) -> String {
         let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        let directory = parent.isEmpty ? "." : parent.joined(separator: "/") + "/"
-        try File(path: directory, flags: O_RDONLY | O_DIRECTORY).flush()
+        return parent.isEmpty ? "./" : parent.joined(separator: "/") + "/"
     }
 
     public static func read(_ path: String) throws(SystemError) -> [UInt8] {
-        let file = try File(path: path, flags: O_RDONLY)
+        try File(path: path, flags: O_RDONLY).read(as: path)
+    }
+
+    /// All that comes from what is open already, from where that stands.
+    static func read(_ descriptor: Int32, as name: String) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = try system("read \(path)") { () -> Int in
-                chunk.withUnsafeMutableBytes {
-                    Glibc.read(file.descriptor, $0.baseAddress, $0.count)
-                }
+            let count = try system("read \(name)") { () -> Int in
+                chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             }
             if count == 0 { return bytes }
             bytes += chunk[..<count]
+        }
+    }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = try system("write") { () -> Int in
+                rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+            }
+            rest = rest.dropFirst(count)
         }
     }
 

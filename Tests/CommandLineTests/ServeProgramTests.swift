@@ -243,6 +243,34 @@ struct ServeProgramTests {
         #expect(!line.contains("level_") && !line.contains("afterRestart"))
     }
 
+    @Test(arguments: ["file", "link"])
+    func `a ready file that its output goes to is written on, not replaced`(
+        _ name: String
+    ) throws {
+        let scratch = try Scratch()
+        let (output, link) = (scratch.file("output"), scratch.file("link"))
+        #expect(symlink("/proc/self/fd/1", link) == 0)
+        let ready = name == "link" ? link : output
+        let running = try Running(
+            "/bin/sh",
+            [
+                "-c", #"echo first > "$2"; exec "$1" upstream --ready-file "$3" >> "$2""#, "sh",
+                Child.productsDirectory + "/holdfast", output, ready,
+            ]
+        )
+        var text = ""
+        let end = SystemTimekeeper().elapsed + .seconds(60)
+        while !text.contains("Listening on"), SystemTimekeeper().elapsed < end {
+            text = String(decoding: (try? Files.read(output)) ?? [], as: UTF8.self)
+        }
+        running.signal(SIGTERM)
+        #expect(running.wait() == 0)
+        text = String(decoding: try Files.read(output), as: UTF8.self)
+        #expect(text.hasPrefix("first\n{\"upstream\":\"127.0.0.1:") && text.hasSuffix(".\n"))
+        var status = stat()
+        #expect(lstat(link, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK)
+    }
+
     @Test func `its memory is kept out of core dumps`() throws {
         let host = try Host()
         let limits = String(

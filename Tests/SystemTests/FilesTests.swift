@@ -56,6 +56,70 @@ struct FilesTests {
         try Files.deliver([1], to: "/dev/null")
     }
 
+    @Test func `what is delivered makes the file that a link names, and never takes its place`()
+        throws
+    {
+        let (link, loop) = (scratch.file("link"), scratch.file("loop"))
+        #expect(symlink("target", link) == 0 && symlink(loop, loop) == 0)
+        try Files.tryDelivering(to: link)
+        try Files.deliver([1], to: link)
+        #expect(try Files.read(scratch.file("target")) == [1])
+        #expect(throws: SystemError.self) { try Files.tryDelivering(to: loop) }
+        #expect(throws: SystemError.self) { try Files.deliver([1], to: loop) }
+        Files.withdraw(loop)
+        #expect(isLink(link) && isLink(loop))
+    }
+
+    @Test(arguments: ["/proc/self/fd", "/proc/thread-self/fd", "/dev/fd"])
+    func `what is open already is written on and neither replaced nor taken away`(
+        _ table: String
+    ) throws {
+        let (path, link) = (scratch.file("output"), scratch.file("link"))
+        let output = try File(path: path, flags: O_WRONLY | O_CREAT)
+        try output.write([1])
+        #expect(symlink("\(table)/\(output.descriptor)", link) == 0)
+        Files.withdraw(link)
+        try Files.tryDelivering(to: link)
+        try Files.deliver([2], to: link)
+        try output.write([3])
+        #expect(try Files.read(path) == [1, 2, 3])
+        #expect(isLink(link))
+        // Once it has no name any more, what it was called names nothing.
+        unlink(path)
+        try Files.deliver([4], to: link)
+        Files.withdraw(link)
+        #expect(try names(in: scratch.path) == ["link"])
+        #expect(isLink(link))
+        try output.write([5])
+    }
+
+    @Test func `into what is open for reading only nothing can be delivered`() throws {
+        let path = scratch.file("input")
+        try Files.replace(path, with: [1])
+        let input = try File(path: path, flags: O_RDONLY)
+        let name = "/dev/fd/\(input.descriptor)"
+        #expect(throws: SystemError.self) { try Files.tryDelivering(to: name) }
+        #expect(throws: SystemError.self) { try Files.deliver([2], to: name) }
+        #expect(try Files.read(path) == [1])
+        #expect(lseek(input.descriptor, 0, SEEK_CUR) == 0)
+    }
+
+    @Test func `what is open already is read on, a socket too`() throws {
+        var pair: [Int32] = [0, 0]
+        try #require(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &pair) == 0)
+        defer { close(pair[1]) }
+        #expect(write(pair[0], [7, 8] as [UInt8], 2) == 2)
+        close(pair[0])
+        #expect(try Files.readNamed("/dev/fd/\(pair[1])") == [7, 8])
+        let path = scratch.file("input")
+        try Files.replace(path, with: [1, 2, 3])
+        let input = try File(path: path, flags: O_RDONLY)
+        #expect(lseek(input.descriptor, 1, SEEK_SET) == 1)
+        #expect(try Files.readNamed("/proc/self/fd/\(input.descriptor)") == [2, 3])
+        #expect(try Files.readNamed(path) == [1, 2, 3])
+        #expect(lseek(input.descriptor, 0, SEEK_CUR) == 3)
+    }
+
     @Test func `a path is told whole for whoever is in another directory`() {
         #expect(Files.absolute("/a/b") == "/a/b")
         let whole = Files.absolute("a/b")
@@ -160,6 +224,11 @@ struct FilesTests {
                 return -1
             }
         }
+    }
+
+    private func isLink(_ path: String) -> Bool {
+        var status = stat()
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK
     }
 
     private func mode(of path: String) throws -> mode_t {
