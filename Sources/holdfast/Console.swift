@@ -9,13 +9,13 @@ struct Console: Sendable {
     var isColoured = false
     /// Shows what takes its time, in place of what it showed before; nil if nobody would see it.
     var showProgress: (@Sendable (String) -> Void)?
-    /// All of the standard input.
+    /// All of the standard input that nobody has read yet.
     var input: @Sendable () throws(SystemError) -> [UInt8] = Console.readInput
     /// Why an answer did not get where it was to go, if one did not.
     var loss: @Sendable () -> SystemError? = { nil }
 
     private static func readInput() throws(SystemError) -> [UInt8] {
-        try Files.read("/dev/stdin")
+        try Files.readStandardInput()
     }
 
     static func terminal() -> Console {

@@ -13,6 +13,7 @@ struct Holdfast {
 
     /// Synchronous, because an asynchronous `main` would let signals through that are blocked.
     static func main() {
+        Files.holdStandardStreams()
         let words = Array(CommandLine.arguments.dropFirst())
         let isHost = commands.contains { $0.awaitsSignals && $0.name == words.first }
         if isHost { Signals.block() } else { signal(SIGPIPE, SIG_IGN) }

@@ -1,4 +1,5 @@
 import HTTP
+import System
 import TestSupport
 import Testing
 
@@ -39,6 +40,30 @@ struct PromptTests {
         #expect(terminal.echoes)
         #expect(try running.complaint.contains("Nothing was entered."))
         #expect(host.asked.isEmpty)
+        await host.close()
+    }
+
+    @Test(arguments: ["-", "/dev/stdin", "/proc/self/fd/0"])
+    func `a password on standard input is read from where that stands`(
+        _ name: String
+    ) async throws {
+        let host = try ScriptedHost()
+        let scratch = try Scratch()
+        try Files.replace(scratch.file("input"), with: Array("first\nsecond\n".utf8))
+        let script = #"read -r line; exec "$1" unlock --socket "$2" --password-file "$3""#
+        func run(_ input: String) throws -> Child {
+            let words = [program, host.socket, name, scratch.file("input")]
+            return try Child.run(
+                "/bin/bash",
+                ["-c", "{ \(script); } \(input)", "bash"] + words
+            )
+        }
+        #expect(try run(#"< "$4""#).status == 0)
+        #expect(host.asked == [.init(line: "POST /unlock", body: #"{"password":"second"}"#)])
+        let closed = try run("<&-")
+        #expect(closed.status == 1)
+        #expect(closed.complaint.contains("standard input is closed"))
+        #expect(closed.complaint.split(separator: "\n").count { $0.hasPrefix("holdfast: ") } == 1)
         await host.close()
     }
 

@@ -63,7 +63,7 @@ enum PasswordSource: Hashable {
     private func firstLine(of path: String) throws(Failure) -> String {
         let bytes: [UInt8]
         do {
-            bytes = try Files.read(path == "-" ? "/dev/stdin" : path)
+            bytes = try path == "-" ? Files.readStandardInput() : Files.readNamed(path)
         } catch {
             throw Failure(status: .failure, message: "The password cannot be read: \(error).")
         }
