@@ -14,7 +14,8 @@ struct UpstreamCommandTests {
 
     @Test(arguments: [
         ["--profile", "x"], ["--listen", "nonsense"], ["--listen", "127.0.0.1:70000"],
-        ["--listen", "::1:80"], ["--listen", "[127.0.0.1]:80"], ["--nonsense"], ["operand"],
+        ["--listen", "::1:80"], ["--listen", "[127.0.0.1]:80"], ["--listen", "foo:0"],
+        ["--listen", ":80"], ["--listen", "[localhost]:80"], ["--nonsense"], ["operand"],
     ])
     func `what makes no sense is refused in one line`(_ words: [String]) async {
         let outcome = await run(["upstream"] + words)

@@ -1,4 +1,5 @@
 import EmbeddedUpstream
+import Glibc
 import HTTP
 import JSON
 import System
@@ -86,12 +87,16 @@ extension SocketAddress {
         guard let colon = text.lastIndex(of: ":"),
             let port = Int(text[text.index(after: colon)...]), (0...65_535).contains(port)
         else { return nil }
-        let host = text[..<colon]
-        let isBracketed = host.hasPrefix("[") && host.hasSuffix("]")
-        guard isBracketed == host.contains(":") else { return nil }
-        self.init(
-            host: host == "localhost" ? "127.0.0.1" : host.filter { $0 != "[" && $0 != "]" },
-            port: port
-        )
+        let named = text[..<colon]
+        let isBracketed = named.hasPrefix("[") && named.hasSuffix("]")
+        let host = isBracketed ? String(named.dropFirst().dropLast()) : String(named)
+        let number = host == "localhost" && !isBracketed ? "127.0.0.1" : host
+        guard Self.isNumeric(number, isBracketed ? AF_INET6 : AF_INET) else { return nil }
+        self.init(host: number, port: port)
+    }
+
+    private static func isNumeric(_ host: String, _ family: Int32) -> Bool {
+        var address = in6_addr()
+        return inet_pton(family, host, &address) == 1
     }
 }
