@@ -69,6 +69,19 @@ import Testing
         }
     }
 
+    @Test func `what is said past the library has the same words in its first line`() {
+        let lines: [(Refusal, String)] = [
+            (.tooSlow, "408 Request Timeout"), (.bodyTooLarge, "413 Content Too Large"),
+            (.tooManyConnections, "503 Service Unavailable"),
+        ]
+        for (refusal, line) in lines {
+            let text = String(decoding: refusal.response.wholeForm, as: UTF8.self)
+            #expect(text.hasPrefix("HTTP/1.1 \(line)\r\n"))
+        }
+        let plain = String(decoding: Response.text("x").wholeForm, as: UTF8.self)
+        #expect(plain.hasPrefix("HTTP/1.1 200 OK\r\n"))
+    }
+
     @Test func `a body may be as large as the limit and no larger`() async throws {
         var limits = Limits()
         limits.body = 200_000

@@ -64,10 +64,16 @@ import Testing
             }
             #expect(try server.ask(Self.ask).status == .ok)
         }
-        let file = scratch.file("file")
+        let (file, directory) = (scratch.file("file"), scratch.file("directory"))
+        let link = scratch.file("link")
         try Files.replace(file, with: [1])
-        #expect(throws: ServerError.addressTaken(file)) {
-            _ = try Server.start([Listener(name: "file", .unix(path: file))], handler: Self.who)
+        try Files.makePrivateDirectory(directory)
+        #expect(symlink(file, link) == 0)
+        for (path, kind) in [(file, "a file"), (directory, "a directory"), (link, "a link")] {
+            let reason = "\(kind) is there. Move it away, or choose another address"
+            #expect(throws: ServerError.addressRefused(path, reason: reason)) {
+                _ = try Server.start([Listener(name: kind, .unix(path: path))], handler: Self.who)
+            }
         }
         #expect(try Files.read(file) == [1])
     }

@@ -26,7 +26,7 @@ import Testing
             }
             #expect(time.elapsed - start >= Limits().headTime)
             let answer = String(decoding: client.rest(), as: UTF8.self)
-            #expect(answer.hasPrefix("HTTP/1.1 408 "))
+            #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
                 await time.pass(.milliseconds(100), at: server)
             }
             let answer = String(decoding: client.rest(), as: UTF8.self)
-            #expect(answer.hasPrefix("HTTP/1.1 408 "))
+            #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
             client.close()
             await server.loop.quiet()
         }

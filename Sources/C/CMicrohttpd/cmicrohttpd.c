@@ -250,6 +250,8 @@ int cm_answer(struct cm_connection *connection, int status, struct cm_response *
 
 int cm_accept(int fd) { return accept4(fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
 
+const char *cm_phrase(int status) { return MHD_get_reason_phrase_for((unsigned)status); }
+
 void cm_say(int fd, const void *bytes, size_t count) {
     // A client that does not take so little at once is not told.
     ssize_t sent = send(fd, bytes, count, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -376,10 +378,4 @@ int cm_is_answered(const char *path) {
     errno = reason;
     if (reason == 0 || reason == EAGAIN) return 1;  // EAGAIN: its queue is full, so it is somebody's.
     return reason == ECONNREFUSED || reason == ENOENT ? 0 : -1;
-}
-
-int cm_is_socket(const char *path) {
-    struct stat status;
-    if (lstat(path, &status) != 0) return -1;
-    return S_ISSOCK(status.st_mode) ? 1 : 0;
 }

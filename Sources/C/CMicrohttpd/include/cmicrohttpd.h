@@ -109,6 +109,8 @@ int cm_answer(struct cm_connection *, int status, struct cm_response *);
 
 /// The next connection of a listening socket, close-on-exec and non-blocking, or -1 with errno.
 int cm_accept(int fd);
+/// What a status is called.
+const char *cm_phrase(int status);
 /// Says one last thing to a client and closes the sending side.
 void cm_say(int fd, const void *bytes, size_t count);
 /// Ends a TCP connection at once and without its end in the stream, so that the other side sees it reset.
@@ -129,5 +131,3 @@ int cm_listen_tcp(const char *host, int port, int backlog);
 int cm_listen_unix(const char *path, int backlog);
 /// Whether somebody answers at the path: 1, 0, or -1 with errno if that cannot be known.
 int cm_is_answered(const char *path);
-/// Whether a path is a socket: 1, 0 for something else, -1 with errno.
-int cm_is_socket(const char *path);

@@ -110,12 +110,19 @@ final class Connection {
     var mustLinger: Bool { phase != .cut && (hasUnreadRequest || cm_unread(descriptor) > 0) }
 }
 
+extension Status {
+    /// As the library calls it in the answers that go through it.
+    fileprivate var phrase: String {
+        cm_phrase(Int32(clamping: rawValue)).map { String(cString: $0) } ?? ""
+    }
+}
+
 extension Response {
     /// Status line, headers and body in one. For the few answers that do not go through the library
     /// because a request is in its way; the connection ends with them.
     var wholeForm: [UInt8] {
         guard headers.areSendable else { return Refusal.unsendable.response.wholeForm }
-        var text = "HTTP/1.1 \(status) \(status.isSuccess ? "OK" : "Error")\r\n"
+        var text = "HTTP/1.1 \(status) \(status.phrase)\r\n"
         for (name, value) in headers.fields where !name.isServersBusiness {
             text += "\(name): \(value)\r\n"
         }

@@ -45,7 +45,10 @@ struct ListeningSocket {
         let descriptor = cm_listen_unix(path, backlog)
         if descriptor >= 0 { return descriptor }
         let code = errno
-        guard code == EADDRINUSE, cm_is_socket(path) == 1, cm_is_answered(path) == 0 else {
+        if code == EADDRINUSE, let obstacle = Self.obstacle(at: path) {
+            throw .addressRefused(path, reason: obstacle)
+        }
+        guard code == EADDRINUSE, cm_is_answered(path) == 0 else {
             errno = code
             throw ServerError(listeningOn: path)
         }
@@ -54,6 +57,19 @@ struct ListeningSocket {
         let second = cm_listen_unix(path, backlog)
         guard second >= 0 else { throw ServerError(listeningOn: path) }
         return second
+    }
+
+    /// What stands in the way of a socket; nil if that is one itself, or gone.
+    private static func obstacle(at path: String) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFSOCK else { return nil }
+        let kind =
+            switch status.st_mode & S_IFMT {
+            case S_IFDIR: "a directory"
+            case S_IFLNK: "a link"
+            default: "a file"
+            }
+        return "\(kind) is there. Move it away, or choose another address"
     }
 
     private static func describe(
