@@ -243,6 +243,25 @@ struct ServeProgramTests {
         #expect(!line.contains("level_") && !line.contains("afterRestart"))
     }
 
+    @Test func `a hang-up takes over nothing if the settings are not right`() throws {
+        let scratch = try Scratch()
+        let config = scratch.file("config.json")
+        try Files.replace(config, with: Array("{}".utf8))
+        let host = try Host(["--config", config])
+        let headers = [
+            "Host: localhost:\(host.api)", "Authorization: Bearer \(try host.token)",
+        ]
+        try Files.replace(host.state + "/tokens.json", with: Array(#"{"tokens":[]}"#.utf8))
+        try Files.replace(config, with: Array("{".utf8))
+        host.running.signal(SIGHUP)
+        let end = SystemTimekeeper().elapsed + .seconds(60)
+        while try !host.running.complaint.contains("Nothing was changed"),
+            SystemTimekeeper().elapsed < end
+        {}
+        #expect(try host.running.complaint.contains("Nothing was changed"))
+        #expect(try host.ask("GET /tokens", headers).status == 200)
+    }
+
     @Test(arguments: ["file", "link"])
     func `a ready file that its output goes to is written on, not replaced`(
         _ name: String

@@ -92,8 +92,9 @@ public struct HostShell: Sendable {
         _ reread: () throws(SettingFlaw) -> HostSettings
     ) async {
         do {
-            try await tokens.reload()
+            // Tokens come last, for they count as soon as they are read.
             let changed = try reread()
+            try await tokens.reload()
             logbook.setLevel(changed.logLevel)
             let waiting = settings.differences(from: changed).filter { $0 != "log-level" }
             let level = changed.logLevel
