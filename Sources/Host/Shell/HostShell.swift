@@ -36,6 +36,7 @@ public struct HostShell: Sendable {
     ) async throws {
         try settings.requireListeners(premises.activation)
         let directory = try StateDirectory(settings.state)
+        warnOfStrangers(in: directory)
         // Whoever waits for the file is not to find that of an earlier run.
         if let file = settings.readyFile { Files.withdraw(file) }
         let tokens = try TokenCabinet(state: settings.state, timekeeper: premises.timekeeper)
@@ -84,6 +85,19 @@ public struct HostShell: Sendable {
             services.cancelAll()
         }
         if let failure { throw failure }
+    }
+
+    /// What somebody else may put in the place of ours, no mode of a file keeps from them.
+    private func warnOfStrangers(in directory: StateDirectory) {
+        var status = stat()
+        guard stat(directory.path, &status) == 0,
+            // Where the sticky bit is set, nobody can take away what is ours.
+            status.st_mode & 0o022 != 0, status.st_mode & 0o1000 == 0
+        else { return }
+        premises.log.warning(
+            "Others may write to the state directory. Take that from them: chmod go-w.",
+            ["path": directory.path]
+        )
     }
 
     /// Takes over what can change while the host runs, and says what has to wait.

@@ -66,6 +66,34 @@ struct DoorTests {
         await venue.close()
     }
 
+    @Test(arguments: [(0o700, false), (0o770, true), (0o707, true), (0o1777, false)])
+    func `it is said once that others may write to the state`(
+        _ mode: Int,
+        _ isWarned: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        #expect(chmod(scratch.path, mode_t(mode)) == 0)
+        let log = ShellLog()
+        let logbook = Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())
+        var premises: HostServer.Premises = .quiet
+        premises.log = Logger(logbook)
+        let settings = try HostSettings(
+            flags: ["state": [scratch.path]],
+            environment: [:],
+            isTerminal: false
+        )
+        let shell = HostShell(settings, premises: premises, logbook: logbook)
+        await #expect(throws: ShellError.self) {
+            try await shell.serve(
+                until: AsyncStream { $0.finish() },
+                reread: { () throws(SettingFlaw) in settings },
+                wire: { _, _ in throw ShellError.listener("That far and no further.") }
+            )
+        }
+        let lines = log.lines.filter { $0.contains("Others may write to the state directory") }
+        #expect(lines.count == (isWarned ? 1 : 0))
+    }
+
     @Test func `the socket's path is told whole, also where the state's is not`() async throws {
         let scratch = try Scratch()
         let here = FileManager.default.currentDirectoryPath
