@@ -6,6 +6,8 @@ public struct Activation: Hashable, Sendable {
         public let descriptor: Int32
         /// As `FileDescriptorName=` has it; empty if it was given none.
         public let name: String
+
+        var place: ListenPlace { .inherited(descriptor: descriptor) }
     }
 
     public let sockets: [Socket]
@@ -15,7 +17,7 @@ public struct Activation: Hashable, Sendable {
     /// The first of them, behind standard input, output and error.
     private static let first: Int32 = 3
 
-    private init(sockets: [Socket]) { self.sockets = sockets }
+    init(sockets: [Socket]) { self.sockets = sockets }
 
     /// What the environment says; nothing if it is meant for another process.
     public init(environment: [String: String], process: Int32? = nil) {
@@ -36,8 +38,8 @@ public struct Activation: Hashable, Sendable {
         }
     }
 
-    /// The one for metrics and health, if one is called `ops`.
-    var ops: Socket? { sockets.first { $0.name == "ops" } }
+    /// Those for metrics and health, which are called `ops`.
+    var ops: [Socket] { sockets.filter { $0.name == "ops" } }
     /// Those for the API.
     var api: [Socket] { sockets.filter { $0.name != "ops" } }
 }

@@ -291,13 +291,15 @@ extension HostSettings {
     }
 
     fileprivate func apiPlaces(_ activation: Activation) -> [ListenPlace] {
-        let given = activation.api.map { ListenPlace.inherited(descriptor: $0.descriptor) }
-        guard !given.isEmpty, !isListenChosen else { return listen + given }
-        return given + listen.filter { if case .unix = $0 { true } else { false } }
+        let given = activation.api.map(\.place)
+        let own = listen.filter { place in !given.contains { $0.isBound(to: place) } }
+        guard !given.isEmpty, !isListenChosen else { return own + given }
+        return given + own.filter { if case .unix = $0 { true } else { false } }
     }
 
     fileprivate func opsPlaces(_ activation: Activation) -> [ListenPlace] {
-        [activation.ops.map { .inherited(descriptor: $0.descriptor) } ?? opsListen]
+        let given = activation.ops.map(\.place)
+        return given.isEmpty ? [opsListen] : given
     }
 }
 

@@ -71,6 +71,29 @@ extension ListenPlace {
         }
     }
 
+    /// Whether what was handed down is the socket that others find there.
+    func isBound(to place: ListenPlace) -> Bool {
+        guard case .inherited(let descriptor) = self, case .unix(let path) = place,
+            let bound = Self.path(of: descriptor)
+        else { return false }
+        var (there, here) = (stat(), stat())
+        return stat(path, &there) == 0 && stat(bound, &here) == 0
+            && there.st_dev == here.st_dev && there.st_ino == here.st_ino
+    }
+
+    /// Where a Unix socket is; nil if it is none, or has no name.
+    private static func path(of descriptor: Int32) -> String? {
+        var (address, size) = (sockaddr_un(), socklen_t(MemoryLayout<sockaddr_un>.size))
+        let code = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                getsockname(descriptor, $0, &size)
+            }
+        }
+        guard code == 0, address.sun_family == sa_family_t(AF_UNIX) else { return nil }
+        let bytes = withUnsafeBytes(of: address.sun_path) { Array($0.prefix { $0 != 0 }) }
+        return bytes.isEmpty ? nil : String(decoding: bytes, as: UTF8.self)
+    }
+
     private static func isStream(_ descriptor: Int32) -> Bool {
         option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue)
     }

@@ -66,6 +66,58 @@ struct DoorTests {
         await venue.close()
     }
 
+    @Test(arguments: [true, false])
+    func `a socket that was handed down where the host's own would be is that one`(
+        _ isListenChosen: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("holdfast.sock")
+        let given = try Self.boundSocket(path)
+        #expect(listen(given, 8) == 0)
+        var flags = ["state": [scratch.path]]
+        if isListenChosen { flags["listen"] = ["127.0.0.1:0"] }
+        let venue = try await ShellVenue(
+            flags: flags,
+            activation: Activation(sockets: [.init(descriptor: given, name: "")])
+        )
+        #expect(venue.server.addresses.socket == path)
+        #expect(try ShellWire(socket: path).ask("GET /", ["Host: x"]).status == 404)
+        await venue.close()
+        #expect(access(path, F_OK) == 0, "It is for whoever has made it to remove.")
+    }
+
+    @Test func `all sockets that are called ops are the operators'`() async throws {
+        let scratch = try Scratch()
+        let paths = ["a", "b"].map(scratch.file)
+        let sockets = try paths.map { path -> Activation.Socket in
+            let descriptor = try Self.boundSocket(path)
+            #expect(listen(descriptor, 8) == 0)
+            return Activation.Socket(descriptor: descriptor, name: "ops")
+        }
+        let venue = try await ShellVenue(activation: Activation(sockets: sockets))
+        for path in paths {
+            let wire = try ShellWire(socket: path)
+            #expect(try wire.ask("GET /livez", ["Host: x"]).status == 200)
+        }
+        await venue.close()
+    }
+
+    /// A Unix socket that has a name and does not listen yet.
+    private static func boundSocket(_ path: String) throws -> Int32 {
+        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        var name = sockaddr_un()
+        name.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        try system("bind") { () -> Int32 in
+            withUnsafePointer(to: name) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+        }
+        return descriptor
+    }
+
     @Test(arguments: [(0o700, false), (0o770, true), (0o707, true), (0o1777, false)])
     func `it is said once that others may write to the state`(
         _ mode: Int,
@@ -131,17 +183,7 @@ struct DoorTests {
     {
         let scratch = try Scratch()
         let path = scratch.file("holdfast.sock")
-        let stale = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        let isBound = withUnsafePointer(to: &name) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(stale, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        #expect(isBound)
-        close(stale)
+        close(try Self.boundSocket(path))
         let venue = try await ShellVenue(flags: ["state": [scratch.path]])
         #expect(try ShellWire(socket: path).ask("GET /", ["Host: x"]).status == 404)
         await #expect(throws: ShellError.self) {

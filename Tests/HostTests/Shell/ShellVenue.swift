@@ -54,6 +54,7 @@ final class ShellVenue: Sendable {
     init(
         flags: [String: [String]] = [:],
         environment: [String: String] = [:],
+        activation: Activation? = nil,
         household: ShellHousehold = ShellHousehold(),
         tally: @escaping HouseholdMetrics.Tally = { [] },
         answer: @escaping @Sendable (Request, Caller) async -> Response = plainAnswer
@@ -61,7 +62,10 @@ final class ShellVenue: Sendable {
         scratch = try Scratch()
         var flags = flags
         flags["state"] = flags["state"] ?? [scratch.path]
-        flags["listen"] = flags["listen"] ?? ["127.0.0.1:0"]
+        // Where the service manager has opened something, the host may keep to that.
+        if activation?.api.isEmpty != false {
+            flags["listen"] = flags["listen"] ?? ["127.0.0.1:0"]
+        }
         flags["ops-listen"] = flags["ops-listen"] ?? ["127.0.0.1:0"]
         let settings = try HostSettings(flags: flags, environment: environment, isTerminal: false)
         tokens = try TokenCabinet(state: scratch.path, timekeeper: SystemTimekeeper())
@@ -73,7 +77,7 @@ final class ShellVenue: Sendable {
             log: Logger(Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())),
             timekeeper: SystemTimekeeper(),
             manager: Supervisor(environment: environment),
-            activation: Activation(environment: environment)
+            activation: activation ?? Activation(environment: environment)
         )
         server = try await HostServer.open(
             settings,
