@@ -230,6 +230,17 @@ struct ClientCommandTests {
         }
     }
 
+    @Test(arguments: ["status", "unlock", "create"])
+    func `where the path is too long for a socket, no host can be`(_ command: String) async {
+        let state = "/" + String(repeating: "x", count: 92)
+        let outcome = await run([command, "--state", state + "x"], input: "{}")
+        #expect(outcome.status == .hostNotRunning)
+        #expect(outcome.said.complaint.contains("No host can be there: \(state)x/holdfast.sock"))
+        #expect(
+            await run([command, "--state", state]).said.complaint.contains("No host is running")
+        )
+    }
+
     @Test(arguments: [
         ["list", "things"], ["list", "items", "more"], ["get"], ["get", "things", "x"],
         ["get", "item", "x", "y"], ["create", "thing"], ["edit"], ["edit", "a", "b"], ["delete"],

@@ -340,6 +340,16 @@ struct ServeProgramTests {
         #expect(nowhere.status == 1 && nowhere.complaint.contains("no/such/place"))
     }
 
+    @Test func `a state is checked also where its path is too long for a socket`() throws {
+        let host = try Host()
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+        let long = host.scratch.file(String(repeating: "x", count: 120))
+        #expect(rename(host.state, long) == 0)
+        let child = try holdfast("verify", "--state", long)
+        #expect(child.status == 0 && child.output.contains("changes"), "\(child.complaint)")
+    }
+
     @Test func `where no host has been, a check says so and leaves nothing`() throws {
         let scratch = try Scratch()
         let child = try holdfast("verify", "--state", scratch.path)

@@ -32,6 +32,13 @@ struct HostLine: Sendable {
                 message: "There is no home directory. Say where the host is: --state DIR."
             )
         }
+        guard socket.utf8.count <= Self.longestPath else {
+            throw Failure(
+                status: .hostNotRunning,
+                message: "No host can be there: \(socket) is longer than the \(Self.longestPath)"
+                    + " bytes that the path of a socket may have."
+            )
+        }
         self.socket = socket
         prefix = invocation.value("account").map { "/accounts/\($0.escapedForURL)" } ?? ""
         do {
@@ -40,6 +47,9 @@ struct HostLine: Sendable {
             throw Failure(status: .failure, message: error.description)
         }
     }
+
+    /// The end is marked.
+    private static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// A vault may be large and a first sync long; the host has limits of its own.
     private static var configuration: Client.Configuration {
