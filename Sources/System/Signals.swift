@@ -37,5 +37,15 @@ public enum Signals {
         return stream
     }
 
+    /// From now on a signal that ends the program first puts the terminal back into the state it is in now.
+    public static func keepTerminal(_ descriptor: Int32) {
+        cs_keep_terminal(descriptor, numbers, Int32(numbers.count))
+    }
+
+    /// The terminal is as it was, or need not be so any more.
+    public static func letTerminalGo() {
+        cs_let_terminal_go(numbers, Int32(numbers.count))
+    }
+
     private static let numbers = Signal.allCases.map(\.rawValue)
 }

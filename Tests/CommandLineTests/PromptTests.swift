@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import System
 import TestSupport
@@ -43,6 +44,36 @@ struct PromptTests {
         await host.close()
     }
 
+    @Test(arguments: [(SIGTERM, 143), (SIGHUP, 129), (SIGINT, 130)])
+    func `whoever ends it with a signal gets the terminal back as it was`(
+        _ signal: Int32,
+        _ status: Int
+    ) async throws {
+        let host = try ScriptedHost()
+        let terminal = try Terminal()
+        // The shell outlives it: with the last who has the terminal, that would be reset anyway.
+        let script = """
+            trap : TERM HUP INT
+            "$1" unlock --socket "$2"
+            echo "ended $?" > /dev/tty
+            read -r line < /dev/tty
+            """
+        let running = try Running(
+            "/bin/sh",
+            ["-c", script, "sh", program, host.socket],
+            terminal: terminal.path
+        )
+        _ = terminal.screen(until: "Master password: ")
+        #expect(!terminal.echoes)
+        kill(-running.pid, signal)
+        #expect(terminal.screen(until: "ended \(status)").contains("ended \(status)"))
+        #expect(terminal.echoes)
+        terminal.type("\n")
+        running.wait()
+        #expect(host.asked.isEmpty)
+        await host.close()
+    }
+
     @Test(arguments: ["-", "/dev/stdin", "/proc/self/fd/0"])
     func `a password on standard input is read from where that stands`(
         _ name: String
@@ -63,7 +94,8 @@ struct PromptTests {
         let closed = try run("<&-")
         #expect(closed.status == 1)
         #expect(closed.complaint.contains("standard input is closed"))
-        #expect(closed.complaint.split(separator: "\n").count { $0.hasPrefix("holdfast: ") } == 1)
+        let lines = closed.complaint.split(separator: "\n").filter { $0.hasPrefix("holdfast: ") }
+        #expect(lines.count == 1)
         await host.close()
     }
 

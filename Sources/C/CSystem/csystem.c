@@ -15,6 +15,7 @@
 #include <sys/random.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -106,6 +107,35 @@ int cs_wait_signal(const int *signals, int count) {
     int signal;
     while (sigwait(&set, &signal) != 0) {}
     return signal;
+}
+
+static int kept_terminal = -1;
+static struct termios kept_state;
+
+static void put_terminal_right(int number) {
+    tcsetattr(kept_terminal, TCSANOW, &kept_state);
+    // It is not handled any more, and ends the program as it would have.
+    raise(number);
+}
+
+void cs_keep_terminal(int fd, const int *signals, int count) {
+    if (tcgetattr(fd, &kept_state) != 0) return;
+    kept_terminal = fd;
+    struct sigaction action = {.sa_handler = put_terminal_right, .sa_flags = SA_RESETHAND};
+    struct sigaction former;
+    for (int i = 0; i < count; i++) {
+        // One that is ignored ends nothing.
+        if (sigaction(signals[i], NULL, &former) != 0 || former.sa_handler != SIG_DFL) continue;
+        sigaction(signals[i], &action, NULL);
+    }
+}
+
+void cs_let_terminal_go(const int *signals, int count) {
+    struct sigaction action;
+    for (int i = 0; i < count; i++) {
+        if (sigaction(signals[i], NULL, &action) != 0) continue;
+        if (action.sa_handler == put_terminal_right) signal(signals[i], SIG_DFL);
+    }
 }
 
 int cs_peer_credentials(int fd, uint32_t *uid, uint32_t *gid, int32_t *pid) {

@@ -4,7 +4,7 @@ import System
 /// Asks a person at the terminal for something that nobody is to see.
 ///
 /// The terminal hands over every key as it is, the one that interrupts included: so whatever is
-/// pressed, it is put right again before the program goes on or ends.
+/// pressed, it is put right again before the program goes on or ends. So it is before a signal ends it.
 struct Prompt {
     private let path: String
 
@@ -43,6 +43,8 @@ struct Prompt {
         guard tcgetattr(terminal.descriptor, &usual) == 0 else {
             throw Failure(status: .failure, message: "\(path) is no terminal.")
         }
+        Signals.keepTerminal(terminal.descriptor)
+        defer { Signals.letTerminalGo() }
         var silent = usual
         silent.c_lflag &= ~tcflag_t(ECHO | ICANON | ISIG)
         tcsetattr(terminal.descriptor, TCSAFLUSH, &silent)

@@ -43,6 +43,11 @@ void cs_block_signals(const int *signals, int count);
 /// Waits until one of the signals arrives and returns it.
 int cs_wait_signal(const int *signals, int count);
 
+/// From now on a signal that ends the program first puts the terminal back into the state it is in now.
+void cs_keep_terminal(int fd, const int *signals, int count);
+/// Has the signals end the program as before.
+void cs_let_terminal_go(const int *signals, int count);
+
 /// Bytes that were let go of and are kept for the next time, or were given back already.
 uint64_t cs_idle_memory(void);
 
