@@ -48,6 +48,14 @@ public struct File: ~Copyable, Sendable {
         try Files.write(bytes, to: descriptor)
     }
 
+    fileprivate func beginning(_ count: Int, of name: String) throws(SystemError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let length = try system("read \(name)") { () -> Int in
+            bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        }
+        return Array(bytes.prefix(length))
+    }
+
     fileprivate func read(as name: String) throws(SystemError) -> [UInt8] {
         try Files.read(descriptor, as: name)
     }
@@ -104,6 +112,14 @@ public enum Files {
 
     public static func read(_ path: String) throws(SystemError) -> [UInt8] {
         try File(path: path, flags: O_RDONLY).read(as: path)
+    }
+
+    /// So many bytes of the file, or all if it has fewer.
+    public static func beginning(
+        of path: String,
+        count: Int
+    ) throws(SystemError) -> [UInt8] {
+        try File(path: path, flags: O_RDONLY).beginning(count, of: path)
     }
 
     /// All that comes from what is open already, from where that stands.

@@ -1,7 +1,10 @@
+import Glibc
 import JSON
 public import Sync
+import System
 
-/// Looks through all that a host keeps: the store, and what only the host understands of it.
+/// Looks through all that a host keeps: the store, what only the host understands of it, and the files beside
+/// it that the next start needs.
 public enum StateCheck {
     /// Looks while the host goes on.
     static func verify(
@@ -20,8 +23,44 @@ public enum StateCheck {
 
     private static func accountCheck(in directory: StateDirectory) -> Verification.AccountCheck {
         let keyPath = directory.file(HostKey.fileName)
-        return { accounts in Self.problems(of: accounts, keyAt: keyPath) }
+        let copyPath = directory.file(copyName)
+        let tokens = TokenFile(state: directory.path)
+        return { accounts in
+            Self.problems(of: accounts, keyAt: keyPath)
+                + [Self.flaw(of: tokens), Self.flawOfCopy(at: copyPath)].compactMap(\.self)
+        }
     }
+
+    /// What the store calls its copy of what is pending.
+    private static let copyName = "pending-copy.db"
+
+    /// What keeps the next start from reading the tokens. Without the file, it makes a first one.
+    private static func flaw(of tokens: TokenFile) -> String? {
+        guard tokens.exists else { return nil }
+        do throws(TokenError) {
+            _ = try tokens.read()
+            return nil
+        } catch {
+            return error.description
+        }
+    }
+
+    /// Whether there is a copy that could not be used on the day on which it is all that is left.
+    private static func flawOfCopy(at path: String) -> String? {
+        guard access(path, F_OK) == 0 else { return nil }
+        do throws(SystemError) {
+            let beginning = try Files.beginning(of: path, count: databaseMark.count)
+            if beginning.isEmpty || beginning == databaseMark { return nil }
+            return
+                "\(path) is no database, and would not help if it were needed. The next copy takes"
+                + " its place."
+        } catch {
+            return "The copy of what is pending cannot be read: \(error)."
+        }
+    }
+
+    /// What every database of SQLite begins with.
+    private static let databaseMark = Array("SQLite format 3\0".utf8)
 
     private static func problems(of accounts: [StoredAccount], keyAt path: String) -> [String] {
         var problems: [String] = []

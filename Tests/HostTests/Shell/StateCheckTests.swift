@@ -74,6 +74,37 @@ struct StateCheckTests {
         #expect(try await Self.checked(isSealed: false, harm).isWhole)
     }
 
+    @Test(arguments: ["no tokens", "{}", #"{"tokens":[{"id":7}]}"#])
+    func `tokens that the next start could not read are found`(_ text: String) async throws {
+        let verification = try await Self.checked { _, directory in
+            try Files.replace(directory.file("tokens.json"), with: Array(text.utf8))
+        }
+        #expect(verification.problems.map(\.check) == [.records])
+        #expect(verification.problems.first?.text.contains("tokens.json cannot be read") == true)
+    }
+
+    @Test func `tokens that are in order are, and so is a copy of what is pending`() async throws {
+        let verification = try await Self.checked { store, directory in
+            _ = try TokenCabinet(state: directory.path, timekeeper: SystemTimekeeper())
+            #expect(try await store.copyPending())
+            #expect(access(directory.file("pending-copy.db"), F_OK) == 0)
+        }
+        #expect(verification.isWhole, "\(verification.problems)")
+    }
+
+    @Test func `a copy that could not be used is found`() async throws {
+        let garbage = try await Self.checked { _, directory in
+            let bytes = Array("no database at all".utf8)
+            try Files.replace(directory.file("pending-copy.db"), with: bytes)
+        }
+        #expect(garbage.problems.map(\.check) == [.records])
+        #expect(garbage.problems.first?.text.contains("pending-copy.db is no database") == true)
+        let folder = try await Self.checked { _, directory in
+            try Files.makePrivateDirectory(directory.file("pending-copy.db"))
+        }
+        #expect(folder.problems.first?.text.contains("cannot be read") == true)
+    }
+
     @Test func `a key that is none is found`() async throws {
         let verification = try await Self.checked { _, directory in
             try Files.replace(directory.file("host.key"), with: Array("no key".utf8))
