@@ -47,7 +47,7 @@ def storage_errors(scene):
     scene.run("journalctl -u holdfast", "The disk did not take a commit.*Input/output error")
     scene.type("systemctl stop holdfast")
     copy = scene.scratch / "copy"
-    scene.type("cp -a STATE COPY", COPY=copy)
+    scene.type("mkdir -m 700 COPY && cp -a STATE/. COPY", COPY=copy)
     scene.type("holdfast verify --state COPY", COPY=copy)
     scene.machine(DISK_MOOD=0)
     scene.host.state = copy

@@ -75,7 +75,7 @@ def shrink_guard_tripped(scene):
     scene.run("holdfast sync --force", "nearly nothing", status=1)
     scene.fires()
     scene.type("systemctl stop holdfast")
-    scene.type("cp -a STATE COPY", COPY=scene.scratch / "copy")
+    scene.type("mkdir -m 700 COPY && cp -a STATE/. COPY", COPY=scene.scratch / "copy")
     scene.type("holdfast verify --state COPY", COPY=scene.scratch / "copy")
     scene.type("systemctl start holdfast")
     scene.type("holdfast unlock", answer=PASSWORD)

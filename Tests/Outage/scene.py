@@ -94,8 +94,10 @@ class Scene:
         self.ending.close()
 
     def furnish(self):
-        state = self.scratch / "state"
+        # As under systemd, where the state directory is a link to a private one.
+        state = self.scratch / "private" / "state"
         state.mkdir(mode=0o700, parents=True)
+        (self.scratch / "state").symlink_to("private/state")
         if self.disk:
             subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.disk}m", "none", state], check=True)
             self.ending.callback(subprocess.run, ["umount", "-l", state], check=True)
