@@ -161,6 +161,25 @@ struct CheckerTests {
         #expect(trashed.broken == [.acknowledged])
     }
 
+    @Test func `an item that was made and trashed must be gone, or in the trash`() {
+        for isInTrash in [true, false] {
+            var trial = Trial()
+            let made = trial.create("made")
+            trial.edit(.trash(thing: 3))
+            trial.holdMore("new", made)
+            trial.hold(3, made, isInTrash: isInTrash)
+            #expect(trial.broken == (isInTrash ? [] : [.acknowledged]))
+        }
+    }
+
+    @Test func `a copy of an item that was made and trashed may be anywhere`() {
+        var trial = Trial()
+        let made = trial.create("made")
+        trial.edit(.trash(thing: 3))
+        trial.holdCopy(made)
+        #expect(trial.verdict.failures == [])
+    }
+
     @Test func `an edited item does not go into the trash by itself`() {
         var trial = Trial()
         let mine = trial.update(0, "mine")

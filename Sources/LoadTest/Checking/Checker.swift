@@ -109,7 +109,7 @@ public struct Checker: Sendable {
     }
 
     private mutating func checkTrashed(_ story: Story, _ last: Content?) {
-        guard let last else { return }  // It was never sent, and nothing is left of it.
+        guard let last else { return checkNowhere(story) }
         let items = found[last.notes] ?? []
         if story.foreign != nil {
             // What somebody else wrote stands, and what was written here is kept as a copy.
@@ -121,6 +121,20 @@ public struct Checker: Sendable {
             fail(.acknowledged, "'\(last.notes)', put into the trash, is lost")
         } else if !items.isEmpty, !items.contains(where: \.isInTrash) {
             fail(.acknowledged, "'\(last.notes)' is not in the trash, where it was put")
+        }
+    }
+
+    /// An item that was made in the same round: either it was never sent, and nothing is left of it, or it
+    /// is in the trash. Copies of it may be anywhere.
+    private mutating func checkNowhere(_ story: Story) {
+        guard story.open.isEmpty else { return }
+        for content in story.contents {
+            let isLeft = found[content.notes]?.contains { item in
+                !item.isInTrash && content.isNamed(item.content.name) == .own
+            }
+            if isLeft == true {
+                fail(.acknowledged, "'\(content.notes)' is not in the trash, where it was put")
+            }
         }
     }
 
