@@ -1,4 +1,3 @@
-import Glibc
 import System
 import TestSupport
 import Testing
@@ -14,8 +13,7 @@ struct BwTests {
     private func bw(_ words: [String], answer: String) throws -> Child {
         let scratch = try Scratch()
         let holdfast = scratch.file("holdfast")
-        try Files.replace(holdfast, with: Array("#!/bin/sh\n\(answer)\n".utf8))
-        chmod(holdfast, 0o700)
+        try Files.replace(holdfast, with: Array("#!/bin/sh\n\(answer)\n".utf8), mode: 0o700)
         let script = "PATH=\"$0:$PATH\" exec \"$@\""
         return try Child.run("/bin/sh", ["-c", script, scratch.path, Self.program] + words)
     }
