@@ -20,6 +20,15 @@ public enum Signals {
         signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Whether whoever has started the program wants it to outlive that signal, as `nohup` does: while it is
+    /// blocked, it comes all the same.
+    public static func isIgnored(_ signal: Signal) -> Bool {
+        var action = sigaction()
+        guard sigaction(signal.rawValue, nil, &action) == 0 else { return false }
+        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+            == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+
     /// The signals from now on, each as often as it came: a request to end must not be pushed out by
     /// requests to reload that nobody has read yet.
     public static func stream() -> AsyncStream<Signal> {

@@ -48,7 +48,7 @@ private enum Destination {
         return .open(number)
     }
 
-    private static func real(_ path: String) -> String? {
+    fileprivate static func real(_ path: String) -> String? {
         guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
@@ -119,6 +119,14 @@ extension Files {
             defer { unlink(draft) }
             try writeDraft(draft, [], 0o600)
         }
+    }
+
+    /// Where something that is delivered comes to lie, whichever way the path goes there.
+    public static func place(of path: String) -> String {
+        guard case .file(let file)? = try? Destination(path) else { return path }
+        let directory = directory(of: file)
+        let name = file.split(separator: "/").last.map(String.init) ?? ""
+        return (Destination.real(directory) ?? directory) + "/" + name
     }
 
     /// Reads what somebody has named; what is open already is read on from where it stands, as it cannot always

@@ -120,6 +120,18 @@ struct FilesTests {
         #expect(lseek(input.descriptor, 0, SEEK_CUR) == 3)
     }
 
+    @Test func `two ways to one place are known for that, also before something is there`() throws {
+        let link = scratch.file("link")
+        #expect(symlink(scratch.path, link) == 0)
+        for _ in 1...2 {
+            let place = Files.place(of: scratch.file("report"))
+            #expect(Files.place(of: link + "/./report") == place)
+            #expect(Files.place(of: link + "/other") != place)
+            try Files.replace(scratch.file("report"), with: [])
+        }
+        #expect(Files.place(of: "no-such-file") == Files.place(of: "./no-such-file"))
+    }
+
     @Test func `a path is told whole for whoever is in another directory`() {
         #expect(Files.absolute("/a/b") == "/a/b")
         let whole = Files.absolute("a/b")
