@@ -39,7 +39,7 @@ function(runbook=null) {
       type: 'file',
       disableDeletion: true,
       allowUiUpdates: false,
-      options: { path: '/etc/grafana/boards/holdfast' },
+      options: { path: '/etc/grafana/boards' },
     }],
   }),
   'grafana/provisioning/datasources/prometheus.yml': yaml({
