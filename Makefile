@@ -16,6 +16,8 @@ LIBRARIES := libsqlite3-dev libmicrohttpd-dev libcurl4-openssl-dev libwebsockets
 	libsimdjson-dev zlib1g-dev libssl-dev libargon2-dev libprotobuf-c-dev \
 	ca-certificates
 TEST_PACKAGES := protobuf-c-compiler curl openssl jsonnet
+# Clients and watchers that are not written in Swift.
+crowd figures fuzz-Host interop outage page runbook: TEST_PACKAGES += python3 python3-venv
 
 .PHONY: help
 help: ## Lists the commands.
@@ -124,7 +126,7 @@ dashboards: setup tools ## Boards, rules and the list of metrics anew, held agai
 	$(WITH_TOOLS) WRITE=1 Dashboards/check.sh .build/dashboards/page .build/dashboards/work
 
 .PHONY: interop-venv
-interop-venv:
+interop-venv: setup
 	@[ -x .build/interop/venv/bin/python ] || { python3 -m venv .build/interop/venv \
 		&& .build/interop/venv/bin/pip -q install cryptography; }
 
