@@ -47,13 +47,14 @@ struct LoadProgramTests {
         #expect((report?["edits"]?["acknowledged"]?.int ?? 0) >= 80)
     }
 
-    @Test func `a signal ends it with what is known by then`() throws {
+    @Test(arguments: [SIGINT, SIGHUP])
+    func `a signal ends it with what is known by then`(_ signal: Int32) throws {
         let running = try Running(
             program,
             ["load"] + few + ["--offline-seconds", "600", "--json"]
         )
         while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
-        running.signal(SIGINT)
+        running.signal(signal)
         #expect(running.wait() == 1)
         let report = try JSON.Document(Array(running.output.utf8)).root
         #expect(report["ending"]?.string == "interrupted")
@@ -69,10 +70,27 @@ struct LoadProgramTests {
         let refused = try load(few + address + ["--token", "hf_stolen"]).0
         #expect(refused.status == 77, "\(refused.complaint)")
         #expect(refused.complaint.contains("401"))
+        let unseen = try load(few + host.flags + ["--ops", "http://127.0.0.1:1"]).0
+        #expect(unseen.status == 69, "\(unseen.complaint)")
         host.running.signal(SIGTERM)
         #expect(host.running.wait() == 0)
         let away = try load(few + host.flags).0
         #expect(away.status == 69, "\(away.complaint)")
+        let nameless = ["--host", "http://nobody.invalid:1", "--token", "t"]
+        let nowhere = try load(few + nameless).0
+        #expect(nowhere.status == 69, "\(nowhere.complaint)")
+    }
+
+    @Test(arguments: [true, false])
+    func `a host that dies amid the test is told by the status`(_ isSeen: Bool) throws {
+        let host = try Host(program)
+        let running = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "2"] + host.flags + (isSeen ? host.ops : [])
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        host.running.signal(SIGKILL)
+        #expect(running.wait() == 69)
     }
 
     /// A host that was there before the test, and goes on after it.
@@ -80,6 +98,7 @@ struct LoadProgramTests {
         let scratch: Scratch
         let running: Running
         let flags: [String]
+        let ops: [String]
 
         init(_ program: String) throws {
             scratch = try Scratch()
@@ -98,6 +117,15 @@ struct LoadProgramTests {
                 "--host", "http://\(places["api"]?.string ?? "")",
                 "--token", String(decoding: token, as: UTF8.self),
             ]
+            ops = ["--ops", "http://\(places["ops"]?.string ?? "")"]
+        }
+
+        /// How many changes wait in all accounts.
+        func pending(_ program: String) throws -> Int {
+            let accounts = try JSON.Document(Array(accounts(program).utf8)).root.array
+            return (accounts.map(Array.init) ?? []).reduce(0) {
+                $0 + ($1["pending"]?["total"]?.int ?? 0)
+            }
         }
 
         /// The accounts in JSON, as its own commands show them.
@@ -133,6 +161,60 @@ struct LoadProgramTests {
         #expect(host.running.wait() == 0)
     }
 
+    @Test func `whoever ends the departure is told how to go on with it`() throws {
+        let host = try Host(program)
+        let running = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "600"] + host.flags
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        // A host that stands still lets nobody go. The first signal ends the test, the next what follows.
+        host.running.signal(SIGSTOP)
+        for _ in 0..<400 where try !running.complaint.contains("holdfast logout --account ID") {
+            running.signal(SIGINT)
+            poll(nil, 0, 50)
+        }
+        #expect(running.wait() == 1)
+        let complaint = try running.complaint
+        #expect(complaint.contains("the departure was ended."), "\(complaint)")
+        #expect(!complaint.contains("Nothing has to be done"), "\(complaint)")
+        host.running.signal(SIGCONT)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test(arguments: [true, false])
+    func `what waits in other people's accounts is not waited for`(_ isSeen: Bool) throws {
+        let host = try Host(program)
+        let others = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "600"] + host.flags
+        )
+        while try host.pending(program) == 0 { poll(nil, 0, 50) }
+        let (child, report) = try load(
+            few + ["--offline-seconds", "0.3", "--json"] + host.flags + (isSeen ? host.ops : [])
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect((report?["drain"]?["changes"]?.int ?? 0) > 0)
+        #expect(try host.pending(program) > 0)
+        others.signal(SIGINT)
+        #expect(others.wait() == 1)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
+    @Test func `a report for which there is no room is still on the terminal`() throws {
+        let (child, _) = try load(
+            [
+                "smoke", "--users", "2", "--edits", "3", "--offline-seconds", "0",
+                "--report", "/dev/full",
+            ]
+        )
+        #expect(child.status == 1)
+        #expect(child.output.contains("Every check holds."))
+        #expect(child.complaint.contains("Cannot write /dev/full: "))
+    }
+
     @Test func `the reports are written to their files`() throws {
         let scratch = try Scratch()
         let (child, _) = try load(
@@ -156,6 +238,7 @@ struct LoadProgramTests {
         ["--host", "http://127.0.0.1:99999", "--token", "t"],
         ["--host", "http://127.0.0.1:1", "--token", "t", "--ops", "nowhere"], ["--users", ""],
         ["--kill", "--host", "http://127.0.0.1:1", "--token", "t"],
+        ["--report", "no.html", "--html", "./no.html"],
         ["--token", "t"], ["--ops", "http://127.0.0.1:1"], ["--host", "embedded", "--token", "t"],
     ])
     func `what makes no sense is refused in one line`(_ words: [String]) throws {

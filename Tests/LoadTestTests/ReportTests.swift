@@ -2,6 +2,8 @@ import JSON
 @testable import LoadTest
 import Testing
 
+@testable import holdfast
+
 struct ReportTests {
     private var report: LoadReport {
         var report = LoadReport(LoadProfile(.smoke), startedAt: "2026-11-21T23:00:00Z")
@@ -15,8 +17,7 @@ struct ReportTests {
         figures.note(.unknown, .zero)
         report.operations = [.update: figures]
         report.editSeconds = 4
-        report.drain.changes = 60
-        report.drain.seconds = 2
+        report.drain = LoadReport.Drain(changes: 60, seconds: 2, gone: 57)
         report.ceilings = LoadReport.Ceilings(hostPerSecond: 25, bareCommitPerSecond: 50)
         report.verdict.examine(.acknowledged, 100)
         report.samples = (0..<10).map { second in
@@ -45,6 +46,90 @@ struct ReportTests {
         #expect(json["samples"]?[3]?["pending"]?.int == 30)
         #expect(json["samples"]?[3]?["memory"]?.isNull == true)
         #expect(json["phases"]?[1]?["begin"]?.double == 5)
+    }
+
+    @Test func `what is not known is null, and no number in words`() throws {
+        let report = LoadReport(LoadProfile(.smoke), startedAt: "")
+        let json = try JSON.Document(JSON.Raw(report)).root
+        #expect(json["signInSeconds"]?.isNull == true)
+        #expect(json["edits"]?["perSecond"]?.isNull == true)
+        #expect(json["edits"]?["latency"]?["count"]?.int == 0)
+        for name in ["mean", "p50", "p90", "p99", "p999", "max"] {
+            #expect(json["edits"]?["latency"]?[name]?.isNull == true, "\(name)")
+        }
+        for name in [
+            "changes", "removals", "secondsUntilFirst", "seconds", "secondsUntilLast", "perSecond",
+        ] { #expect(json["drain"]?[name]?.isNull == true, "\(name)") }
+        let table = ReportTable(report).text
+        #expect(table.contains("it did not come to that"))
+        #expect(!table.contains("users in") && !table.contains("0 changes"))
+        let page = ReportPage(report).html
+        #expect(page.contains("<b>not known</b><span>conflicts</span>"))
+        #expect(page.contains("<b>not known</b><span>memory for each user</span>"))
+        #expect(page.contains("<b>not known</b><span>99 of 100 edits took less</span>"))
+    }
+
+    @Test func `a drain between two looks has no rate`() throws {
+        var report = report
+        report.drain = LoadReport.Drain(changes: 60)
+        let json = try JSON.Document(JSON.Raw(report)).root
+        #expect(json["drain"]?["changes"]?.int == 60)
+        #expect(json["drain"]?["perSecond"]?.isNull == true)
+        #expect(ReportTable(report).text.contains("95 in 100 between two looks"))
+    }
+
+    @Test func `a good test says how many edits were refused, and one without refusals does not`() {
+        let words = "1 of 102 edits were refused. Of 1 of 102 edits nobody knows"
+        #expect(ReportTable(report).text.contains("Every check holds. \(words)"))
+        #expect(ReportPage(report).html.contains(words))
+        var idle = report
+        idle.operations = [:]
+        #expect(ReportTable(idle).text.hasSuffix("Every check holds."))
+    }
+
+    @Test func `the page says from when an edit's time counts, and how often all came`() {
+        var report = report
+        report.profile.rounds = 3
+        let paced = ReportPage(report).html
+        #expect(paced.contains("an edit was due"))
+        #expect(paced.contains("came 3 times"))
+        report.profile.offlineSeconds = 0
+        report.profile.rounds = 1
+        let rushed = ReportPage(report).html
+        #expect(rushed.contains("an edit was sent"))
+        #expect(!rushed.contains("All this but"))
+    }
+
+    @Test func `the memory of a host that ran already is told with its files`() {
+        var report = report
+        report.memory = LoadReport.Memory(atStart: 1, signedIn: 2, largest: 3)
+        #expect(!ReportTable(report).text.contains("mapped from files"))
+        #expect(ReportPage(report).html.contains("without what it has mapped from files"))
+        report.memory.includesFiles = true
+        #expect(ReportTable(report).text.contains("with what it has mapped from files"))
+        #expect(ReportPage(report).html.contains("with what it has mapped from files"))
+    }
+
+    @Test func `figures that cannot be read in the end are a check that fails`() {
+        var profile = LoadProfile(.smoke)
+        let absence = LoadFailure("Nobody is there.")
+        #expect(Course.verdict(on: absence, profile).failures.map(\.check) == [.metrics])
+        profile.requestsPerSecond = 5
+        #expect(Course.verdict(on: absence, profile).failures.map(\.check) == [.metrics, .budget])
+    }
+
+    @Test func `500 leaves open what became of an edit, and other statuses refuse it`() {
+        #expect(Outcome(status: 500, "") == .unknown)
+        #expect(Outcome(status: 507, "full") == .refused(status: 507, "full"))
+    }
+
+    @Test func `accounts that are left behind are a failure, however good the test was`() {
+        #expect(report.failures(nil).isEmpty)
+        #expect(report.failures("Three are left.").map(\.status) == [.failure])
+        var away = report
+        away.ending = .failed("Nobody is there.", .hostIsAway)
+        let failures = away.failures("Three are left.")
+        #expect(failures.map(\.status) == [.hostNotRunning, .failure])
     }
 
     @Test func `a failed check, an interruption and a failure are not good`() {

@@ -35,8 +35,13 @@ public final class Running: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
+        // Whoever runs the tests may outlive a terminal; what is tested is told when one hangs up.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGHUP)
+        posix_spawnattr_setsigdefault(&attributes, &signals)
         // A session of its own, or the terminal could not become its own.
-        posix_spawnattr_setflags(&attributes, 0x80)
+        posix_spawnattr_setflags(&attributes, 0x80 | Int16(POSIX_SPAWN_SETSIGDEF))
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         let told = environment.merging(Sanitizer.options) { given, _ in given }
         var variables = told.map { strdup("\($0.key)=\($0.value)") } + [nil]

@@ -4,7 +4,7 @@ public enum Outcome: Hashable, Sendable {
     case acknowledged
     /// Answered otherwise, with that status: it must not turn up.
     case refused(status: Int, String)
-    /// Nobody answered: it may turn up or not.
+    /// Nobody answered, or with 500, which the host says when it does not know: it may turn up or not.
     case unknown
     /// Never sent.
     case untried

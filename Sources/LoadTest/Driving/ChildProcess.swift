@@ -86,9 +86,16 @@ final class ChildProcess: Sendable {
 public struct LoadFailure: Error, CustomStringConvertible {
     public let description: String
     let obstacle: LoadReport.Obstacle
+    /// Whether what was asked may have been done all the same.
+    let isOutcomeUnknown: Bool
 
-    public init(_ description: String, _ obstacle: LoadReport.Obstacle = .other) {
+    public init(
+        _ description: String,
+        _ obstacle: LoadReport.Obstacle = .other,
+        isOutcomeUnknown: Bool = false
+    ) {
         self.description = description
         self.obstacle = obstacle
+        self.isOutcomeUnknown = isOutcomeUnknown
     }
 }

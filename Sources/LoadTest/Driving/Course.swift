@@ -72,11 +72,13 @@ struct Course: Sendable {
         )
         let before = await host.ops?.page()
         if let ops = host.ops, before == nil {
-            let failure = LoadFailure("No figures of a host can be read at \(ops.url)/metrics.")
-            return journal.end(because: failure)
+            return journal.end(because: ops.absence)
         }
         let course = since(before)
-        journal.write { $0.memory.atStart = memory(before) }
+        journal.write {
+            $0.memory.atStart = memory(before)
+            $0.memory.includesFiles = landlord == nil
+        }
         await withTaskGroup { watching in
             watching.addTask { await sampler.run() }
             do {
@@ -106,13 +108,12 @@ struct Course: Sendable {
             $0.memory.signedIn = signedIn
             $0.signInSeconds =
                 $0.phases.last.map { (timekeeper.elapsed - journal.start).inSeconds - $0.begin }
-                ?? 0
         }
         for round in 0..<profile.rounds {
             let ledgers = try await self.round(round, residents)
             try await judge(ledgers)
         }
-        await compareFigures()
+        try await compareFigures()
         if profile.measuresCeilings {
             try await Ceilings(course: self).measure(residents)
         }
@@ -164,12 +165,12 @@ struct Course: Sendable {
         }
         await upstream.setTrafficLimit(profile.requestsPerSecond)
         await upstream.forgetTraffic()
-        let waiting = try await pendingChanges()
+        let own = Set(ledgers.map(\.resident.account))
+        let waiting = try await pendingChanges(of: own)
         let removals = await host.ops?.page().map { sinceStart($0).pendingRemovals } ?? 0
-        journal.write { $0.drain.removals += removals }
         journal.begin("drain" + suffix)
         try upstream.comeBack()
-        try await drain(waiting)
+        try await drain(waiting, removals, of: own)
         try await noteTraffic()
         await upstream.setTrafficLimit(nil)
         return edited
@@ -321,22 +322,26 @@ struct Course: Sendable {
 
     // MARK: The queue
 
-    /// By the host's own page if there is one, else account by account.
-    private func pendingChanges() async throws -> Int {
-        guard let ops = host.ops else { return try await host.side.pendingChanges() }
+    /// By the page of a host of its own, else account by account: what others have waiting there counts on
+    /// that page, too.
+    private func pendingChanges(of own: Set<String>) async throws -> Int {
+        guard let landlord, let ops = host.ops else {
+            return try await host.side.pendingChanges(of: own)
+        }
         // A host that was killed may not have opened it yet.
         for _ in 0..<60 {
             if let page = await ops.page() { return max(0, sinceStart(page).livePending) }
+            try landlord.requireHost()
             try await timekeeper.sleep(for: .milliseconds(500))
         }
-        throw LoadFailure("The figures of the host cannot be read at \(ops.url)/metrics.")
+        throw ops.absence
     }
 
-    private func drain(_ waiting: Int) async throws {
+    private func drain(_ waiting: Int, _ removals: Int, of own: Set<String>) async throws {
         var watch = DrainWatch(waiting, at: timekeeper.elapsed)
         while watch.last > 0 {
             try await timekeeper.sleep(for: glance / 2)
-            watch.note(try await pendingChanges(), at: timekeeper.elapsed)
+            watch.note(try await pendingChanges(of: own), at: timekeeper.elapsed)
             let rest = watch.restedSince(timekeeper.elapsed)
             guard rest < Self.patience else {
                 throw LoadFailure(
@@ -344,8 +349,9 @@ struct Course: Sendable {
                 )
             }
         }
-        let drain = watch.drain
-        journal.write { $0.drain.add(drain) }
+        var drain = watch.drain
+        drain.removals = removals
+        journal.write { $0.drain = $0.drain?.adding(drain) ?? drain }
     }
 }
 

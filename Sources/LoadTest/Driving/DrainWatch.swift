@@ -3,36 +3,40 @@ struct DrainWatch: Sendable {
     private let waiting: Int
     private let begun: Duration
     private(set) var last: Int
-    /// When the number last changed, and when it first did.
+    /// When the number last changed.
     private var moved: Duration
-    private var first: Duration?
-    /// When no more than one in twenty was left.
-    private var mostGone: Duration?
+    /// The last look at which nothing had gone. What had gone by the next one went after it.
+    private var start: Duration
+    private var hasBegun = false
+    /// The first look at which no more than one in twenty was left.
+    private var mostGone: (count: Int, seconds: Double?)?
     private var ended: Duration
 
     init(_ waiting: Int, at now: Duration) {
         (self.waiting, last) = (waiting, waiting)
-        (begun, moved, ended) = (now, now, now)
+        (begun, moved, start, ended) = (now, now, now, now)
     }
 
     mutating func note(_ count: Int, at now: Duration) {
-        if count != last {
-            moved = now
-            if first == nil { first = now }
-        }
+        if count != last { moved = now }
         last = count
         ended = now
-        if mostGone == nil, count <= waiting / 20 { mostGone = now }
+        let isFirst = !hasBegun && count < waiting
+        hasBegun = hasBegun || isFirst
+        if !hasBegun { start = now }
+        guard mostGone == nil, count <= waiting / 20 else { return }
+        // Between two looks is no time that anybody has measured.
+        mostGone = (count: waiting - count, seconds: isFirst ? nil : (now - start).inSeconds)
     }
 
     func restedSince(_ now: Duration) -> Duration { now - moved }
 
     var drain: LoadReport.Drain {
         var drain = LoadReport.Drain()
-        let start = first ?? begun
         drain.changes = waiting
         drain.secondsUntilFirst = (start - begun).inSeconds
-        drain.seconds = max(0.001, ((mostGone ?? ended) - start).inSeconds)
+        drain.seconds = mostGone?.seconds
+        drain.gone = drain.seconds == nil ? 0 : mostGone?.count ?? 0
         drain.secondsUntilLast = (ended - start).inSeconds
         return drain
     }
@@ -40,10 +44,14 @@ struct DrainWatch: Sendable {
 
 extension LoadReport.Drain {
     /// Of several rounds.
-    mutating func add(_ other: Self) {
-        changes += other.changes
-        secondsUntilFirst += other.secondsUntilFirst
-        seconds += other.seconds
-        secondsUntilLast += other.secondsUntilLast
+    func adding(_ other: Self) -> Self {
+        var sum = self
+        sum.changes += other.changes
+        sum.removals += other.removals
+        sum.secondsUntilFirst += other.secondsUntilFirst
+        if let more = other.seconds { sum.seconds = (seconds ?? 0) + more }
+        sum.gone += other.gone
+        sum.secondsUntilLast += other.secondsUntilLast
+        return sum
     }
 }

@@ -1,4 +1,3 @@
-import HTTP
 import System
 
 /// The accounts of this test, in a host that may have others.
@@ -23,9 +22,9 @@ final class Guests: Sendable {
             let account = try await host.signIn(email, OtherDevice.password, server: server)
             haveArrived.withLock { $0 = true }
             return account
-        } catch let error as ClientError where error.isOutcomeUnknown {
+        } catch let failure as LoadFailure where failure.isOutcomeUnknown {
             haveArrived.withLock { $0 = true }
-            throw error
+            throw failure
         }
     }
 
@@ -41,11 +40,25 @@ final class Guests: Sendable {
                 await Self.hindrance(erasing: account.id, at: host)
             }.compactMap(\.self)
             return hindrances.first.map { reason in
-                "\(hindrances.count) of the test's accounts are still at \(host.url): \(reason)"
+                "\(hindrances.count) of the test's accounts are still at \(host.url): \(reason) "
+                    + advice
             }
         } catch {
-            return "The test's accounts, …@\(domain), may still be at \(host.url): \(error)"
+            return "The test's accounts may still be at \(host.url): \(Self.reason(error)) "
+                + advice
         }
+    }
+
+    private var advice: String {
+        "There, `holdfast logout --account ID --discard-pending` takes out each …@\(domain) that "
+            + "`holdfast accounts` shows."
+    }
+
+    /// Whoever ends the departure is told what is left of it, and not that nothing has to be done.
+    private static func reason(_ error: any Error) -> String {
+        if Task.isCancelled { return "the departure was ended." }
+        let words = "\(error)"
+        return words.hasSuffix(".") ? words : words + "."
     }
 
     private static func hindrance(erasing account: String, at host: HostSide) async -> String? {
@@ -53,7 +66,7 @@ final class Guests: Sendable {
             try await host.erase(account)
             return nil
         } catch {
-            return "\(error)"
+            return reason(error)
         }
     }
 }

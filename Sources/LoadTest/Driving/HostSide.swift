@@ -81,11 +81,12 @@ final class HostSide: Sendable {
         return (pending["total"]?.int ?? 0, pending["quarantined"]?.int ?? 0)
     }
 
-    /// What waits in all accounts and was not set aside.
-    func pendingChanges() async throws -> Int {
+    /// What waits in these accounts and was not set aside. The host may have others, and people who edit.
+    func pendingChanges(of own: Set<String>) async throws -> Int {
         let json = try await answer(.get, "/accounts", nil)
         let accounts = json.root["data"]?["data"]?.array.map(Array.init) ?? []
         return accounts.reduce(0) { sum, account in
+            guard let id = account["id"]?.string, own.contains(id) else { return sum }
             let pending = account["pending"]
             return sum + (pending?["total"]?.int ?? 0) - (pending?["quarantined"]?.int ?? 0)
         }
@@ -127,7 +128,7 @@ final class HostSide: Sendable {
         }
         guard response.status.isSuccess else {
             let text = String(decoding: response.body.prefix(300), as: UTF8.self)
-            return Reply(outcome: .refused(status: response.status.rawValue, text))
+            return Reply(outcome: Outcome(status: response.status.rawValue, text))
         }
         var reply = Reply(outcome: .acknowledged)
         reply.isQueued = response.headers["Holdfast-Disposition"] == "queued"
@@ -158,8 +159,7 @@ final class HostSide: Sendable {
         do throws(ClientError) {
             response = try await client.send(request(method, path, body.map { Array($0.bytes) }))
         } catch {
-            guard case .unreachable = error.reason else { throw error }
-            throw LoadFailure(String(describing: error), .hostIsAway)
+            throw LoadFailure(error)
         }
         guard response.status.isSuccess else {
             let text = String(decoding: response.body.prefix(300), as: UTF8.self)
@@ -169,6 +169,30 @@ final class HostSide: Sendable {
             )
         }
         return try JSON.Document(response.body)
+    }
+}
+
+extension Outcome {
+    /// Of what was not answered with success. With 500 the host says that it does not know itself, because
+    /// the disk did not.
+    init(status: Int, _ text: String) {
+        self = status == Status.internalError.rawValue ? .unknown : .refused(status: status, text)
+    }
+}
+
+extension LoadFailure {
+    /// The host was asked, and there was no answer.
+    init(_ error: ClientError) {
+        let obstacle: LoadReport.Obstacle =
+            switch error.reason {
+            case .unresolvable, .unreachable, .connectionLost, .timedOut(.connect): .hostIsAway
+            default: .other
+            }
+        self.init(
+            String(describing: error),
+            obstacle,
+            isOutcomeUnknown: error.isOutcomeUnknown
+        )
     }
 }
 

@@ -54,8 +54,12 @@ extension Course {
     }
 
     /// The host's own figures against what was done to it. Others may edit on a host that runs already.
-    func compareFigures() async {
-        guard let page = await host.ops?.page().map(sinceStart) else { return }
+    func compareFigures() async throws {
+        guard let ops = host.ops else { return }
+        guard let page = await ops.page().map(sinceStart) else {
+            try Task.checkCancellation()
+            return journal.write { $0.verdict.add(Self.verdict(on: ops.absence, profile)) }
+        }
         var verdict = Verdict()
         func compare(_ what: String, _ said: Int, _ counted: Int) {
             verdict.examine(.metrics)
@@ -83,18 +87,29 @@ extension Course {
         }
     }
 
+    /// Figures that were to be compared and cannot be read are not as they should be.
+    static func verdict(on absence: LoadFailure, _ profile: LoadProfile) -> Verdict {
+        var verdict = Verdict()
+        let checks: [Check.Name] =
+            profile.requestsPerSecond == nil ? [.metrics] : [.metrics, .budget]
+        for check in checks {
+            verdict.fail(Check.Failure(check, absence.description))
+        }
+        return verdict
+    }
+
     /// A server that takes only so much is asked little more than what there is to do.
     private func checkBudget(_ page: MetricsPage, _ verdict: inout Verdict) {
         guard profile.requestsPerSecond != nil else { return }
         let conflicts = page.sum("holdfast_conflicts_total")
         journal.write { report in
             let asked = report.upstreamCalls.values.reduce(0, +)
-            let needed =
-                report.drain.changes + report.drain.removals + 4 * profile.users + 2 * conflicts
+            let drain = report.drain ?? LoadReport.Drain()
+            let needed = drain.changes + drain.removals + 4 * profile.users + 2 * conflicts
             verdict.examine(.budget)
             guard Double(asked) > 1.05 * Double(needed) else { return }
             let text =
-                "\(asked) requests for \(report.drain.changes) changes of \(profile.users) "
+                "\(asked) requests for \(drain.changes) changes of \(profile.users) "
                 + "users with \(conflicts) conflicts, which need \(needed)"
             verdict.fail(Check.Failure(.budget, text))
         }

@@ -69,6 +69,13 @@ final class Landlord: Sendable {
         return lines.suffix(3).joined(separator: " ")
     }
 
+    /// Nobody need wait for one that has ended.
+    func requireHost() throws(LoadFailure) {
+        guard process.withLock({ $0 })?.isRunning == true else {
+            throw LoadFailure("The host has ended. \(lastWords)", .hostIsAway)
+        }
+    }
+
     func kill() async {
         await process.withLock { $0.take() }?.killNow()
     }

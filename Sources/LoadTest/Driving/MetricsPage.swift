@@ -59,6 +59,11 @@ struct OpsSide: Sendable {
     let url: String
     let client: Client
 
+    /// What there is to say when nobody shows any.
+    var absence: LoadFailure {
+        LoadFailure("No figures of a host can be read at \(url)/metrics.", .hostIsAway)
+    }
+
     func page() async -> MetricsPage? {
         let request = Client.Request(.get, url + "/metrics", operation: "metrics")
         guard let response = try? await client.send(request), response.status.isSuccess else {

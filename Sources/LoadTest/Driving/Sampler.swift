@@ -35,15 +35,17 @@ final class Sampler: Sendable {
     func run() async {
         var begun = timekeeper.elapsed
         while (try? await timekeeper.sleep(for: interval)) != nil {
-            let sample = await take(since: begun)
-            begun = timekeeper.elapsed
+            // To read the figures of a host that stands still takes long, and meanwhile edits are counted
+            // for the next sample already.
+            let now = timekeeper.elapsed
+            let sample = await take(at: now, since: begun)
+            begun = now
             taken.withLock { $0.append(sample) }
             narrate(sample)
         }
     }
 
-    private func take(since begun: Duration) async -> Sample {
-        let now = timekeeper.elapsed
+    private func take(at now: Duration, since begun: Duration) async -> Sample {
         let counted = meter.takeInterval()
         var sample = Sample(seconds: (now - start).inSeconds)
         sample.acceptedPerSecond =

@@ -28,22 +28,32 @@ public struct LoadReport: Sendable {
         public var changes = 0
         /// How many of them were removals, each of which looks at its item first.
         public var removals = 0
-        /// Until the first of them was gone.
+        /// Until the last look at which nothing had gone.
         public var secondsUntilFirst = 0.0
-        /// From then until no more than one in twenty waited. What is left may have to wait on purpose:
-        /// for a server that asked for it, or because nobody knows what became of an attempt.
-        public var seconds = 0.0
-        /// From the first until the last.
+        /// From then until no more than one in twenty waited; nil if that was between two looks. What is
+        /// left may have to wait on purpose: for a server that asked for it, or because nobody knows what
+        /// became of an attempt.
+        public var seconds: Double?
+        /// How many went in that time.
+        public var gone = 0
+        /// From that look until nothing waited.
         public var secondsUntilLast = 0.0
 
-        public var perSecond: Double { seconds > 0 ? Double(changes) * 0.95 / seconds : 0 }
+        /// Nil if no time was measured.
+        public var perSecond: Double? {
+            seconds.flatMap { $0 > 0 ? Double(gone) / $0 : nil }
+        }
     }
 
-    /// What the host had of its own, in bytes.
+    /// What the host had of its own, in bytes; 0 if nobody knows. Of one that ran already it is what is
+    /// resident, with what it has mapped from files.
     public struct Memory: Hashable, Sendable {
         public var atStart = 0
         public var signedIn = 0
         public var largest = 0
+        public var includesFiles = false
+
+        public var isKnown: Bool { atStart > 0 }
     }
 
     /// The same work done by somebody who does nothing else, in the same run.
@@ -64,10 +74,11 @@ public struct LoadReport: Sendable {
     public var operations: [Operation: OperationFigures] = [:]
     /// For how long edits were made, in all rounds.
     public var editSeconds = 0.0
-    public var signInSeconds = 0.0
+    /// Nil if it did not come to that, as is ``drain``.
+    public var signInSeconds: Double?
     /// How long the host kept processors busy while edits were made; 0 if nobody knows.
     public var editProcessorSeconds = 0.0
-    public var drain = Drain()
+    public var drain: Drain?
     public var memory = Memory()
     public var ceilings: Ceilings?
     /// Whether the host's own figures were seen; else nothing is known of these.
@@ -96,9 +107,25 @@ public struct LoadReport: Sendable {
     public var acknowledged: Int { operations.values.reduce(0) { $0 + $1.acknowledged } }
     public var refused: Int { operations.values.reduce(0) { $0 + $1.refused } }
     public var unknown: Int { operations.values.reduce(0) { $0 + $1.unknown } }
-    public var acceptedPerSecond: Double {
-        editSeconds > 0 ? Double(acknowledged) / editSeconds : 0
+
+    /// What a good test does not tell by its checks; nil if every edit was accepted.
+    var shortfall: String? {
+        let all = (acknowledged + refused + unknown).grouped
+        let words = [
+            refused > 0 ? "\(refused.grouped) of \(all) edits were refused." : nil,
+            unknown > 0
+                ? "Of \(unknown.grouped) of \(all) edits nobody knows whether they were taken."
+                : nil,
+        ].compactMap(\.self)
+        return words.isEmpty ? nil : words.joined(separator: " ")
     }
+
+    /// Nil if it did not come to edits.
+    public var acceptedPerSecond: Double? {
+        editSeconds > 0 ? Double(acknowledged) / editSeconds : nil
+    }
+    /// Nil while nothing is known of the host's conflicts.
+    public var conflictCount: Int? { isHostSeen ? conflicts.values.reduce(0, +) : nil }
     public var memoryPerUser: Int {
         max(0, memory.largest - memory.atStart) / max(1, profile.users)
     }

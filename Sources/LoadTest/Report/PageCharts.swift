@@ -60,7 +60,9 @@ extension ReportPage {
             ),
             chart(
                 "Memory of the host",
-                "What is the process's own, without what it has mapped from files.",
+                report.memory.includesFiles
+                    ? "What is resident, with what it has mapped from files."
+                    : "What is the process's own, without what it has mapped from files.",
                 [line("memory", { $0.memory.map(Double.init) })],
                 { Int($0).inBytes }
             ),

@@ -45,7 +45,7 @@ extension LoadReport: JSON.Writable {
             edits.add("refused", refused)
             edits.add("unknown", unknown)
             edits.add("seconds", JSON.Finite(editSeconds))
-            edits.add("perSecond", JSON.Finite(acceptedPerSecond))
+            edits.add("perSecond", acceptedPerSecond.flatMap(JSON.Finite.init))
             edits.add(
                 "processorMicroseconds",
                 editProcessorSeconds > 0 ? JSON.Finite(processorPerEdit) : nil
@@ -67,21 +67,21 @@ extension LoadReport: JSON.Writable {
     }
 
     private func writeMachine(to report: inout JSON.ObjectWriter) {
-        report.add("signInSeconds", JSON.Finite(signInSeconds))
+        report.add("signInSeconds", signInSeconds.flatMap(JSON.Finite.init))
         report.object("drain") {
-            $0.add("changes", drain.changes)
-            $0.add("removals", drain.removals)
-            $0.add("secondsUntilFirst", JSON.Finite(drain.secondsUntilFirst))
-            $0.add("seconds", JSON.Finite(drain.seconds))
-            $0.add("secondsUntilLast", JSON.Finite(drain.secondsUntilLast))
-            $0.add("perSecond", JSON.Finite(drain.perSecond))
+            $0.add("changes", drain?.changes)
+            $0.add("removals", drain?.removals)
+            $0.add("secondsUntilFirst", drain.flatMap { JSON.Finite($0.secondsUntilFirst) })
+            $0.add("seconds", drain?.seconds.flatMap(JSON.Finite.init))
+            $0.add("secondsUntilLast", drain.flatMap { JSON.Finite($0.secondsUntilLast) })
+            $0.add("perSecond", drain?.perSecond.flatMap(JSON.Finite.init))
         }
-        let isSeen = memory.atStart > 0
+        let isSeen = memory.isKnown
         report.object("memory") {
             $0.add("atStart", isSeen ? memory.atStart : nil)
-            $0.add("signedIn", isSeen ? memory.signedIn : nil)
-            $0.add("largest", isSeen ? memory.largest : nil)
-            $0.add("perUser", isSeen ? memoryPerUser : nil)
+            $0.add("signedIn", memory.signedIn > 0 ? memory.signedIn : nil)
+            $0.add("largest", memory.largest > 0 ? memory.largest : nil)
+            $0.add("perUser", isSeen && memory.largest > 0 ? memoryPerUser : nil)
         }
         report.add("ceilings", ceilings)
     }
@@ -190,13 +190,18 @@ private struct Percentiles: JSON.Writable {
     func write(to json: inout JSON.Writer) {
         json.object {
             $0.add("count", times.count)
-            $0.add("mean", JSON.Finite(times.mean.milliseconds))
-            $0.add("p50", JSON.Finite(times.percentile(0.5).milliseconds))
-            $0.add("p90", JSON.Finite(times.percentile(0.9).milliseconds))
-            $0.add("p99", JSON.Finite(times.percentile(0.99).milliseconds))
-            $0.add("p999", JSON.Finite(times.percentile(0.999).milliseconds))
-            $0.add("max", JSON.Finite(times.largest.milliseconds))
+            $0.add("mean", known(times.mean))
+            $0.add("p50", known(times.percentile(0.5)))
+            $0.add("p90", known(times.percentile(0.9)))
+            $0.add("p99", known(times.percentile(0.99)))
+            $0.add("p999", known(times.percentile(0.999)))
+            $0.add("max", known(times.largest))
         }
+    }
+
+    /// Of no times at all nothing is known.
+    private func known(_ time: Duration) -> JSON.Finite? {
+        times.count > 0 ? JSON.Finite(time.milliseconds) : nil
     }
 }
 

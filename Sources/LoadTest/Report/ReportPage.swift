@@ -43,7 +43,9 @@ public struct ReportPage: Sendable {
 
     private var conclusion: String {
         switch report.ending {
-        case .completed where report.isGood: "Every check holds: nothing was lost, nothing doubled."
+        case .completed where report.isGood:
+            ["Every check holds: nothing was lost, nothing doubled.", report.shortfall]
+                .compactMap(\.self).joined(separator: " ")
         case .completed: "Not every check holds. See below."
         case .interrupted: "The test was ended before it was done. This is what is known."
         case .failed(let reason, _): "The test could not be done: \(reason)"
@@ -53,29 +55,41 @@ public struct ReportPage: Sendable {
     private var story: String {
         let profile = report.profile
         let share = (profile.conflicts * 100).brief
+        let rounds = profile.rounds.grouped
+        let again = profile.rounds > 1 ? " All this but the sign-in came \(rounds) times." : ""
         return """
             <p>\(profile.users.grouped) users with \(profile.items.grouped) items each signed in to a
             host. Then the server went away. While it was away, each user made
             \(profile.edits.grouped) edits through the host, \(profile.concurrency) at once in all,
             and a second device of the same user edited \(share) in a hundred of the same items at
             the server. The server came back, the host brought the edits there, and then what the
-            server held was opened and compared with what every user had been told.</p>
+            server held was opened and compared with what every user had been told.\(again)</p>
             """
     }
 
     // MARK: Figures
 
+    private static let unknown = "not known"
+
     private var tiles: String {
+        let latencies = report.latencies
         let all: [(String, String)] = [
             (report.acknowledged.grouped, "edits accepted while the server was away"),
-            ("\(report.acceptedPerSecond.brief)/s", "accepted"),
+            (report.acceptedPerSecond.map { "\($0.brief)/s" } ?? Self.unknown, "accepted"),
             (
-                "\(report.latencies.percentile(0.99).milliseconds.brief) ms",
+                latencies.count > 0
+                    ? "\(latencies.percentile(0.99).milliseconds.brief) ms" : Self.unknown,
                 "99 of 100 edits took less"
             ),
-            ("\(report.drain.perSecond.brief)/s", "brought to the server"),
-            (report.conflicts.values.reduce(0, +).grouped, "conflicts"),
-            (report.memoryPerUser.inBytes, "memory for each user"),
+            (
+                report.drain?.perSecond.map { "\($0.brief)/s" } ?? Self.unknown,
+                "brought to the server"
+            ),
+            (report.conflictCount?.grouped ?? Self.unknown, "conflicts"),
+            (
+                report.memory.isKnown ? report.memoryPerUser.inBytes : Self.unknown,
+                "memory for each user"
+            ),
         ]
         let cells = all.map { "<div><b>\($0.0.escaped)</b><span>\($0.1.escaped)</span></div>" }
         return "<div class=\"tiles\">\(cells.joined())</div>"
@@ -111,12 +125,24 @@ public struct ReportPage: Sendable {
         }
         let all = row("all", report.acknowledged, report.refused, report.latencies)
         return """
-            <p>In milliseconds, from the moment at which an edit was due, so that a host which stands
-            still is late for everybody who would have come meanwhile.</p>
+            <p>In milliseconds, from the moment at which an edit was \(start)</p>
             <div class="wide"><table><tr><th>Edit</th><th class="number">Accepted</th><th class="number">Refused</th><th class="number">p50</th>
             <th class="number">p90</th><th class="number">p99</th><th class="number">p99.9</th><th class="number">Longest</th></tr>
             \(rows.joined())\(all)</table></div>
             """
+    }
+
+    /// From when the time of an edit counts.
+    private var start: String {
+        let due = """
+            due, so that a host which stands still is late for everybody who would have come meanwhile.
+            """
+        let profile = report.profile
+        if profile.measuresCeilings, profile.edits > 1 {
+            return "sent, and in the second half of the edits, which had a pace, " + due
+        }
+        return profile.offlineSeconds > 0
+            ? due : "sent: each came as soon as the one before was done."
     }
 
     private func row(
@@ -125,17 +151,14 @@ public struct ReportPage: Sendable {
         _ refused: Int,
         _ times: LatencyHistogram
     ) -> String {
-        let figures =
-            [accepted.grouped, refused.grouped]
-            + [0.5, 0.9, 0.99, 0.999].map { times.percentile($0).milliseconds.brief }
-            + [times.largest.milliseconds.brief]
+        let figures = [accepted.grouped, refused.grouped] + times.words
         let cells = figures.map { "<td class=\"number\">\($0.escaped)</td>" }
         return "<tr><td>\(name.escaped)</td>\(cells.joined())</tr>"
     }
 
     private var ceilings: String {
         guard let ceilings = report.ceilings else { return "" }
-        let rows = [
+        let rows: [(String, Double?, Double)] = [
             (
                 "Edits per second; a handler that only commits", ceilings.hostPerSecond,
                 ceilings.bareCommitPerSecond
@@ -146,18 +169,19 @@ public struct ReportPage: Sendable {
             ),
             (
                 "Changes per second; what the server takes of clients that do nothing else",
-                report.drain.perSecond, ceilings.upstreamPerSecond
+                report.drain?.perSecond, ceilings.upstreamPerSecond
             ),
-        ].map { name, host, ceiling in
-            let ratio = ceiling > 0 ? (host / ceiling).fixed(2) : "-"
+        ]
+        let lines = rows.map { name, host, ceiling in
+            let ratio = host.flatMap { ceiling > 0 ? ($0 / ceiling).fixed(2) : nil } ?? "-"
             return """
-                <tr><td>\(name.escaped)</td><td class="number">\(host.brief)</td>\
+                <tr><td>\(name.escaped)</td><td class="number">\(host?.brief ?? "-")</td>\
                 <td class="number">\(ceiling.brief)</td><td class="number">\(ratio)</td></tr>
                 """
         }
         return """
             <h2>Beside the ceilings</h2><div class="wide"><table><tr><th>Figure; its ceiling</th>
-            <th class="number">Host</th><th class="number">Ceiling</th><th class="number">Ratio</th></tr>\(rows.joined())</table></div>
+            <th class="number">Host</th><th class="number">Ceiling</th><th class="number">Ratio</th></tr>\(lines.joined())</table></div>
             """
     }
 

@@ -33,18 +33,16 @@ public struct ReportTable: Sendable {
         _ refused: Int,
         _ times: LatencyHistogram
     ) -> [String] {
-        [name, accepted.grouped, refused.grouped]
-            + [0.5, 0.9, 0.99, 0.999].map { times.percentile($0).milliseconds.brief }
-            + [times.largest.milliseconds.brief]
+        [name, accepted.grouped, refused.grouped] + times.words
     }
 
     private var figures: String {
         var rows: [[String]] = [
-            ["accepted edits", "\(report.acceptedPerSecond.brief)/s"],
             [
-                "sign-in",
-                "\(report.profile.users.grouped) users in \(report.signInSeconds.brief) s",
+                "accepted edits",
+                report.acceptedPerSecond.map { "\($0.brief)/s" } ?? Self.notReached,
             ],
+            ["sign-in", signIn],
             ["drain", drain],
         ]
         if report.isHostSeen {
@@ -55,12 +53,12 @@ public struct ReportTable: Sendable {
                 ["retries", list(report.retries)],
             ]
         }
-        if report.memory.atStart > 0 { rows.append(["memory", memory]) }
+        if report.memory.isKnown { rows.append(["memory", memory]) }
         if report.editProcessorSeconds > 0 {
             let cost = report.processorPerEdit.brief
             rows.append(["cost of an edit", "\(cost) µs of a processor in the host"])
         }
-        if report.unknown > 0 { rows.append(["never answered", report.unknown.grouped]) }
+        if report.unknown > 0 { rows.append(["taken or not", report.unknown.grouped]) }
         if !report.upstreamCalls.isEmpty {
             rows.append(["server was asked", list(report.upstreamCalls)])
             let busiest = "\(report.busiestSecond.grouped) in its busiest second"
@@ -69,17 +67,37 @@ public struct ReportTable: Sendable {
         return aligned(rows)
     }
 
+    private static let notReached = "it did not come to that"
+
+    private var signIn: String {
+        guard let seconds = report.signInSeconds else { return Self.notReached }
+        return "\(report.profile.users.grouped) users in \(seconds.brief) s"
+    }
+
     private var drain: String {
-        let drain = report.drain
+        guard let drain = report.drain else { return Self.notReached }
+        guard drain.changes > 0 else { return "nothing waited" }
+        let most =
+            if let seconds = drain.seconds, let rate = drain.perSecond {
+                "in \(seconds.brief) s (\(rate.brief)/s)"
+            } else {
+                "between two looks"
+            }
         return
             "\(drain.changes.grouped) changes, the first after \(drain.secondsUntilFirst.brief) s; "
-            + "95 in 100 in \(drain.seconds.brief) s (\(drain.perSecond.brief)/s), "
-            + "all in \(drain.secondsUntilLast.brief) s"
+            + "95 in 100 \(most), all in \(drain.secondsUntilLast.brief) s"
     }
 
     private var memory: String {
-        "\(report.memory.atStart.inBytes) at first, \(report.memory.signedIn.inBytes) signed in, "
-            + "\(report.memory.largest.inBytes) at most, \(report.memoryPerUser.inBytes) for each user"
+        let memory = report.memory
+        var words = ["\(memory.atStart.inBytes) at first"]
+        if memory.signedIn > 0 { words.append("\(memory.signedIn.inBytes) signed in") }
+        if memory.largest > 0 {
+            words.append("\(memory.largest.inBytes) at most")
+            words.append("\(report.memoryPerUser.inBytes) for each user")
+        }
+        if memory.includesFiles { words.append("with what it has mapped from files") }
+        return words.joined(separator: ", ")
     }
 
     private func list(_ counts: [String: Int]) -> String {
@@ -103,12 +121,14 @@ public struct ReportTable: Sendable {
                 ratio(ceilings.hostPaced99, ceilings.bareCommitPaced99),
             ],
             [
-                "changes per second, the server's own pace", report.drain.perSecond.brief,
+                "changes per second, the server's own pace", drainRate?.brief ?? "-",
                 ceilings.upstreamPerSecond.brief,
-                ratio(report.drain.perSecond, ceilings.upstreamPerSecond),
+                drainRate.map { ratio($0, ceilings.upstreamPerSecond) } ?? "-",
             ],
         ])
     }
+
+    private var drainRate: Double? { report.drain?.perSecond }
 
     private func ratio(_ value: Double, _ ceiling: Double) -> String {
         ceiling > 0 ? (value / ceiling).fixed(2) : "-"
@@ -129,7 +149,8 @@ public struct ReportTable: Sendable {
 
     private var conclusion: String {
         switch report.ending {
-        case .completed where report.isGood: "Every check holds."
+        case .completed where report.isGood:
+            ["Every check holds.", report.shortfall].compactMap(\.self).joined(separator: " ")
         case .completed: "Not every check holds."
         case .interrupted: "Ended before it was done; this is what is known."
         case .failed(let reason, _): "It could not be done: \(reason)"

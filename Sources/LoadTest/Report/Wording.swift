@@ -20,6 +20,14 @@ extension Double {
     }
 }
 
+extension LatencyHistogram {
+    /// Half, nine in ten and so on, and the longest, in milliseconds.
+    var words: [String] {
+        let times = [0.5, 0.9, 0.99, 0.999].map { percentile($0) } + [largest]
+        return times.map { count > 0 ? $0.milliseconds.brief : "-" }
+    }
+}
+
 extension Int {
     /// With marks between the thousands.
     var grouped: String {

@@ -43,10 +43,7 @@ extension Command {
         ],
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
-            let report = try await Load(invocation, console).run()
-            if !report.isGood {
-                throw Failure(status: report.ending.status, message: report.conclusion)
-            }
+            try await Load(invocation, console).run()
         }
     )
 }
@@ -66,12 +63,13 @@ private struct Load {
         if invocation.isOn("kill"), case .running = host {
             throw misuse("--kill is for an embedded host.")
         }
-        if let file = invocation.value("report"), file == invocation.value("html") {
+        let places = ["report", "html"].compactMap(invocation.value).map(Files.place(of:))
+        if places.count == 2, places[0] == places[1] {
             throw misuse("--report and --html cannot be the same file.")
         }
     }
 
-    func run() async throws(Failure) -> LoadReport {
+    func run() async throws(Failure) {
         try tryFiles()
         let directory = try scratch()
         var settings = LoadRun.Settings(profile, host, directory: directory)
@@ -79,13 +77,13 @@ private struct Load {
         let announcer = Announcer(console)
         let (report, hindrance) = await play(LoadRun(settings, narrate: announcer.hear))
         announcer.finish()
-        if let hindrance { console.complain(hindrance) }
         // One that runs already keeps nothing there.
         let isKept = if case .embedded = host { !report.isGood } else { false }
         if !isKept { try? FileManager.default.removeItem(atPath: directory) }
-        try publish(report)
+        let failures = report.failures(hindrance) + publish(report)
+        for failure in failures.dropFirst() { console.complain(failure.message) }
         if isKept { console.complain("What the host left is in \(directory).") }
-        return report
+        if let first = failures.first { throw first }
     }
 
     private func scratch() throws(Failure) -> String {
@@ -121,24 +119,28 @@ private struct Load {
         }
     }
 
-    private func publish(_ report: LoadReport) throws(Failure) {
+    /// The terminal comes first: what took an hour to find out is not lost with a disk that is full.
+    ///
+    /// - Returns: What could not be written.
+    private func publish(_ report: LoadReport) -> [Failure] {
         let json = Array(JSON.Raw(report, capacity: 1 << 20).bytes) + [UInt8(ascii: "\n")]
-        if let file = invocation.value("report") { try write(json, to: file) }
-        if let file = invocation.value("html") {
-            try write(Array(ReportPage(report).html.utf8), to: file)
-        }
         if invocation.isOn("json") {
             console.answer(String(decoding: json.dropLast(), as: UTF8.self))
         } else {
             console.answer(ReportTable(report).text)
         }
+        return [
+            invocation.value("report").flatMap { write(json, to: $0) },
+            invocation.value("html").flatMap { write(Array(ReportPage(report).html.utf8), to: $0) },
+        ].compactMap(\.self)
     }
 
-    private func write(_ bytes: [UInt8], to file: String) throws(Failure) {
+    private func write(_ bytes: [UInt8], to file: String) -> Failure? {
         do throws(SystemError) {
             try Files.deliver(bytes, to: file, mode: 0o644)
+            return nil
         } catch {
-            throw Failure(unwritable: file, error)
+            return Failure(unwritable: file, error)
         }
     }
 }
@@ -157,7 +159,8 @@ private final class Interruptions: Sendable {
     private let current = Lock<AsyncStream<Void>.Continuation?>(nil)
 
     func listen() async {
-        for await signal in Signals.stream() where signal != .hangUp {
+        let outlivesHangUp = Signals.isIgnored(.hangUp)
+        for await signal in Signals.stream() where signal != .hangUp || !outlivesHangUp {
             current.withLock { $0 }?.finish()
         }
     }
@@ -208,7 +211,16 @@ private final class Announcer: Sendable {
 }
 
 extension LoadReport {
-    fileprivate var conclusion: String {
+    /// Why the program ends as if it had failed, if it does: the test itself, and accounts of it that are
+    /// still where they were guests.
+    func failures(_ hindrance: String?) -> [Failure] {
+        [
+            isGood ? nil : Failure(status: ending.status, message: conclusion),
+            hindrance.map { Failure(status: .failure, message: $0) },
+        ].compactMap(\.self)
+    }
+
+    private var conclusion: String {
         switch ending {
         case .completed: "Not every check holds: \(verdict.failures.count) failures."
         case .interrupted: "The test was ended before it was done."
