@@ -69,29 +69,21 @@ public struct ReportPage: Sendable {
 
     // MARK: Figures
 
-    private static let unknown = "not known"
-
     private var tiles: String {
         let latencies = report.latencies
-        let all: [(String, String)] = [
+        let p99 = "\(latencies.percentile(0.99).milliseconds.brief) ms"
+        let all: [(figure: String?, name: String)] = [
             (report.acknowledged.grouped, "edits accepted while the server was away"),
-            (report.acceptedPerSecond.map { "\($0.brief)/s" } ?? Self.unknown, "accepted"),
-            (
-                latencies.count > 0
-                    ? "\(latencies.percentile(0.99).milliseconds.brief) ms" : Self.unknown,
-                "99 of 100 edits took less"
-            ),
-            (
-                report.drain?.perSecond.map { "\($0.brief)/s" } ?? Self.unknown,
-                "brought to the server"
-            ),
-            (report.conflictCount?.grouped ?? Self.unknown, "conflicts"),
-            (
-                report.memory.isKnown ? report.memoryPerUser.inBytes : Self.unknown,
-                "memory for each user"
-            ),
+            (report.acceptedPerSecond.map { "\($0.brief)/s" }, "accepted"),
+            (latencies.count > 0 ? p99 : nil, "99 of 100 edits took less"),
+            (report.drain?.perSecond.map { "\($0.brief)/s" }, "brought to the server"),
+            (report.conflictCount?.grouped, "conflicts"),
+            (report.memory.isKnown ? report.memoryPerUser.inBytes : nil, "memory for each user"),
         ]
-        let cells = all.map { "<div><b>\($0.0.escaped)</b><span>\($0.1.escaped)</span></div>" }
+        let cells = all.map { tile in
+            let figure = tile.figure ?? "not known"
+            return "<div><b>\(figure.escaped)</b><span>\(tile.name.escaped)</span></div>"
+        }
         return "<div class=\"tiles\">\(cells.joined())</div>"
     }
 
