@@ -23,10 +23,7 @@ public enum Signals {
     /// Whether whoever has started the program wants it to outlive that signal, as `nohup` does: while it is
     /// blocked, it comes all the same.
     public static func isIgnored(_ signal: Signal) -> Bool {
-        var action = sigaction()
-        guard sigaction(signal.rawValue, nil, &action) == 0 else { return false }
-        return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-            == unsafeBitCast(SIG_IGN, to: Int.self)
+        cs_signal_is_ignored(signal.rawValue) != 0
     }
 
     /// The signals from now on, each as often as it came: a request to end must not be pushed out by

@@ -97,6 +97,11 @@ static sigset_t set_of(const int *signals, int count) {
     return set;
 }
 
+int cs_signal_is_ignored(int signal) {
+    struct sigaction action;
+    return sigaction(signal, NULL, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
 void cs_block_signals(const int *signals, int count) {
     sigset_t set = set_of(signals, count);
     pthread_sigmask(SIG_BLOCK, &set, NULL);

@@ -38,6 +38,9 @@ int cs_epoll_forget(int epoll, int fd);
 /// Waits for at most `milliseconds` (-1: without end); the number of events, 0 also when interrupted.
 int cs_epoll_wait(int epoll, struct cs_event *events, int capacity, int milliseconds);
 
+/// Whether nothing happens when that signal comes.
+int cs_signal_is_ignored(int signal);
+
 /// Blocks the signals in the calling thread and in all that it starts from now on.
 void cs_block_signals(const int *signals, int count);
 /// Waits until one of the signals arrives and returns it.
