@@ -198,23 +198,12 @@ extension Campaign {
 }
 
 extension Invocation {
-    /// What does not matter to each of these; whoever gives it expects something else.
-    private static let strays = [
-        "replay": ["seeds", "start"],
-        "deaths": ["steps", "faults"],
-        "corpus": ["seeds", "start", "steps", "faults", "profile"],
-    ]
-
     /// Each of these says what is played.
     fileprivate func refuseMixtures() throws(Failure) {
         let given = ["mutant", "replay", "deaths", "corpus"].filter { value($0) != nil }
         guard given.count < 2 else {
             let names = given.map { "--\($0)" }.joined(separator: " and ")
             throw Failure(status: .usage, message: "\(names) do not go together.")
-        }
-        for name in given {
-            guard let stray = Self.strays[name]?.first(where: isOn) else { continue }
-            throw Failure(status: .usage, message: "--\(stray) says nothing to --\(name).")
         }
     }
 
