@@ -114,12 +114,12 @@ public enum Files {
         try File(path: path, flags: O_RDONLY).read(as: path)
     }
 
-    /// So many bytes of the file, or all if it has fewer.
+    /// So many bytes of the file, or all if it has fewer. What is no file is not waited for.
     public static func beginning(
         of path: String,
         count: Int
     ) throws(SystemError) -> [UInt8] {
-        try File(path: path, flags: O_RDONLY).beginning(count, of: path)
+        try File(path: path, flags: O_RDONLY | O_NONBLOCK).beginning(count, of: path)
     }
 
     /// All that comes from what is open already, from where that stands.
@@ -127,7 +127,7 @@ public enum Files {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while true {
-            let count = try system("read \(name)") { () -> Int in
+            let count = try patiently("read \(name)", descriptor, POLLIN) { () -> Int in
                 chunk.withUnsafeMutableBytes { Glibc.read(descriptor, $0.baseAddress, $0.count) }
             }
             if count == 0 { return bytes }
@@ -138,10 +138,28 @@ public enum Files {
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = try system("write") { () -> Int in
+            let count = try patiently("write", descriptor, POLLOUT) { () -> Int in
                 rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
             }
             rest = rest.dropFirst(count)
+        }
+    }
+
+    /// Whoever else has it open may have said that nobody waits at it.
+    private static func patiently(
+        _ operation: @autoclosure () -> String,
+        _ descriptor: Int32,
+        _ event: Int32,
+        _ call: () -> Int
+    ) throws(SystemError) -> Int {
+        while true {
+            do throws(SystemError) {
+                return try system(operation(), call)
+            } catch {
+                guard error.code == EAGAIN else { throw error }
+            }
+            var wait = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+            try system(operation()) { poll(&wait, 1, -1) }
         }
     }
 

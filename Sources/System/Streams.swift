@@ -92,7 +92,9 @@ extension Files {
     ) throws(SystemError) {
         switch try Destination(writingTo: path) {
         case .file(let file): try replace(file, with: bytes, mode: mode)
-        case .open(let descriptor): try write(bytes, to: descriptor)
+        case .open(let descriptor):
+            try requireInherited(descriptor, named: path)
+            try write(bytes, to: descriptor)
         // Nobody may ever read from a pipe.
         case .special: try File(path: path, flags: O_WRONLY | O_NONBLOCK | O_APPEND).write(bytes)
         }
@@ -109,6 +111,7 @@ extension Files {
         switch try Destination(writingTo: path) {
         case .special: return
         case .open(let descriptor):
+            try requireInherited(descriptor, named: path)
             let flags = try system("open \(path)") { fcntl(descriptor, F_GETFL) }
             if flags & O_ACCMODE == O_RDONLY { throw SystemError("open \(path)", code: EBADF) }
         case .file(let file):
@@ -135,8 +138,20 @@ extension Files {
         switch try Destination(path) {
         case .file, .special: return try read(path)
         case .open(STDIN_FILENO): return try readStandardInput()
-        case .open(let descriptor): return try read(descriptor, as: path)
+        case .open(let descriptor):
+            try requireInherited(descriptor, named: path)
+            return try read(descriptor, as: path)
         }
+    }
+
+    /// What this process has opened itself, its database for one, is nobody's to name. It is closed on the way into
+    /// another program; what was handed down is not.
+    private static func requireInherited(
+        _ descriptor: Int32,
+        named path: String
+    ) throws(SystemError) {
+        let flags = try system("open \(path)") { fcntl(descriptor, F_GETFD) }
+        if flags & FD_CLOEXEC != 0 { throw SystemError("open \(path)", code: EBADF) }
     }
 
     public static func readStandardInput() throws(SystemError) -> [UInt8] {

@@ -3,7 +3,7 @@ import FoundationEssentials
 public import HTTP
 public import Host
 import System
-import Vault
+public import Vault
 
 /// The way to the embedded upstream, without a socket: it notes what goes over it and can be cut.
 public final class Wire: Network {
@@ -12,6 +12,7 @@ public final class Wire: Network {
         var lines: [String] = []
         var bodies: [[UInt8]] = []
         var revisions = 0
+        var accountRefusal: Setback?
         var interlude: Interlude?
     }
 
@@ -44,6 +45,12 @@ public final class Wire: Network {
 
     /// How often the account's revision was asked for since then.
     public var revisionsAsked: Int { state.withLock(\.revisions) }
+
+    /// What whoever asks hears instead of that it is still the same account.
+    public var accountRefusal: Setback? {
+        get { state.withLock(\.accountRefusal) }
+        set { state.withLock { $0.accountRefusal = newValue } }
+    }
 
     public func forget() {
         state.withLock { ($0.lines, $0.bodies, $0.revisions) = ([], [], 0) }

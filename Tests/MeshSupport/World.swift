@@ -175,7 +175,7 @@ public final class World: Sendable {
         let person = Person(
             self,
             userID: userID,
-            upstream: WorldUpstream(account: UpstreamAccount(upstream, session)),
+            upstream: WorldUpstream(account: UpstreamAccount(upstream, session), wire: wire),
             elsewhere: UpstreamAccount(otherUpstream, session),
             keys: keys
         )

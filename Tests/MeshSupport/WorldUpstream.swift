@@ -9,10 +9,16 @@ public import Vault
 public struct WorldUpstream: VaultUpstream {
     public let account: UpstreamAccount
     private let patience: Duration
+    private let wire: Wire?
 
     /// - Parameter patience: How long to wait for a turn. Where time stands still, nobody does.
-    public init(account: UpstreamAccount, patience: Duration = .zero) {
-        (self.account, self.patience) = (account, patience)
+    public init(account: UpstreamAccount, patience: Duration = .zero, wire: Wire? = nil) {
+        (self.account, self.patience, self.wire) = (account, patience, wire)
+    }
+
+    public func requireSameAccount(_ urgency: Urgency) async throws(Setback) -> Bool {
+        if let refusal = wire?.accountRefusal { throw refusal }
+        return false
     }
 
     private func asking(_ urgency: Urgency) -> UpstreamAccount {
@@ -24,7 +30,7 @@ public struct WorldUpstream: VaultUpstream {
     }
 
     public var ofThisSession: any VaultUpstream {
-        WorldUpstream(account: account.ofThisSession, patience: patience)
+        WorldUpstream(account: account.ofThisSession, patience: patience, wire: wire)
     }
 
     public var clockOffset: Int64? { account.upstream.clockOffset }
@@ -104,7 +110,12 @@ public struct WorldUpstream: VaultUpstream {
             let json = Array(folder.raw.bytes)
             slices.append(BaseSlice(.folder, id: folder["id"]?.string ?? "", json: json))
         }
-        return Fetched(picture: fetched.picture, ciphers: ciphers, slices: slices)
+        return Fetched(
+            picture: fetched.picture,
+            ciphers: ciphers,
+            slices: slices,
+            isWhole: ciphers.count == fetched.answer.ciphers.count
+        )
     }
 
     public func switches(_ urgency: Urgency) async throws(Setback) -> Switches { .on }

@@ -77,7 +77,9 @@ struct FilesTests {
         let (path, link) = (scratch.file("output"), scratch.file("link"))
         let output = try File(path: path, flags: O_WRONLY | O_CREAT)
         try output.write([1])
-        #expect(symlink("\(table)/\(output.descriptor)", link) == 0)
+        let inherited = dup(output.descriptor)
+        defer { close(inherited) }
+        #expect(symlink("\(table)/\(inherited)", link) == 0)
         Files.withdraw(link)
         try Files.tryDelivering(to: link)
         try Files.deliver([2], to: link)
@@ -97,7 +99,9 @@ struct FilesTests {
         let path = scratch.file("input")
         try Files.replace(path, with: [1])
         let input = try File(path: path, flags: O_RDONLY)
-        let name = "/dev/fd/\(input.descriptor)"
+        let inherited = dup(input.descriptor)
+        defer { close(inherited) }
+        let name = "/dev/fd/\(inherited)"
         #expect(throws: SystemError.self) { try Files.tryDelivering(to: name) }
         #expect(throws: SystemError.self) { try Files.deliver([2], to: name) }
         #expect(try Files.read(path) == [1])
@@ -115,9 +119,44 @@ struct FilesTests {
         try Files.replace(path, with: [1, 2, 3])
         let input = try File(path: path, flags: O_RDONLY)
         #expect(lseek(input.descriptor, 1, SEEK_SET) == 1)
-        #expect(try Files.readNamed("/proc/self/fd/\(input.descriptor)") == [2, 3])
+        let inherited = dup(input.descriptor)
+        defer { close(inherited) }
+        #expect(try Files.readNamed("/proc/self/fd/\(inherited)") == [2, 3])
         #expect(try Files.readNamed(path) == [1, 2, 3])
         #expect(lseek(input.descriptor, 0, SEEK_CUR) == 3)
+    }
+
+    @Test func `what the program has opened itself is nobody's to name`() throws {
+        let path = scratch.file("own.db")
+        let own = try File(path: path, flags: O_RDWR | O_CREAT)
+        try own.write([1])
+        let name = "/dev/fd/\(own.descriptor)"
+        #expect(throws: SystemError.self) { try Files.tryDelivering(to: name) }
+        #expect(throws: SystemError.self) { try Files.deliver([2], to: name) }
+        #expect(throws: SystemError.self) { try Files.readNamed(name) }
+        #expect(throws: SystemError.self) { try Files.deliver([2], to: "/dev/fd/987654") }
+        #expect(try Files.read(path) == [1])
+    }
+
+    /// Whoever shares it may have said so.
+    @Test func `what comes later is waited for, also where nobody is to wait`() throws {
+        var pipe: [Int32] = [0, 0]
+        try #require(Glibc.pipe(&pipe) == 0)
+        defer { close(pipe[0]) }
+        #expect(fcntl(pipe[0], F_SETFL, O_NONBLOCK) == 0)
+        let (name, end) = ("/dev/fd/\(pipe[0])", pipe[1])
+        let writer = Thread.start(name: "writer") {
+            _ = write(end, [7, 8] as [UInt8], 2)
+            close(end)
+        }
+        #expect(try Files.readNamed(name) == [7, 8])
+        writer.join()
+    }
+
+    @Test func `a pipe that nobody writes to is not waited for to see how it begins`() throws {
+        let path = scratch.file("pipe")
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: SystemError.self) { try Files.beginning(of: path, count: 16) }
     }
 
     @Test func `two ways to one place are known for that, also before something is there`() throws {

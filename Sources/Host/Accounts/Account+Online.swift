@@ -27,7 +27,7 @@ extension Account {
     func requireSameAccount() async throws(DeskRefusal) {
         do throws(Setback) {
             try link.monitor.requireReach(for: "ask upstream")
-            try await upstream.requireSameAccount(.interactive)
+            _ = try await upstream.requireSameAccount(.interactive)
         } catch {
             throw .upstream(error)
         }
@@ -222,21 +222,19 @@ extension Account {
         _ call: (UpstreamAccount) async throws(Setback) -> Cipher
     ) async throws(DeskRefusal) -> Cipher {
         let lane = Lane(userID: id, cipherID: cipherID)
-        func expectLateCall() async throws(DeskRefusal) {
+        func expectLateCall() async throws(DeskRefusal) -> Moment? {
             let now = office.surroundings.now
-            let _: Void = try await office.ask {
-                .change(.expectLateCall(.share, of: lane, at: now, $0))
-            }
+            return try await office.ask { .change(.expectLateCall(.share, of: lane, at: now, $0)) }
         }
-        try await expectLateCall()
+        let earlier = try await expectLateCall()
         do throws(DeskRefusal) {
             return try await online(call)
         } catch {
             if case .upstream(let setback) = error, setback.mayHaveLanded {
-                try? await expectLateCall()
+                _ = try? await expectLateCall()
             } else {
                 let _: Void? = try? await office.ask {
-                    .change(.dropLateCall(.share, of: lane, $0))
+                    .change(.dropLateCall(.share, of: lane, leaving: earlier, $0))
                 }
             }
             // It may have been moved all the same.

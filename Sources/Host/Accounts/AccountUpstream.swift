@@ -181,23 +181,24 @@ package struct AccountUpstream: VaultUpstream {
             guard !account.session.isSignedOut else {
                 throw Setback(.signedOut, operation: Operation.sync.words)
             }
+            recognition.confirm(question)
         }
-        recognition.confirm(question)
         return await Fetched(fetched, of: account.session.userID)
     }
 
-    package func requireSameAccount(_ urgency: Urgency) async throws(Setback) {
+    package func requireSameAccount(_ urgency: Urgency) async throws(Setback) -> Bool {
         let arrival = now
-        guard let recognise, !recognition.isKnown(to: arrival, at: arrival) else { return }
-        try await recognition.inTurn(urgency) { () async throws(Setback) in
-            guard !recognition.isKnown(to: arrival, at: now) else { return }
+        guard let recognise, !recognition.isKnown(to: arrival, at: arrival) else { return false }
+        return try await recognition.inTurn(urgency) { () async throws(Setback) in
+            guard !recognition.isKnown(to: arrival, at: now) else { return true }
             if let setback = recognition.failure(since: arrival) { throw setback }
             let question = recognition.question(at: now)
-            guard let profile = try await profile(urgency) else { return }
+            guard let profile = try await profile(urgency) else { return false }
             guard await recognise(profile) else {
                 throw Setback(.signedOut, operation: "look at the account")
             }
             recognition.confirm(question)
+            return true
         }
     }
 

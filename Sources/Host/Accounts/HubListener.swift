@@ -9,6 +9,7 @@ final class HubListener: Sendable {
     private let scheduler: Address<SyncScheduler.Message>
     private let link: ServerLink
     private let alarms: AlarmClock
+    private let chance: any Chance
     private let heedLogOut: @Sendable () -> Void
     private let upstream: AccountUpstream
     private let resting = Lock<Mailbox<Never>?>(nil)
@@ -17,22 +18,28 @@ final class HubListener: Sendable {
         _ upstream: AccountUpstream,
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
-        _ alarms: AlarmClock,
+        _ surroundings: Surroundings,
         onLogOut heedLogOut: @escaping @Sendable () -> Void
     ) {
         hub = Hub(upstream.account)
         self.upstream = upstream
         self.scheduler = scheduler
         self.link = link
-        self.alarms = alarms
+        (alarms, chance) = (surroundings.alarms, surroundings.chance)
         self.heedLogOut = heedLogOut
     }
 
     /// Upstream answers again, so there is no reason to wait for the next attempt. When it has answered this account,
-    /// the token is a good one, too, and not all accounts come at once.
+    /// the token is a good one, too, and not all accounts come at once. But who has nothing to ask is not to wait for that.
     func networkReturned() {
-        upstream.afterNextAnswer { [weak self] in self?.resting.withLock { $0 }?.close() }
+        let tryNow: @Sendable () -> Void = { [weak self] in
+            self?.resting.withLock { $0 }?.close()
+        }
+        upstream.afterNextAnswer(tryNow)
+        alarms.set(for: Self.longestSilence * (0.5 + chance.fraction() / 2), tryNow)
     }
+
+    private static let longestSilence = Duration.seconds(10)
 
     /// Until the task is cancelled or the session is over. A scheduler that has too much to do looks at
     /// upstream anyway.

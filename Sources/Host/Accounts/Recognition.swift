@@ -37,12 +37,12 @@ final class Recognition: Sendable {
 
     /// One at a time: of those who wait meanwhile, whoever came before the next is asked need not ask. Whoever is
     /// waited for does not stand behind one that has time.
-    func inTurn(
+    func inTurn<Answer: Sendable>(
         _ urgency: Urgency,
-        _ look: () async throws(Setback) -> Void
-    ) async throws(Setback) {
+        _ look: () async throws(Setback) -> Answer
+    ) async throws(Setback) -> Answer {
         let line = urgency == .patient ? "patient" : "waitedFor"
-        try await turn.hold(line) { () async throws(Setback) in try await look() }
+        return try await turn.hold(line) { () async throws(Setback) in try await look() }
     }
 
     /// What somebody has met who asked after that moment, or was about to.

@@ -82,7 +82,7 @@ final class Staff: Service {
             upstream,
             scheduler.address,
             link,
-            office.surroundings.alarms,
+            office.surroundings,
             onLogOut: heedLogOut
         )
         self.hub = hub

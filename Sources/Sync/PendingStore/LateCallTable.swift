@@ -20,6 +20,19 @@ enum LateCallTable {
         }
     }
 
+    static func drop(
+        _ kind: Attempt.Kind,
+        of lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            "DELETE FROM late_call WHERE user_id = ? AND cipher_id = ? AND kind = ?",
+            .text(lane.userID),
+            .text(lane.cipherID),
+            .text(kind.rawValue)
+        )
+    }
+
     /// What may still happen to the cipher at that moment. What was sent long after it, a wrong clock has dated.
     static func all(
         of lane: Lane,
@@ -47,20 +60,25 @@ extension Store {
         _ kind: Attempt.Kind,
         of lane: Lane,
         at moment: Moment
-    ) async throws(StoreError) {
+    ) async throws(StoreError) -> Moment? {
         try await write { (db) throws(DatabaseError) in
+            let late = try LateCallTable.all(of: lane, at: moment, db)
             try LateCallTable.note([Attempt(kind, at: moment)], of: lane, db)
+            return late.first { $0.kind == kind }?.moment
         }
     }
 
-    func dropLateCall(_ kind: Attempt.Kind, of lane: Lane) async throws(StoreError) {
+    func dropLateCall(
+        _ kind: Attempt.Kind,
+        of lane: Lane,
+        leaving earlier: Moment?
+    ) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
-            try db.execute(
-                "DELETE FROM late_call WHERE user_id = ? AND cipher_id = ? AND kind = ?",
-                .text(lane.userID),
-                .text(lane.cipherID),
-                .text(kind.rawValue)
-            )
+            if let earlier {
+                try LateCallTable.note([Attempt(kind, at: earlier)], of: lane, db)
+            } else {
+                try LateCallTable.drop(kind, of: lane, db)
+            }
         }
     }
 }

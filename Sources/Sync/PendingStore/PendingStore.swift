@@ -42,10 +42,11 @@ public final class PendingStore: Service {
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
         case discard(String, expecting: Int64, at: Moment, keptAs: String?, Answer<Bool>)
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
-        /// A call that is no change's own may be carried out yet, until so long after that moment.
-        case expectLateCall(Attempt.Kind, of: Lane, at: Moment, Answer<Void>)
-        /// It was answered.
-        case dropLateCall(Attempt.Kind, of: Lane, Answer<Void>)
+        /// A call that is no change's own may be carried out yet, until so long after that moment. The answer is when an
+        /// earlier one was sent of which that is true.
+        case expectLateCall(Attempt.Kind, of: Lane, at: Moment, Answer<Moment?>)
+        /// It was answered. An earlier one may come all the same.
+        case dropLateCall(Attempt.Kind, of: Lane, leaving: Moment?, Answer<Void>)
     }
 
     /// About what upstream last said.
@@ -186,9 +187,9 @@ public final class PendingStore: Service {
             await reply.answer { () async throws(StoreError) in
                 try await store.expectLateCall(kind, of: lane, at: moment)
             }
-        case .dropLateCall(let kind, let lane, let reply):
+        case .dropLateCall(let kind, let lane, let earlier, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.dropLateCall(kind, of: lane)
+                try await store.dropLateCall(kind, of: lane, leaving: earlier)
             }
         }
     }

@@ -33,8 +33,7 @@ struct Kit: Sendable {
             // What is brought up meanwhile, the answer may not show yet.
             let known = try known()
             let asked = now
-            var fetched = try await fetch()
-            if !fetched.isWhole { fetched = fetched.completed(by: known) }
+            let fetched = try await fetch()
             let listed = Set(fetched.ciphers.map(\.lane.cipherID))
             // The number says whether the answer is one of yesterday, which matters only for what it does not show.
             let isWhole = known.allSatisfy { listed.contains($0.lane.cipherID) }

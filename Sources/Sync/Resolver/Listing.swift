@@ -36,7 +36,8 @@ final class Listing: Sendable {
     fileprivate enum Trust: Sendable {
         /// The answer is whole, is about this account, and does not come from an earlier point in time.
         case whole
-        /// Nearly everything is gone in it. It bears out what upstream says of one thing by itself.
+        /// Nearly everything is gone in it, or something that cannot be read. It bears out what upstream says of one
+        /// thing by itself.
         case shrunk
         /// It comes from an earlier point in time.
         case behind
@@ -130,15 +131,12 @@ extension Listing.Content {
         )
         trust =
             switch Belief(in: fetched.picture.asOf(revision), on: footing, at: now) {
-            case .believed, .confirmed: .whole
+            case .believed, .confirmed: fetched.isWhole ? .whole : .shrunk
             case .doubted(let doubt): doubt.kind == .shrink ? .shrunk : .behind
             case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
     }
-
-    /// Whether it tells of the account that was asked for, and not of another or of nothing at all.
-    var isOfAccount: Bool { trust != .none }
 
     /// Whether what is in it is as it says. What is not may be there all the same.
     var isBelieved: Bool { trust == .whole || trust == .shrunk }

@@ -29,7 +29,8 @@ extension Resolver {
         return report
     }
 
-    /// Finds out what has to be known before anything is sent. One list says all of it.
+    /// Finds out what has to be known before anything is sent. A list may be one of yesterday, so it vouches for no
+    /// account.
     ///
     /// - Returns: What speaks against sending anything.
     private func lookAround(
@@ -37,25 +38,25 @@ extension Resolver {
         _ kit: Kit,
         _ due: [Candidate]
     ) async -> Setback? {
-        if due.count(where: \.isCompared) > Self.readOneByOne {
-            do throws(Halt) {
-                if try await kit.list().isOfAccount { return nil }
-            } catch {
-                // What the store cannot read, each of them finds out for itself.
-                if case .unlisted(let setback) = error { return setback }
-            }
-        }
         do throws(Setback) {
             switch run.unknown {
             case .nothing: break
             case .account: try await kit.upstream.requireSameAccount(run.urgency)
             case .presence:
+                if try await kit.upstream.requireSameAccount(run.urgency) { break }
                 try await knock(kit.upstream, run.urgency)
-                try await kit.upstream.requireSameAccount(run.urgency)
             }
-            return nil
         } catch {
             return error
+        }
+        guard due.count(where: \.isCompared) > Self.readOneByOne else { return nil }
+        do throws(Halt) {
+            _ = try await kit.list()
+            return nil
+        } catch {
+            // What the store cannot read, each of them finds out for itself.
+            if case .unlisted(let setback) = error { return setback }
+            return nil
         }
     }
 

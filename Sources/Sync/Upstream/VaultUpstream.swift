@@ -49,7 +49,10 @@ public protocol VaultUpstream: Sendable {
 
     /// Asks whose account it is, unless upstream has just told. If its keys are others than those that are here, the
     /// session is over; any other trouble is for whoever sends something to find out.
-    func requireSameAccount(_ urgency: Urgency) async throws(Setback)
+    ///
+    /// - Returns: Whether it has told that just now.
+    @discardableResult
+    func requireSameAccount(_ urgency: Urgency) async throws(Setback) -> Bool
     /// Upstream may have told something while nobody listened.
     func doubtAccount()
 
@@ -63,7 +66,7 @@ extension VaultUpstream {
         try await fetch(urgency, asOf: revision(urgency))
     }
 
-    public func requireSameAccount(_ urgency: Urgency) async throws(Setback) {}
+    public func requireSameAccount(_ urgency: Urgency) async throws(Setback) -> Bool { false }
     public func doubtAccount() {}
     public var ofThisSession: any VaultUpstream { self }
 }

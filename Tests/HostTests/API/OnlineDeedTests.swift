@@ -416,6 +416,26 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test func `a second move that is refused does not make an unanswered first one forgotten`()
+        async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let path = "/move/\(id)/\(organization)"
+            for effect in [
+                Fault.Effect.commitLate(.seconds(1)),
+                .answer(.refusal(400, "no"), isCarriedOut: false),
+            ] {
+                await upstream.inject(Fault(effect, on: .shareCipher))
+                #expect(try await !guest.post(path, "[\"\(collection)\"]").isSuccess)
+                _ = try await guest.post("/sync")
+            }
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"new"}"#)
+            #expect(edited.headers["Holdfast-Disposition"] == "queued")
+        }
+    }
+
     @Test func `a move that is refused holds up no edit`() async throws {
         try await Self.open(.vaultwarden) { guest, upstream in
             let (organization, collection) = try await guest.stage.addOrganization()

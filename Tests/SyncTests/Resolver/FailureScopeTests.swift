@@ -683,8 +683,49 @@ import Vault
             #expect(try ada.changes.allSatisfy { $0.attempts.isEmpty && $0.state == .ready })
             world.wire.isCut = false
             #expect(try await ada.run(unknown: .presence).settled == count)
-            // Few are read one by one; a list says by itself that upstream is there.
-            #expect(world.wire.revisionsAsked == (count == 1 ? 1 : 0))
+            #expect(world.wire.revisionsAsked == 1)
+        }
+    }
+
+    @Test
+    func `T-57 before anything is sent it is asked whose account it is, whatever a list says`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<3 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            try await ada.add(#"{"type":1,"name":"new"}"#)
+            world.wire.accountRefusal = Setback(.signedOut, operation: "look at the account")
+            let report = try await ada.run()
+            #expect(report.stop?.reason == .signedOut)
+            #expect(report.tried == 0 && world.wire.requests.isEmpty)
+        }
+    }
+
+    @Test
+    func `P13 an item deleted elsewhere is known as gone, though something in the list is no item`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 0..<4 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            try await ada.edit(ids[3], Rows.password("mine"))
+            try await ada.elsewhere.delete(ids[3])
+            let nameless = Reshaping(["ciphers", 0, "id"], .set(.null))
+            var fault = Fault(.reshape([nameless]), on: .sync)
+            fault.times = nil
+            await world.server.inject(fault)
+            #expect(try await ada.run().settled == 1)
+            #expect(try ada.changes.isEmpty)
         }
     }
 

@@ -205,7 +205,7 @@ extension RequestBudget {
         switch result {
         case .answered:
             breaker.close()
-            noteAcceptance(of: ended)
+            noteAcceptance(of: ended, at: now)
             for index in limits[ended.ask.pace, default: []].indices {
                 limits[ended.ask.pace]?[index].note(at: now)
             }
@@ -222,9 +222,11 @@ extension RequestBudget {
     }
 
     /// What was sent since shows that it takes something of the kind. That it answers other questions says nothing.
-    private mutating func noteAcceptance(of ended: UnderWay) {
+    private mutating func noteAcceptance(of ended: UnderWay, at now: Duration) {
         let zone = Zone(ended.ask.pace)
-        guard let guess = guessed[zone] else { return throttles[zone] = nil }
+        guard let guess = guessed[zone], guess.until > now else {
+            return throttles[zone] = nil
+        }
         guard guess.made < ended.since, guess.pace == ended.ask.pace else { return }
         (guessed[zone], throttles[zone]) = (nil, nil)
     }
