@@ -127,6 +127,16 @@ public struct Person: Sendable {
         return Item(try Cipher(json), keys: ring)
     }
 
+    /// Makes so many items elsewhere, and takes them over.
+    public func furnish(_ count: Int) async throws -> [String] {
+        var ids: [String] = []
+        for number in 0..<count {
+            ids.append(try await elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+        }
+        try await refresh()
+        return ids
+    }
+
     // MARK: What the services do
 
     /// Takes over all that upstream holds.

@@ -114,6 +114,7 @@ int cs_wait_signal(const int *signals, int count) {
     return signal;
 }
 
+// A handler of signals is told nothing else, and a process has one terminal.
 static int kept_terminal = -1;
 static struct termios kept_state;
 

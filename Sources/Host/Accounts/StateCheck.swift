@@ -23,16 +23,13 @@ public enum StateCheck {
 
     private static func accountCheck(in directory: StateDirectory) -> Verification.AccountCheck {
         let keyPath = directory.file(HostKey.fileName)
-        let copyPath = directory.file(copyName)
+        let copyPath = directory.file(Store.copyName)
         let tokens = TokenFile(state: directory.path)
         return { accounts in
             Self.problems(of: accounts, keyAt: keyPath)
                 + [Self.flaw(of: tokens), Self.flawOfCopy(at: copyPath)].compactMap(\.self)
         }
     }
-
-    /// What the store calls its copy of what is pending.
-    private static let copyName = "pending-copy.db"
 
     /// What keeps the next start from reading the tokens. Without the file, it makes a first one.
     private static func flaw(of tokens: TokenFile) -> String? {

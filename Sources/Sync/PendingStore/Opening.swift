@@ -28,7 +28,7 @@ extension Store {
     }
 
     static let fileName = "holdfast.db"
-    static let copyName = "pending-copy.db"
+    public static let copyName = "pending-copy.db"
 
     /// Opens the store of a state directory, and keeps that for as long as the store is used.
     ///

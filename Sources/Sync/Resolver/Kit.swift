@@ -36,10 +36,10 @@ struct Kit: Sendable {
             let fetched = try await fetch()
             let listed = Set(fetched.ciphers.map(\.lane.cipherID))
             // The number says whether the answer is one of yesterday, which matters only for what it does not show.
-            let isWhole = known.allSatisfy { listed.contains($0.lane.cipherID) }
+            let showsAll = known.allSatisfy { listed.contains($0.lane.cipherID) }
             return Listing.Content(
                 fetched,
-                revision: isWhole ? nil : try await revision(),
+                revision: showsAll ? nil : try await revision(),
                 userID: userID,
                 known: known,
                 asked: asked,

@@ -72,7 +72,7 @@ struct DoorTests {
     ) async throws {
         let scratch = try Scratch()
         let path = scratch.file("holdfast.sock")
-        let given = try Self.boundSocket(path)
+        let given = try boundSocket(path)
         #expect(listen(given, 8) == 0)
         var flags = ["state": [scratch.path]]
         if isListenChosen { flags["listen"] = ["127.0.0.1:0"] }
@@ -90,7 +90,7 @@ struct DoorTests {
         let scratch = try Scratch()
         let paths = ["a", "b"].map(scratch.file)
         let sockets = try paths.map { path -> Activation.Socket in
-            let descriptor = try Self.boundSocket(path)
+            let descriptor = try boundSocket(path)
             #expect(listen(descriptor, 8) == 0)
             return Activation.Socket(descriptor: descriptor, name: "ops")
         }
@@ -100,22 +100,6 @@ struct DoorTests {
             #expect(try wire.ask("GET /livez", ["Host: x"]).status == 200)
         }
         await venue.close()
-    }
-
-    /// A Unix socket that has a name and does not listen yet.
-    private static func boundSocket(_ path: String) throws -> Int32 {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        try system("bind") { () -> Int32 in
-            withUnsafePointer(to: name) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-        }
-        return descriptor
     }
 
     @Test(arguments: [(0o700, false), (0o770, true), (0o707, true), (0o1777, false)])
@@ -183,7 +167,7 @@ struct DoorTests {
     {
         let scratch = try Scratch()
         let path = scratch.file("holdfast.sock")
-        close(try Self.boundSocket(path))
+        close(try boundSocket(path))
         let venue = try await ShellVenue(flags: ["state": [scratch.path]])
         #expect(try ShellWire(socket: path).ask("GET /", ["Host: x"]).status == 404)
         await #expect(throws: ShellError.self) {
@@ -351,22 +335,31 @@ private final class Pulse: Sendable {
     let isThere = Lock(true)
 }
 
+/// A Unix socket that has a name and does not listen yet.
+private func boundSocket(
+    _ path: String,
+    _ kind: __socket_type = SOCK_STREAM
+) throws -> Int32 {
+    let descriptor = socket(AF_UNIX, Int32(kind.rawValue), 0)
+    var name = sockaddr_un()
+    name.sun_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+    try system("bind") { () -> Int32 in
+        withUnsafePointer(to: name) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+    }
+    return descriptor
+}
+
 /// The other end of the notification socket.
 private final class ScriptedManager {
     private let descriptor: Int32
 
     init(_ path: String) throws {
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-        var name = sockaddr_un()
-        name.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        try system("bind") { () -> Int32 in
-            withUnsafePointer(to: name) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-        }
+        descriptor = try boundSocket(path, SOCK_DGRAM)
     }
 
     func next() -> String { receive(0) ?? "" }

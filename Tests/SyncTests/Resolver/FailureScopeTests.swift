@@ -647,11 +647,7 @@ import Vault
     @Test func `G-BATCH two hundred edits cost one list and a request each`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<100 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(100)
             for id in ids { try await ada.edit(id, Rows.password("mine")) }
             for number in 0..<100 { try await ada.add(#"{"type":1,"name":"new \#(number)"}"#) }
             let report = try await ada.run()
@@ -670,11 +666,7 @@ import Vault
     ) async throws {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<count {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(count)
             for id in ids { try await ada.edit(id, Rows.password("mine")) }
             world.wire.isCut = true
             let report = try await ada.run(unknown: .presence)
@@ -693,11 +685,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<3 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(3)
             for id in ids { try await ada.edit(id, Rows.password("mine")) }
             try await ada.add(#"{"type":1,"name":"new"}"#)
             world.wire.accountRefusal = Setback(.signedOut, operation: "look at the account")
@@ -713,11 +701,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<4 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(4)
             try await ada.edit(ids[3], Rows.password("mine"))
             try await ada.elsewhere.delete(ids[3])
             let nameless = Reshaping(["ciphers", 0, "id"], .set(.null))
@@ -735,11 +719,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<4 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(4)
             for id in ids.prefix(3) { try await ada.edit(id, Rows.password("mine")) }
             try await ada.elsewhere.delete(ids[3])
             #expect(try await ada.run().settled == 3)
@@ -750,11 +730,7 @@ import Vault
     @Test func `G-BATCH each deletion reads its own item right before`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            var ids: [String] = []
-            for number in 0..<8 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
+            let ids = try await ada.furnish(8)
             for id in ids.prefix(4) { try await ada.edit(id, Rows.password("mine")) }
             for id in ids.suffix(4) { try await ada.wish(.hardDelete, id) }
             try await ada.run()

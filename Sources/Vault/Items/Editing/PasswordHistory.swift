@@ -89,14 +89,12 @@ struct PasswordHistory {
 
     /// Upstream takes less text here than name and value may have together. The value is what nobody has otherwise.
     private static func entry(_ name: String, _ value: String) -> String {
-        let room = Sealer.byteCount(fitting: longestEntry) - value.utf8.count - 2
+        let room = Sealer.byteCount(fitting: Shape.longestHistoryEntry) - value.utf8.count - 2
         guard name.utf8.count > room else { return "\(name): \(value)" }
         var start = name[...]
         while start.utf8.count > room, !start.isEmpty { start.removeLast() }
         return start.isEmpty ? value : "\(start): \(value)"
     }
-
-    private static let longestEntry = 5_000
 
     private static func isHidden(_ field: Contents) -> Bool { field["type"].int == 1 }
 

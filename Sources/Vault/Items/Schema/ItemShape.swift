@@ -136,9 +136,11 @@ extension Shape {
         essential: "password",
         [
             Member("lastUsedDate", .date),
-            Member("password", .sealed(limit: 5000)),
+            Member("password", .sealed(limit: longestHistoryEntry)),
         ]
     )
+
+    static let longestHistoryEntry = 5_000
 
     static let attachment = Shape(
         identity: "id",
