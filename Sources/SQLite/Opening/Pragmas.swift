@@ -28,7 +28,7 @@ extension Session {
         try session.heed(configuration, place)
         try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
         try session.set(Self.common)
-        try session.set(["PRAGMA cache_size = -4096"])
+        try session.set(["PRAGMA cache_size = -2048"])
         return session
     }
 
@@ -52,7 +52,7 @@ extension Session {
         "PRAGMA secure_delete = FAST",
         "PRAGMA wal_autocheckpoint = 0",
         "PRAGMA journal_size_limit = 16777216",
-        "PRAGMA cache_size = -12288",
+        "PRAGMA cache_size = -8192",
     ]
 
     private func set(_ pragmas: [StaticString]) throws(DatabaseError) {
