@@ -162,6 +162,7 @@ extension Operation {
         case .placeCipher: .missingCipherToPlace
         case .sends: .missingSend
         case .organizations: .missingOther
+        case .publicKey: .missingUser
         default: .missingCipher
         }
     }

@@ -1,3 +1,4 @@
+internal import Crypto
 public import JSON
 
 /// The key pair of an account. The private half is wrapped with the user key.
@@ -39,6 +40,20 @@ extension AccountKeys {
         object.add("signatureKeyPair", String?.none)
         object.add("securityState", String?.none)
         object.add(spelling("object"), "privateKeys")
+    }
+}
+
+/// The public key of a user, whoever asks.
+public struct PublicKeyAnswer: JSON.Readable, Sendable {
+    /// SPKI.
+    public let publicKey: [UInt8]
+
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        let text: String = try json.read(anyCase: "publicKey")
+        guard let bytes = try? Base64.bytes(of: text) else {
+            throw JSON.Mismatch("is no base64", at: ["publicKey"])
+        }
+        publicKey = bytes
     }
 }
 

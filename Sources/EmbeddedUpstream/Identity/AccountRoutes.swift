@@ -58,6 +58,16 @@ extension Routes {
                 return Reply()
             }
         }
+        on(.get, "/api/users/{id}/public-key", .publicKey) { call, world throws(Refusal) in
+            guard let account = world.accounts[try call.id()] else { throw .missingUser }
+            return Reply(
+                json: .object {
+                    $0.add("userId", account.id)
+                    $0.add("publicKey", account.keys.publicKey)
+                    $0.add("object", "userKey")
+                }
+            )
+        }
         addDevices()
     }
 

@@ -16,6 +16,7 @@ enum Refusal: Error, Hashable {
     case missingFolder
     case missingSend
     case missingFile
+    case missingUser
     case missingOther
     case foreignCipher
     case unknownFolder

@@ -10,7 +10,7 @@ struct Wording: Sendable {
     static let bitwarden = Wording { refusal in
         switch refusal {
         case .missingCipher, .missingCipherToPlace, .missingFolder, .missingSend, .missingFile,
-            .missingOther, .foreignCipher, .badUUID:
+            .missingUser, .missingOther, .foreignCipher, .badUUID:
             .bitwarden("Resource not found.", .notFound)
         case .noRoute: Reply(.notFound)
         case .noWebSocket: .plain(.badRequest, "Connection ID required")
@@ -80,6 +80,7 @@ struct Wording: Sendable {
                 "Payload Too Large",
                 "The request is larger than the server is willing or able to process."
             )
+        case .missingUser: .vaultwarden(vaultwardenWords(refusal), .notFound)
         default: .vaultwarden(vaultwardenWords(refusal))
         }
     }
@@ -134,6 +135,7 @@ private func vaultwardenWords(_ refusal: Refusal) -> String {
     case .missingFolder, .unknownFolder: "Invalid folder"
     case .missingSend: "Send not found"
     case .missingFile: "Attachment doesn't exist"
+    case .missingUser: "User doesn't exist"
     case .missingOther: "Not found"
     case .stale: "The client copy of this cipher is out of date. Resync the client and try again."
     case .organizationMismatch:

@@ -2,7 +2,7 @@
 public enum Operation: String, Sendable, Hashable, CaseIterable {
     case prelogin, register, token
     case config, alive
-    case sync, revisionDate, profile
+    case sync, revisionDate, profile, publicKey
     case listCiphers, readCipher, createCipher, updateCipher, placeCipher
     case trashCipher, restoreCipher, deleteCipher, archiveCipher
     case trashCiphers, restoreCiphers, deleteCiphers, moveCiphers, importCiphers, purge

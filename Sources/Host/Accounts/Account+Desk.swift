@@ -145,8 +145,21 @@ extension Account: AccountDesk {
         guard let publicKey = keys.publicKey else {
             throw .notAllowed("The account has no key pair.")
         }
-        return try crypto { () throws(CryptoError) in
-            try FingerprintPhrase(publicKey: publicKey, userID: id).description
+        return try phrase(of: publicKey, id)
+    }
+
+    func fingerprint(of userID: String) async throws(DeskRefusal) -> String {
+        _ = try keys()
+        let publicKey = try await publicKey(of: userID)
+        return try phrase(of: publicKey, userID)
+    }
+
+    private func phrase(
+        of publicKey: [UInt8],
+        _ userID: String
+    ) throws(DeskRefusal) -> String {
+        try crypto { () throws(CryptoError) in
+            try FingerprintPhrase(publicKey: publicKey, userID: userID).description
         }
     }
 

@@ -318,6 +318,17 @@ extension Account {
         let _: Void = try await office.ask { .base(.removeFolder(folderID, of: id, $0)) }
     }
 
+    func publicKey(of userID: String) async throws(DeskRefusal) -> [UInt8] {
+        let found = try await online { account throws(Setback) -> [UInt8]? in
+            do throws(Setback) { return try await account.publicKey(of: userID) } catch {
+                guard case .missing = error.reason else { throw error }
+                return nil
+            }
+        }
+        guard let found else { throw .notFound }
+        return found
+    }
+
     /// What is not there any more is as good as removed.
     func removing(
         _ body: (UpstreamAccount) async throws(Setback) -> Void

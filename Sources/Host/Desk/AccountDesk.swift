@@ -27,6 +27,8 @@ public protocol AccountDesk: Sendable {
     func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport
     /// Five words of the public key of the user.
     func fingerprint() async throws(DeskRefusal) -> String
+    /// The same of somebody else, whose key upstream has.
+    func fingerprint(of userID: String) async throws(DeskRefusal) -> String
 
     // What is in the vault; throws while that is locked.
 

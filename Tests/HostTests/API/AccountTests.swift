@@ -90,6 +90,44 @@ struct AccountTests {
         }
     }
 
+    /// A second account of the same server. The answer is its id.
+    private static func addBea(_ guest: Guest, _ stage: HostStage) async throws -> String {
+        let settings = DerivationSettings(kind: 0, iterations: 5_000)
+        let email = "bea@example.test"
+        let bea = try Newcomer(email: email, password: stage.password, settings: settings)
+        try await HostVenue.register(bea, at: stage.server, stage.client)
+        let answer = try await guest.post(
+            "/accounts",
+            #"{"email":"\#(email)","password":"\#(stage.password)","server":"\#(stage.server)"}"#
+        )
+        return try #require(answer.data?["id"]?.string, "\(answer.text)")
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `the fingerprint of somebody else is the one that they see themselves`(
+        _ personality: Personality.Name
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = personality
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            let bea = try await Self.addBea(guest, stage)
+            let own = try await guest.get("/object/fingerprint/me").string
+            let theirs = try await guest.get("/accounts/\(bea)/object/fingerprint/me").string
+            let seen = try await guest.get("/object/fingerprint/\(bea.uppercased())")
+            #expect(seen.string != nil && seen.string == theirs && seen.string != own)
+            let nobody = "00000000-0000-4000-8000-000000000000"
+            let unknown = try await guest.get("/object/fingerprint/\(nobody)")
+            #expect(unknown.message == "Not found.", "\(unknown.text)")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(try await guest.get("/object/fingerprint/me").string == own)
+            let offline = try await guest.get("/object/fingerprint/\(bea)")
+            #expect(offline.status == .badRequest && offline.message != "Not found.")
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `whoever looks while another account is made the default sees one that is`()
         async throws
     {
@@ -97,14 +135,7 @@ struct AccountTests {
         venue.parting = { guest, _, end in
             defer { end() }
             let stage = try #require(guest.stage as? HostStage)
-            let settings = DerivationSettings(kind: 0, iterations: 5_000)
-            let email = "bea@example.test"
-            let bea = try Newcomer(email: email, password: stage.password, settings: settings)
-            try await HostVenue.register(bea, at: stage.server, stage.client)
-            let body =
-                #"{"email":"\#(email)","password":"\#(stage.password)","server":"\#(stage.server)"}"#
-            let answer = try await guest.post("/accounts", body)
-            let other = try #require(answer.data?["id"]?.string, "\(answer.text)")
+            let other = try await Self.addBea(guest, stage)
             let isOver = Lock(false)
             async let looks = {
                 var seen: [Int] = []

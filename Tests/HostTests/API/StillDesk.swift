@@ -154,6 +154,8 @@ final class StillDesk: AccountDesk {
 
     func fingerprint() async throws(DeskRefusal) -> String { "one-two-three-four-five" }
 
+    func fingerprint(of userID: String) async throws(DeskRefusal) -> String { throw .notFound }
+
     // MARK: Reading
 
     func items() async throws(DeskRefusal) -> [ViewedItem] {

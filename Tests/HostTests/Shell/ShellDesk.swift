@@ -19,6 +19,7 @@ struct ShellDesk: AccountDesk {
     func lock() async {}
     func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport { throw .busy }
     func fingerprint() async throws(DeskRefusal) -> String { throw .busy }
+    func fingerprint(of userID: String) async throws(DeskRefusal) -> String { throw .busy }
     func items() async throws(DeskRefusal) -> [ViewedItem] { [] }
     func item(_ id: String) async throws(DeskRefusal) -> ViewedItem? { nil }
     func folders() async throws(DeskRefusal) -> [ViewedFolder] { [] }

@@ -26,7 +26,7 @@ enum Expectation: Hashable, Sendable, CaseIterable {
 
 /// What a call is about, which decides how its absence is worded.
 enum Subject: Hashable, Sendable, CaseIterable {
-    case none, cipher, folder, file, send
+    case none, cipher, folder, file, send, user
 
     /// Bitwarden says 404. Vaultwarden says 400, in the words of the thing that is not there.
     func isMissing(_ rejection: Rejection) -> Bool {
@@ -36,6 +36,7 @@ enum Subject: Hashable, Sendable, CaseIterable {
         case .folder: rejection.says("invalid folder") || rejection.isAbout("folder")
         case .file: rejection.isAbout("attachment") || rejection.isAbout("cipher")
         case .send: rejection.isAbout("send")
+        case .user: rejection.isAbout("user")
         }
     }
 }

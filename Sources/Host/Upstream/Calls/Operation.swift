@@ -1,7 +1,7 @@
 /// What upstream is asked for. Errors and figures are told apart by it.
 public enum Operation: String, CaseIterable, Hashable, Sendable {
     case prelogin, token, sendTwoFactorCode
-    case config, alive, revisionDate, sync, profile, domains
+    case config, alive, revisionDate, sync, profile, domains, publicKey
 
     case listCiphers, getCipher, createCipher, updateCipher, movePartial
     case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher
@@ -41,6 +41,7 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
         case .revisionDate: "ask whether anything is new"
         case .profile: "look at the account"
         case .domains: "read the equivalent domains"
+        case .publicKey: "read a user's public key"
         case .hub: "listen to the server"
         default: nil
         }
