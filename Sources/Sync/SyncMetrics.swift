@@ -205,8 +205,12 @@ extension SyncMetrics {
         deliveries.observe(delivery)
     }
 
-    public func resolved(_ type: ChangeType, _ outcome: ResolutionNote.Outcome) {
-        resolutions[type, outcome].increment()
+    public func resolved(
+        _ type: ChangeType,
+        _ outcome: ResolutionNote.Outcome,
+        count: Int = 1
+    ) {
+        resolutions[type, outcome].increment(by: count)
     }
 
     public func decided(_ kind: ConflictKind, for winner: Side) {

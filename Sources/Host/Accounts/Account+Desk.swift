@@ -399,13 +399,6 @@ extension Account {
 }
 
 extension AccountStanding.Pending {
-    init(_ queue: PendingQueue) {
-        self.init()
-        for (state, count) in queue.counts { add(count, in: state) }
-        oldest = queue.oldest
-        oldestLive = queue.oldestLive
-    }
-
     fileprivate mutating func add(_ count: Int, in state: PendingChange.State.Kind) {
         total += count
         switch state {

@@ -273,17 +273,23 @@ extension Accounts: Household {
 
     private func summarized() -> HouseholdSummary {
         let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
-        let queues = try? office.read { (reader) throws(StoreError) in try reader.queues() }
         let roads = links.map { link in
             let held = link.upstream.holds.api
             return (link.number, Roll.Road(state: link.monitor.standing.state, heldUntil: held))
         }
-        return office.roll.summary(
+        var summary = office.roll.summary(
             at: now,
             elapsed,
-            queues: queues ?? [:],
             servers: Dictionary(uniqueKeysWithValues: roads)
-        ) { [self] id in account(id)?.entry }
+        ) {
+            (try? office.read { reader throws(StoreError) in try reader.queues() }) ?? [:]
+        } oldestLive: { ids in
+            try? office.read { reader throws(StoreError) in try reader.oldestLive(of: ids) }
+        } ask: { id in
+            account(id)?.entry
+        }
+        summary.oldest = try? office.read { reader throws(StoreError) in try reader.oldest() }
+        return summary
     }
 
     public func desk(_ id: String) -> (any AccountDesk)? { account(id) }
@@ -382,7 +388,10 @@ extension Accounts: Household {
             .account(.erase(id, evenIfPending: evenIfPending, $0))
         }
         switch erasure {
-        case .erased(let left): return left
+        case .erased(let discarded, let left):
+            let metrics = office.surroundings.metrics
+            for tally in discarded { metrics.resolved(tally.type, .discarded, count: tally.count) }
+            return left
         case .pending(let count):
             throw .notAllowed(
                 "\(count) pending change\(count == 1 ? "" : "s") would be lost."

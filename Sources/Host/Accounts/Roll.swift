@@ -49,13 +49,16 @@ final class Roll: Sendable {
     }
 
     /// - Parameters:
-    ///   - ask: How an account stands; nil if there is none.
     ///   - servers: What is known of the way to each server.
+    ///   - queues: What waits of each account. Nobody wants to know where nothing could be sent.
+    ///   - oldestLive: Since when something of these accounts waits that is not set aside.
+    ///   - ask: How an account stands; nil if there is none.
     func summary(
         at now: Moment,
         _ elapsed: Duration,
-        queues: [String: PendingQueue],
         servers: [Int: Road],
+        queues: () -> [String: PendingQueue],
+        oldestLive: (Set<String>) -> Moment?,
         ask: (String) -> Entry?
     ) -> HouseholdSummary {
         let (changed, round) = state.withLock { state in
@@ -63,20 +66,33 @@ final class Roll: Sendable {
             state.rounds += 1
             return (state.changed, state.rounds)
         }
-        // Not under the lock: an account that is asked may have something to say.
+        // Not under the lock: an account that is asked may have something to say, and the store may take a
+        // while.
         let entries = changed.map { (id: $0, entry: ask($0)) }
-        return state.withLock { state in
+        let roll = state.withLock { state in
             for (id, entry) in entries { state.write(entry, of: id, in: round) }
-            return state.summary(at: now, elapsed, queues, servers)
+            return state
         }
+        var summary = roll.summary(at: now, elapsed, servers)
+        guard servers.values.contains(where: { $0.isOpen || $0.hold(at: now) != nil }) else {
+            return summary
+        }
+        let deliverable = roll.count(queues(), into: &summary, at: now, servers)
+        if !deliverable.isEmpty { summary.oldestDeliverable = oldestLive(deliverable) }
+        return summary
     }
+}
+
+extension Roll.Road {
+    fileprivate var isOpen: Bool { state != .offline }
+
+    fileprivate func hold(at now: Moment) -> Moment? { heldUntil.flatMap { $0 > now ? $0 : nil } }
 }
 
 extension Roll.State {
     fileprivate func summary(
         at now: Moment,
         _ elapsed: Duration,
-        _ queues: [String: PendingQueue],
         _ servers: [Int: Roll.Road]
     ) -> HouseholdSummary {
         var tally = Tally()
@@ -84,20 +100,33 @@ extension Roll.State {
             guard let entry else { continue }
             tally.count(entry, at: now, elapsed, heldUntil: servers[entry.server]?.heldUntil)
         }
-        var summary = tally.summary(servers)
-        for (id, queue) in queues {
-            guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
+        return tally.summary(servers)
+    }
+
+    /// Counts what open vaults have for servers.
+    ///
+    /// - Returns: The accounts of which something can be sent.
+    fileprivate func count(
+        _ queues: [String: PendingQueue],
+        into summary: inout HouseholdSummary,
+        at now: Moment,
+        _ servers: [Int: Roll.Road]
+    ) -> Set<String> {
+        var deliverable: Set<String> = []
+        for (id, queue) in queues where queue.live > 0 {
+            guard let entry = places[id].flatMap({ entries[$0] }), entry.status == .unlocked else {
+                continue
+            }
             let road = servers[entry.server] ?? Roll.Road()
-            let pending = AccountStanding.Pending(queue)
-            let held = road.heldUntil.flatMap { $0 > now ? $0 : nil }
-            let isWayOpen = road.state != .offline && held == nil
-            summary.note(pending, of: entry.status, isWayOpen: isWayOpen)
-            if entry.status == .unlocked, pending.total > pending.quarantined, let held {
+            if let held = road.hold(at: now) {
                 summary.longestBackoff = max(summary.longestBackoff, held - now)
                 summary.nextRetry = min(summary.nextRetry ?? held, held)
+            } else if road.isOpen {
+                summary.deliverable += queue.live
+                deliverable.insert(id)
             }
         }
-        return summary
+        return deliverable
     }
 }
 

@@ -39,8 +39,6 @@ public struct AccountStanding: Sendable {
         public var backingOff = 0
         public var quarantined = 0
         public var oldest: Moment?
-        /// Of those that are not set aside.
-        public var oldestLive: Moment?
 
         public init() {}
     }

@@ -19,18 +19,4 @@ public struct HouseholdSummary: Hashable, Sendable {
     public var nextRetry: Moment?
 
     public init() {}
-
-    mutating func note(
-        _ pending: AccountStanding.Pending,
-        of status: AccountStanding.Status,
-        isWayOpen: Bool
-    ) {
-        guard let since = pending.oldest else { return }
-        oldest = min(oldest ?? since, since)
-        let live = pending.ready + pending.inFlight + pending.backingOff
-        guard status == .unlocked, isWayOpen, live > 0 else { return }
-        deliverable += live
-        let first = pending.oldestLive ?? since
-        oldestDeliverable = min(oldestDeliverable ?? first, first)
-    }
 }

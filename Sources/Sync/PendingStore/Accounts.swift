@@ -99,9 +99,11 @@ enum AccountTable {
 
 /// What became of the wish to erase an account.
 public enum Erasure: Hashable, Sendable {
-    /// - Parameter left: The files that were set aside and may have rows of it all the same. They are
-    ///   damaged and may be all that is left of other accounts, so a person has to decide.
-    case erased(left: [String])
+    /// - Parameters:
+    ///   - discarded: What waited in its name.
+    ///   - left: The files that were set aside and may have rows of it all the same. They are damaged and
+    ///     may be all that is left of other accounts, so a person has to decide.
+    case erased(discarded: [PendingTally], left: [String])
     /// So much waits in its name, and nothing was erased.
     case pending(Int)
 }
@@ -131,9 +133,9 @@ extension Store {
     ) async throws(StoreError) -> Erasure {
         // What the copy has of it is not to come back afterwards.
         try await catchUpLate()
-        let pending = try await eraseRows(of: userID, evenIfPending: evenIfPending)
-        if pending > 0 { return .pending(pending) }
-        guard let directory else { return .erased(left: []) }
+        let waiting = try await eraseRows(of: userID, evenIfPending: evenIfPending)
+        if !evenIfPending, !waiting.isEmpty { return .pending(waiting.map(\.count).reduce(0, +)) }
+        guard let directory else { return .erased(discarded: waiting, left: []) }
         await emptyLog()
         await eraseCopy(directory)
         var left: [String] = []
@@ -142,7 +144,7 @@ extension Store {
             let isErased = (try? await file.erase(userID)) ?? false
             if !isErased { left.append(file.path) }
         }
-        return .erased(left: left)
+        return .erased(discarded: waiting, left: left)
     }
 
     /// What was erased is in the log as it was before. Where a reader is in the way, it goes with the next start at
@@ -153,19 +155,19 @@ extension Store {
     ///
     /// - Returns: Whether nothing of it is left.
     public func eraseNewcomer(_ userID: String) async throws(StoreError) -> Bool {
-        try await eraseRows(of: userID, evenIfPending: false) == 0
+        try await eraseRows(of: userID, evenIfPending: false).isEmpty
     }
 
-    /// - Returns: How much waits in the account's name, where that keeps everything from being erased.
+    /// - Returns: What waits in the account's name, which keeps everything from being erased, or waited.
     private func eraseRows(
         of userID: String,
         evenIfPending: Bool
-    ) async throws(StoreError) -> Int {
+    ) async throws(StoreError) -> [PendingTally] {
         try await write { (db) throws(DatabaseError) in
-            let pending = evenIfPending ? 0 : try PendingTable.count(of: userID, db)
-            guard pending == 0 else { return pending }
+            let waiting = try PendingTable.tally(of: userID, db)
+            guard evenIfPending || waiting.isEmpty else { return waiting }
             try db.overwriting { () throws(DatabaseError) in try AccountTable.erase(userID, db) }
-            return 0
+            return waiting
         }
     }
 

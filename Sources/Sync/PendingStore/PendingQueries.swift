@@ -70,18 +70,12 @@ extension StoreReader {
                     """
                 ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
             }
-            return try db.all(
-                """
-                SELECT change_type, state, count, bytes FROM pending_tally
-                WHERE user_id = ? AND count > 0
-                """,
-                .text(userID)
-            ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
+            return try PendingTable.tally(of: userID, db)
         }
     }
 
-    /// What waits of each account that has anything waiting: how many by state, and since when. Read
-    /// at once for all, because many accounts are not to cost many questions.
+    /// How many wait of each account that has anything waiting. Read at once for all, because many accounts are
+    /// not to cost many questions.
     public func queues() throws(StoreError) -> [String: PendingQueue] {
         try read { (db) throws(DatabaseError) in
             var queues: [String: PendingQueue] = [:]
@@ -93,26 +87,48 @@ extension StoreReader {
             ) { (row) throws(DatabaseError) in
                 (try row.text(0), try PendingChange.State.Kind(row, 1), try row.int(2))
             }.forEach { queues[$0, default: PendingQueue()].counts[$1] = $2 }
-            // One look for each account that has something, however much that is.
-            try db.all(
+            return queues
+        }
+    }
+
+    /// Since when anything waits, whose it may be.
+    public func oldest() throws(StoreError) -> Moment? {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
                 """
-                SELECT user_id, (
-                    SELECT created_ticks FROM pending_change WHERE user_id = account.user_id
-                    ORDER BY seq LIMIT 1
-                ) AS oldest, (
-                    SELECT created_ticks FROM pending_change WHERE user_id = account.user_id
-                    AND state <> 'quarantined' ORDER BY seq LIMIT 1
-                )
-                FROM (SELECT user_id FROM pending_tally WHERE count > 0 GROUP BY user_id) AS account
-                WHERE oldest IS NOT NULL
+                SELECT created_ticks FROM pending_change
+                WHERE EXISTS (SELECT 1 FROM account WHERE id = user_id) ORDER BY seq LIMIT 1
+                """
+            ) { (row) throws(DatabaseError) in try row.moment(0) }
+        }
+    }
+
+    /// Since when something of these accounts waits that is not set aside.
+    ///
+    /// It is among the first of all that waits, or each account is looked at, which takes as many looks as
+    /// there are accounts.
+    public func oldestLive(of userIDs: Set<String>) throws(StoreError) -> Moment? {
+        try read { (db) throws(DatabaseError) in
+            let first = try db.all(
+                """
+                SELECT created_ticks, state, user_id FROM pending_change ORDER BY seq LIMIT 256
                 """
             ) { (row) throws(DatabaseError) in
-                (try row.text(0), try row.moment(1), try row.moment(orNil: 2))
-            }.forEach {
-                queues[$0]?.oldest = $1
-                queues[$0]?.oldestLive = $2
+                (created: try row.moment(0), state: try row.text(1), user: try row.text(2))
+            }.first { $0.state != "quarantined" && userIDs.contains($0.user) }
+            if let first { return first.created }
+            var oldest: Moment?
+            for userID in userIDs {
+                let created = try db.first(
+                    """
+                    SELECT created_ticks FROM pending_change
+                    WHERE user_id = ? AND state <> 'quarantined' ORDER BY seq LIMIT 1
+                    """,
+                    .text(userID)
+                ) { (row) throws(DatabaseError) in try row.moment(0) }
+                if let created { oldest = min(oldest ?? created, created) }
             }
-            return queues
+            return oldest
         }
     }
 

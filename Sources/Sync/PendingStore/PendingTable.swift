@@ -139,14 +139,17 @@ enum PendingTable {
         ) == 1
     }
 
-    static func count(
+    static func tally(
         of userID: String,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Int {
-        try db.first(
-            "SELECT ifnull(sum(count), 0) FROM pending_tally WHERE user_id = ?",
+    ) throws(DatabaseError) -> [PendingTally] {
+        try db.all(
+            """
+            SELECT change_type, state, count, bytes FROM pending_tally
+            WHERE user_id = ? AND count > 0
+            """,
             .text(userID)
-        ) { (row) throws(DatabaseError) in try row.int(0) } ?? 0
+        ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
     }
 
     /// Writes the tally from what is there.

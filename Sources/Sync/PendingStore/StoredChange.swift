@@ -27,21 +27,15 @@ public struct PendingSummary: Hashable, Sendable {
     public var type: ChangeType { ChangeType.shown(for: typeText) }
 }
 
-/// What waits of one account.
+/// How much waits of one account.
 public struct PendingQueue: Hashable, Sendable {
-    public internal(set) var counts: [PendingChange.State.Kind: Int] = [:]
-    public internal(set) var oldest: Moment?
-    /// Of those that are not set aside.
-    public internal(set) var oldestLive: Moment?
+    public internal(set) var counts: [PendingChange.State.Kind: Int]
 
-    public init(
-        counts: [PendingChange.State.Kind: Int] = [:],
-        oldest: Moment? = nil,
-        oldestLive: Moment? = nil
-    ) {
-        self.counts = counts
-        self.oldest = oldest
-        self.oldestLive = oldestLive
+    public init(counts: [PendingChange.State.Kind: Int] = [:]) { self.counts = counts }
+
+    /// How many are not set aside.
+    public var live: Int {
+        counts.reduce(0) { $1.key == .quarantined ? $0 : $0 + $1.value }
     }
 }
 

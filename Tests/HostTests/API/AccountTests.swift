@@ -174,6 +174,22 @@ struct AccountTests {
         try await venue.open { _ in }
     }
 
+    @Test func `what goes with its account is counted as discarded`() async throws {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            for name in ["one", "two"] { try await guest.login(name) }
+            let gone = try await guest.delete("/accounts/\(stage.userID)?discardPending=true")
+            #expect(gone.isSuccess, "\(gone.text)")
+            let page = try await stage.client.send(Client.Request(.get, stage.ops + "/metrics"))
+            let line = #"holdfast_resolutions_total{type="create",outcome="discarded"} 2"#
+            #expect(String(decoding: page.body, as: UTF8.self).contains(line + "\n"))
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `T-63 an account with something pending goes only when told so`() async throws {
         let venue = try StillVenue()
         try await venue.open { guest async throws in

@@ -148,11 +148,18 @@ struct HostVenue {
         let desk = try await household.signIn(request)
         let token = try Files.read(settings.state + "/admin.token").filter { $0 > 0x20 }
         let address = try #require(addresses.api)
+        let ops = try #require(addresses.ops)
         return Guest(
             client: client,
             base: "http://\(address)",
             headers: ["Authorization": "Bearer \(String(decoding: token, as: UTF8.self))"],
-            stage: HostStage(desk: desk, server: server, newcomer: newcomer, client: client)
+            stage: HostStage(
+                desk: desk,
+                server: server,
+                newcomer: newcomer,
+                client: client,
+                ops: "http://\(ops)"
+            )
         )
     }
 
@@ -175,6 +182,7 @@ struct HostStage: Stage {
     let server: String
     let newcomer: Newcomer
     let client: Client
+    let ops: String
 
     var password: String { HostVenue.password }
     var userID: String { desk.id }

@@ -30,3 +30,19 @@ extension Household {
         }
     }
 }
+
+extension HouseholdSummary {
+    /// All that is live is taken to be as old as the oldest.
+    fileprivate mutating func note(
+        _ pending: AccountStanding.Pending,
+        of status: AccountStanding.Status,
+        isWayOpen: Bool
+    ) {
+        guard let since = pending.oldest else { return }
+        oldest = min(oldest ?? since, since)
+        let live = pending.total - pending.quarantined
+        guard status == .unlocked, isWayOpen, live > 0 else { return }
+        deliverable += live
+        oldestDeliverable = min(oldestDeliverable ?? since, since)
+    }
+}

@@ -23,10 +23,15 @@ struct RollTests {
 
     private func summary(
         _ entries: [String: Roll.Entry],
-        queues: [String: PendingQueue] = [:],
-        servers: [Int: Roll.Road] = [0: .init(), 1: .init(state: .offline)]
+        queues: [String: [PendingChange.State.Kind: Int]] = [:],
+        servers: [Int: Roll.Road] = [0: .init(), 1: .init(state: .offline)],
+        oldestLive: (Set<String>) -> Moment? = { _ in nil }
     ) -> HouseholdSummary {
-        roll.summary(at: moment(1_000), .seconds(500), queues: queues, servers: servers) { id in
+        roll.summary(at: moment(1_000), .seconds(500), servers: servers) {
+            queues.mapValues(PendingQueue.init)
+        } oldestLive: {
+            oldestLive($0)
+        } ask: { id in
             asked.ids.withLock { $0.append(id) }
             return entries[id]
         }
@@ -43,7 +48,11 @@ struct RollTests {
     @Test func `of two who ask at once, whoever asked later knows better`() {
         roll.note("a")
         let now = moment(1_000)
-        let first = roll.summary(at: now, .seconds(500), queues: [:], servers: [:]) { _ in
+        let first = roll.summary(at: now, .seconds(500), servers: [:]) {
+            [:]
+        } oldestLive: { _ in
+            nil
+        } ask: { _ in
             roll.note("a")
             _ = summary(["a": entry(.unlocked)])
             return entry(.locked)
@@ -99,17 +108,6 @@ struct RollTests {
     }
 
     @Test func `what can be delivered is what open vaults have for servers that answer`() {
-        func queue(
-            _ counts: [PendingChange.State.Kind: Int],
-            since seconds: Int64,
-            live: Int64? = nil
-        ) -> PendingQueue {
-            PendingQueue(
-                counts: counts,
-                oldest: moment(seconds),
-                oldestLive: live.map(moment)
-            )
-        }
         let entries = [
             "open": entry(), "locked": entry(.locked), "away": entry(.unlocked, server: 1),
             "aside": entry(),
@@ -118,24 +116,38 @@ struct RollTests {
         let all = summary(
             entries,
             queues: [
-                "open": queue([.ready: 2, .backingOff: 1, .quarantined: 4], since: 40, live: 45),
-                "locked": queue([.ready: 5], since: 10), "away": queue([.ready: 7], since: 20),
-                "aside": queue([.quarantined: 9], since: 30),
-                "gone": queue([.ready: 1], since: 1),
+                "open": [.ready: 2, .backingOff: 1, .quarantined: 4], "locked": [.ready: 5],
+                "away": [.ready: 7], "aside": [.quarantined: 9], "gone": [.ready: 1],
             ]
-        )
+        ) { $0 == ["open"] ? moment(45) : nil }
         #expect(all.deliverable == 3)
         #expect(all.oldestDeliverable == moment(45), "What is set aside is not sent.")
-        #expect(all.oldest == moment(10))
         #expect(all.networks == [.online: 1, .offline: 1])
+    }
+
+    @Test func `while no server can be reached nobody counts what waits`() {
+        roll.note("a")
+        let away = entry(.unlocked, server: 1)
+        let all = roll.summary(
+            at: moment(1_000),
+            .seconds(500),
+            servers: [1: .init(state: .offline)]
+        ) {
+            Issue.record("The queues were read.")
+            return [:]
+        } oldestLive: { _ in
+            nil
+        } ask: { _ in
+            away
+        }
+        #expect(all.deliverable == 0 && all.networks == [.offline: 1])
     }
 
     @Test func `what waits because a server wants to be left alone has a time of its own`() {
         roll.note("a")
         let road = Roll.Road(heldUntil: moment(1_008))
         func all(_ counts: [PendingChange.State.Kind: Int]) -> HouseholdSummary {
-            let queue = PendingQueue(counts: counts, oldest: moment(1))
-            return summary(["a": entry()], queues: ["a": queue], servers: [0: road])
+            summary(["a": entry()], queues: ["a": counts], servers: [0: road])
         }
         #expect(all([.ready: 1]).nextRetry == moment(1_008))
         #expect(all([.ready: 1]).longestBackoff == .seconds(8))
@@ -144,8 +156,11 @@ struct RollTests {
 
         var backingOff = entry()
         backingOff.outlook.due = moment(1_003)
-        let queue = PendingQueue(counts: [.backingOff: 1], oldest: moment(1))
-        let held = summary(["a": backingOff], queues: ["a": queue], servers: [0: road])
+        let held = summary(
+            ["a": backingOff],
+            queues: ["a": [.backingOff: 1]],
+            servers: [0: road]
+        )
         #expect(held.nextRetry == moment(1_008), "Nothing is tried before that.")
         #expect(all([:]).longestBackoff == .zero)
     }

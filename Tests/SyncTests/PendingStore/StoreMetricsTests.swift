@@ -110,16 +110,42 @@ import Vault
             let tally = try shelf.store.reader.tally(of: user)
             let counts = Dictionary(tally.map { ($0.state, $0.count) }, uniquingKeysWith: +)
             #expect(queues[user, default: PendingQueue()].counts == counts)
-            #expect(try queues[user]?.oldest == shelf.store.reader.oldest(of: user)?.created)
         }
         #expect(queues["user-1"]?.counts == [.ready: 2])
         #expect(try shelf.store.reader.tally().map(\.count).reduce(0, +) == 3)
         let first = try #require(try shelf.store.reader.oldest(of: "user-1"))
-        #expect(queues["user-1"]?.oldestLive == first.created)
+        #expect(queues["user-1"]?.live == 2)
         _ = try await shelf.store.quarantineUnreadable(first.id, expecting: first.version)
-        let aside = try #require(try shelf.store.reader.queues()["user-1"])
-        #expect(aside.oldest == first.created)
-        #expect(aside.oldestLive.map { $0 > first.created } == true, "It waits for nobody.")
+        #expect(try shelf.store.reader.queues()["user-1"]?.live == 1, "It waits for nobody.")
+        try await shelf.store.close()
+    }
+
+    @Test(arguments: [3, 300])
+    func `since when something waits is told of all, and of some without what is set aside`(
+        _ others: Int
+    ) async throws {
+        let shelf = try await Shelf()
+        for user in ["user-2", "user-3", "user-4"] { try await shelf.signIn(user) }
+        #expect(try shelf.store.reader.oldest() == nil)
+        let pending =
+            [("user-1", "aside"), ("user-1", "live")]
+            + (0..<others).map { ("user-2", "other \($0)") }
+            + [("user-3", "late"), ("user-3", "later")]
+        for (number, (user, cipher)) in pending.enumerated() {
+            let wish = Edit.Wish.add(Shelf.snapshot("new \(number)"))
+            try await shelf.record(wish, cipher, user: user, at: 100 + number)
+        }
+        let reader = shelf.store.reader
+        func created(_ cipher: String, _ user: String) throws -> Moment? {
+            try reader.change(in: Shelf.lane(cipher, user: user))?.summary.created
+        }
+        let first = try #require(try reader.oldest(of: "user-1"))
+        _ = try await shelf.store.quarantineUnreadable(first.id, expecting: first.version)
+        #expect(try reader.oldest() == first.created)
+        let late = try created("late", "user-3")
+        #expect(try reader.oldestLive(of: ["user-1", "user-3"]) == created("live", "user-1"))
+        #expect(try late != nil && reader.oldestLive(of: ["user-3", "user-4"]) == late)
+        #expect(try reader.oldestLive(of: ["user-4"]) == nil)
         try await shelf.store.close()
     }
 }
