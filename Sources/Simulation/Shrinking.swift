@@ -7,17 +7,19 @@ public struct Shrinking: Sendable {
     private let jobLimit: Int
 
     /// - Returns: The shortest performance that was found.
-    public static func shorten(_ performance: Performance, tries: Int = 160) -> Performance {
+    public static func shorten(_ performance: Performance) -> Performance {
         guard let breach = performance.breach else { return performance }
         var shrinking = Shrinking(
             invariant: breach.invariant,
             best: performance,
-            triesLeft: tries,
+            triesLeft: mostTries,
             jobLimit: 2 * performance.jobs + 50_000
         )
         shrinking.run()
         return shrinking.best
     }
+
+    private static let mostTries = 160
 
     private mutating func run() {
         calm()

@@ -110,16 +110,13 @@ enum AddOutcome { case kept, refused, unknown }
 /// What the observer heard.
 final class Commits: Sendable {
     private let reports = Lock<[CommitReport]>([])
-    private let checkpointReports = Lock<[CheckpointReport]>([])
 
     var all: [CommitReport] { reports.withLock { $0 } }
-    var checkpoints: [CheckpointReport] { checkpointReports.withLock { $0 } }
 
     var observer: Observer {
         Observer(
             timekeeper: SystemTimekeeper(),
-            committed: { report in self.reports.withLock { $0.append(report) } },
-            checkpointed: { report in self.checkpointReports.withLock { $0.append(report) } }
+            committed: { report in self.reports.withLock { $0.append(report) } }
         )
     }
 }

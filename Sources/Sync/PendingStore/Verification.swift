@@ -1,3 +1,4 @@
+internal import Glibc
 internal import SQLite
 internal import System
 internal import Vault
@@ -57,7 +58,7 @@ extension Store {
     ) async throws(StoreError) -> Verification {
         let path = directory.file(fileName)
         guard StoreFile.exists(path) else {
-            throw .system(SystemError("open \(path)", code: 2))
+            throw .system(SystemError("open \(path)", code: ENOENT))
         }
         // To open it would make a database of it, and the next start would not miss what was there.
         if try holdsNothing(path) {

@@ -53,9 +53,6 @@ public struct Cipher: Sendable {
     /// Whether an organisation lets the user see the passwords.
     public var showsPasswords: Bool { self["viewPassword"]?.bool ?? true }
 
-    /// Whether an organisation lets the user change more of it than its place.
-    public var isEditable: Bool { self["edit"]?.bool ?? true }
-
     public var attachmentIDs: [String] {
         self["attachments"]?.array?.compactMap { $0[anyCase: "id"]?.string } ?? []
     }
