@@ -62,14 +62,10 @@ extension Repository {
 
     /// Looks again as often as somebody else was faster.
     private func bringAbout(_ draft: Draft) async throws(Refusal) -> Written<Made> {
-        if draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits {
-            // Nobody knows an id that was made just now, so there is nothing to look for.
-            let nothing = Layers(draft.lane, base: nil, pending: nil)
-            let step = try await step(draft, nothing, holdsLane: false)
-            if case .done(let written) = step { return written }
-        }
-        var (isPatient, isOvertaken) = (false, false)
+        if let written = try await addOffline(draft) { return written }
+        var patience = Patience.short
         while true {
+            let isOvertaken = patience == .spent
             if isOvertaken || isOffline, switches.now.keepsEdits {
                 let layers = try layers(of: draft.lane)
                 let step = try await step(
@@ -81,16 +77,36 @@ extension Repository {
                 switch step {
                 case .done(let written): return written
                 case .again: continue
-                case .needsLane: (isPatient, isOvertaken) = (isOvertaken, false)
+                case .needsLane: patience = isOvertaken ? .endless : .short
                 }
             }
-            switch try await inTurn(draft, isPatient || !switches.now.keepsEdits) {
+            switch try await inTurn(draft, switches.now.keepsEdits ? patience : .endless) {
             case .done(let written): return written
             case .again, .needsLane: continue
-            // Somebody else's call is not answered. What comes after it waits with it, if it can.
-            case nil: isOvertaken = true
+            case nil: patience = .spent
             }
         }
+    }
+
+    /// Nobody knows an id that was made just now, so there is nothing to look for.
+    ///
+    /// - Returns: Nil if it is to be brought about like any other edit.
+    private func addOffline(_ draft: Draft) async throws(Refusal) -> Written<Made>? {
+        guard draft.wish.cipherID == nil, isOffline, switches.now.keepsEdits else { return nil }
+        let nothing = Layers(draft.lane, base: nil, pending: nil)
+        let step = try await step(draft, nothing, holdsLane: false)
+        guard case .done(let written) = step else { return nil }
+        return written
+    }
+
+    /// How long an edit waits for its turn.
+    private enum Patience {
+        /// As long as a caller may be kept waiting.
+        case short
+        /// That is over: somebody else's call is not answered. What comes after it waits with it, if it can.
+        case spent
+        /// As long as it takes, because the edit cannot be kept for later.
+        case endless
     }
 
     /// What came of an attempt to bring an edit about.
@@ -112,7 +128,7 @@ extension Repository {
     /// - Returns: Nil if its turn does not come.
     private func inTurn(
         _ draft: Draft,
-        _ isPatient: Bool
+        _ patience: Patience
     ) async throws(Refusal) -> Step? {
         let lane = try read { () throws(StoreError) in try neighbours.reader.resolve(draft.lane) }
         let body = { () async throws(Refusal) -> Step in
@@ -121,7 +137,7 @@ extension Repository {
             guard layers.lane == lane else { return .again }
             return try await self.step(draft, layers, holdsLane: true)
         }
-        if isPatient { return try await lanes.hold(lane.cipherID, body) }
+        if patience == .endless { return try await lanes.hold(lane.cipherID, body) }
         return try await lanes.hold(
             lane.cipherID,
             within: Self.patience,
