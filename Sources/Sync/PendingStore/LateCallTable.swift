@@ -46,11 +46,10 @@ enum LateCallTable {
         ) { (row) throws(DatabaseError) in
             (kind: Attempt.Kind(rawValue: try row.text(0)), sent: try row.moment(1))
         }.compactMap { call in
-            let sent = call.sent
-            guard let kind = call.kind, sent < moment.advanced(bySeconds: Attempt.patience),
-                !sent.advanced(bySeconds: Attempt.patience).hasCome(at: moment)
-            else { return nil }
-            return Attempt(kind, at: sent)
+            guard let kind = call.kind else { return nil }
+            let attempt = Attempt(kind, at: call.sent)
+            let isRightlyDated = attempt.moment < moment.advanced(bySeconds: Attempt.patience)
+            return isRightlyDated && attempt.mayComeLate(at: moment) ? attempt : nil
         }
     }
 }

@@ -215,9 +215,8 @@ struct Errand {
     func beLateEnough(for kind: Attempt.Kind, at moment: Moment? = nil) throws(Halt) {
         guard let last = change.attempts.last(where: { $0.kind == kind && $0.outcome != .refused })
         else { return }
-        let earliest = last.moment.advanced(bySeconds: Attempt.patience)
-        guard !earliest.hasCome(at: moment ?? kit.now), !mutated(.earlyCreate) else { return }
-        throw .wait(until: earliest)
+        guard last.mayComeLate(at: moment ?? kit.now), !mutated(.earlyCreate) else { return }
+        throw .wait(until: last.deadline)
     }
 
     /// The same of what would undo what is wished by now: it may be seen to be as it is wished, and not stay
@@ -238,9 +237,8 @@ struct Errand {
             $0.outcome == .unknown && change.intent.isUndone(by: $0.kind)
                 && ($0.kind != .partial || $0.moment < change.updated)
         }
-        guard let late else { return nil }
-        let earliest = late.moment.advanced(bySeconds: Attempt.patience)
-        return earliest.hasCome(at: kit.now) ? nil : earliest
+        guard let late, late.mayComeLate(at: kit.now) else { return nil }
+        return late.deadline
     }
 
     /// From now on the change is an edit of what was found.

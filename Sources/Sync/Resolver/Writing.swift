@@ -181,10 +181,7 @@ extension Errand {
 
     /// Those that bring no content, so that nothing tells a late one from what is wished by then.
     private var lateCalls: [Attempt] {
-        unanswered.filter { attempt in
-            let earliest = attempt.moment.advanced(bySeconds: Attempt.patience)
-            return !attempt.kind.bringsContent && !earliest.hasCome(at: kit.now)
-        }
+        unanswered.filter { !$0.kind.bringsContent && $0.mayComeLate(at: kit.now) }
     }
 
     /// What upstream may make yet of attempts that it never answered, or has and denies.

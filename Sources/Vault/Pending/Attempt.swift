@@ -53,6 +53,12 @@ public struct Attempt: Hashable, Sendable {
     /// For so many seconds a slow server may carry out what it never answered.
     public static let patience: Int64 = 20
 
+    /// Up to when upstream may carry out this one.
+    public var deadline: Moment { moment.advanced(bySeconds: Self.patience) }
+
+    /// Whether it may do so yet.
+    public func mayComeLate(at now: Moment) -> Bool { !deadline.hasCome(at: now) }
+
     /// Whether upstream may have done it, or do it yet.
     var mayHaveLanded: Bool { outcome != .refused }
 
