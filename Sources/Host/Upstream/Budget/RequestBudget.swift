@@ -25,9 +25,8 @@ struct RequestBudget: Sendable {
         var patienceInLine: Duration? = nil
 
         fileprivate var kind: Kind {
-            let right: Kind.Right =
-                isWaitedFor ? isForced ? .isInsistent : .isWaitedFor : .none
-            return Kind(pace: pace, right: right)
+            guard isWaitedFor else { return Kind(pace: pace, right: .none) }
+            return Kind(pace: pace, right: isForced ? .insistent : .awaited)
         }
     }
 
@@ -79,7 +78,7 @@ struct RequestBudget: Sendable {
     /// Whoever is of one kind may go at the same moment, if there is a place.
     fileprivate struct Kind: Hashable, CaseIterable, Sendable {
         /// What is passed over because somebody waits: what was learnt, and even what is guessed.
-        enum Right: CaseIterable { case none, isWaitedFor, isInsistent }
+        enum Right: CaseIterable { case none, awaited, insistent }
 
         let pace: Pace
         let right: Right
@@ -136,8 +135,8 @@ struct RequestBudget: Sendable {
     private func notBefore(_ kind: Kind, at now: Duration) -> Duration? {
         let zone = Zone(kind.pace)
         return switch kind.right {
-        case .isInsistent: askedUntil(zone, at: now)
-        case .none, .isWaitedFor: notBefore(zone, at: now)
+        case .insistent: askedUntil(zone, at: now)
+        case .none, .awaited: notBefore(zone, at: now)
         }
     }
 
