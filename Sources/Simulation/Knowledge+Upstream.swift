@@ -113,7 +113,7 @@ extension Knowledge {
         by author: Author
     ) {
         guard let word = words[text] else { return }
-        guard case .host(let host, let kind, let known, let left, _) = author else {
+        guard case .host(let host, let kind, _, _, _) = author else {
             if author == .rollBack, isRemembered(word, before) {
                 words[text]?.isForgotten = true
             } else {
@@ -131,29 +131,41 @@ extension Knowledge {
             return
         }
         let item = before.values.first { $0.origin == word.origin && !$0.isBackup }
-        if isOwn {
-            // Its writer was told that it was refused: what was delivered twice was answered twice.
-            // By its stamps an old list may be a new one.
-            if word.hasComeBack || (hasLied && hasOddStamps) {
-                words[text]?.isExcused = true
-            } else if isTolerated(author, over: item) {
-                words[text]?.isUndone = true
-            } else if word.fate != .rejected, !word.isExcused, !hasSuccessor(word) {
-                breach("I5", "\(text) was upstream and was overwritten by nothing newer")
-            }
-            return
-        }
+        if isOwn { return loseOwn(word, over: item, by: author) }
         if isSeen || word.isKeptNoMore { return }
         // It went with the deletion that upstream has forgotten.
         if kind == .delete, word.hasComeBack, origin.deletions[host]?.isAccepted == true { return }
-        // It looks like an earlier state of what this host wrote.
-        if origin.oddStamps.contains(where: { $0 != host }) {
-            races += 1
-            return
+        loseForeign(word, of: origin, over: item, by: author)
+    }
+
+    /// What was written at a host is gone by a request of the same host.
+    private mutating func loseOwn(_ word: Word, over item: PlainItem?, by author: Author) {
+        // Its writer was told that it was refused: what was delivered twice was answered twice.
+        // By its stamps an old list may be a new one.
+        if word.hasComeBack || (hasLied && hasOddStamps) {
+            words[word.text]?.isExcused = true
+        } else if isTolerated(author, over: item) {
+            words[word.text]?.isUndone = true
+        } else if word.fate != .rejected, !word.isExcused, !hasSuccessor(word) {
+            breach("I5", "\(word.text) was upstream and was overwritten by nothing newer")
         }
+    }
+
+    /// What others wrote is gone by a request of a host at which nobody was shown it.
+    private mutating func loseForeign(
+        _ word: Word,
+        of origin: Origin,
+        over item: PlainItem?,
+        by author: Author
+    ) {
+        guard case .host(let host, let kind, let known, let left, _) = author else { return }
+        let text = word.text
+        // It looks like an earlier state of what this host wrote.
+        let looksOwn = origin.oddStamps.contains { $0 != host }
         // A person deletes what is shown to them, as in the server's own clients; only what waits is
         // compared with upstream first.
-        if kind == .delete, author.isLate || origin.deletions[host]?.fate == .begun {
+        let isShown = author.isLate || origin.deletions[host]?.fate == .begun
+        if looksOwn || kind == .delete && isShown {
             races += 1
             return
         }
@@ -161,19 +173,10 @@ extension Knowledge {
             breach("I7", "\(text) was overwritten by a request that names no revision")
             return
         }
-        // What was shown to a person and what has taken its place bear one stamp, or upstream's clock was set
-        // back in between: no client can say which of them was edited, or deleted before upstream forgot that.
-        // Where stamps have lost digits since, it is the shorter one that was seen.
-        let stamps = [word.stamp, hasOddStamps ? item?.shownStamp : nil].compactMap(\.self)
-        if kind == .push || hasFallenBack, let stamp = stamps.min(),
-            let seen = origin.stampSeen[host], stamp == seen || hasOddStamps && stamp < seen
-        {
-            races += 1
-            return
-        }
         // Nobody here can know of what came between an answer and a request; the server does not let
         // that be overwritten, unless the stamps are too close to tell.
-        guard let delivered = word.delivered[host], delivered <= left,
+        guard !bearsSeenStamp(word, of: origin, over: item, by: kind, at: host),
+            let delivered = word.delivered[host], delivered <= left,
             kind != .push || item?.revision == known
         else {
             races += 1
@@ -184,6 +187,23 @@ extension Knowledge {
             kind == .delete ? "I15" : "I7",
             "\(text), which another device wrote, was known here and is gone by a \(kind.rawValue)"
         )
+    }
+
+    /// What was shown to a person and what has taken its place bear one stamp, or upstream's clock was set
+    /// back in between: no client can say which of them was edited, or deleted before upstream forgot that.
+    /// Where stamps have lost digits since, it is the shorter one that was seen.
+    private func bearsSeenStamp(
+        _ word: Word,
+        of origin: Origin,
+        over item: PlainItem?,
+        by kind: WireCall.Kind,
+        at host: Int
+    ) -> Bool {
+        let stamps = [word.stamp, hasOddStamps ? item?.shownStamp : nil].compactMap(\.self)
+        guard kind == .push || hasFallenBack, let stamp = stamps.min(),
+            let seen = origin.stampSeen[host]
+        else { return false }
+        return stamp == seen || hasOddStamps && stamp < seen
     }
 
     /// Whether the server carried out late what names another revision, as it does within a second. Where
