@@ -48,11 +48,7 @@ extension Token: JSON.Writable, JSON.Readable {
 
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         id = try json.read("id")
-        let word: String = try json.read("scope")
-        guard let scope = Caller.Scope(rawValue: word) else {
-            throw JSON.Mismatch("must be admin, write or read", at: ["scope"])
-        }
-        self.scope = scope
+        scope = try json.read("scope")
         accountID = try json.read("account")
         let moment: String = try json.read("created")
         guard let created = Revision(moment) else {
@@ -64,6 +60,15 @@ extension Token: JSON.Writable, JSON.Readable {
             throw JSON.Mismatch("must be a SHA-256 in hexadecimal", at: ["sha256"])
         }
         self.digest = digest
+    }
+}
+
+extension Caller.Scope: JSON.Readable {
+    public init(json: JSON.Value) throws(JSON.Mismatch) {
+        guard let scope = Self(rawValue: try String(json: json)) else {
+            throw JSON.Mismatch("must be admin, write or read")
+        }
+        self = scope
     }
 }
 

@@ -129,11 +129,7 @@ private struct TokenOrder: JSON.Readable {
     let accountID: String?
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
-        let word: String = try json.read("scope")
-        guard let scope = Caller.Scope(rawValue: word) else {
-            throw JSON.Mismatch("must be admin, write or read", at: ["scope"])
-        }
-        self.scope = scope
+        scope = try json.read("scope")
         accountID = try json.read("account")
         if accountID?.isEmpty == true {
             throw JSON.Mismatch("must be an account's id", at: ["account"])
