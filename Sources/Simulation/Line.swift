@@ -401,21 +401,17 @@ extension Line {
         answer.headers["Date"] = ends.cloud.date
         let seconds = ends.dice.number(in: 1..<900)
         let date = Int64(ends.time.now.timeIntervalSince1970) + ends.cloud.secondsAhead
-        switch mishap {
-        case .throttledSeconds: answer.headers["Retry-After"] = "\(seconds)"
-        case .throttledDate: answer.headers["Retry-After"] = httpDate(date + Int64(seconds))
-        case .throttledHugely: answer.headers["Retry-After"] = "99999999999"
-        case .throttledNegatively: answer.headers["Retry-After"] = "-5"
-        default: break
-        }
-        pause =
+        let told: (text: String?, pause: Duration) =
             switch mishap {
-            case .throttledSeconds: .seconds(seconds)
+            case .throttledSeconds: ("\(seconds)", .seconds(seconds))
             // The fraction of the second is not told.
-            case .throttledDate: .seconds(seconds - 1)
-            case .throttledHugely: .seconds(3_600)
-            default: .zero
+            case .throttledDate: (httpDate(date + Int64(seconds)), .seconds(seconds - 1))
+            case .throttledHugely: ("99999999999", .seconds(3_600))
+            case .throttledNegatively: ("-5", .zero)
+            default: (nil, .zero)
             }
+        answer.headers["Retry-After"] = told.text
+        pause = told.pause
         return answer
     }
 }

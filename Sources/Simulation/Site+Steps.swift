@@ -25,7 +25,10 @@ extension Site {
         case .wait, .cut, .mend, .drill, .strike, .strikeAt, .lock, .unlock, .signIn,
             .setHostClock:
             await takeWay(step.deed)
-        default: await world.take(step.deed)
+        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour,
+            .rotateKeys, .otherShare, .setUpstreamClock, .setDigits, .remember, .rollBack,
+            .endSession, .poison:
+            await world.take(step.deed)
         }
         await reviveIfDown()
         inspect()

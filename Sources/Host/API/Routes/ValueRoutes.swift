@@ -65,7 +65,7 @@ enum ItemValue: String, CaseIterable {
         switch self {
         case .totp: "TOTP"
         case .exposed: "password"
-        default: rawValue
+        case .username, .password, .uri, .notes: rawValue
         }
     }
 
@@ -96,7 +96,7 @@ enum ItemValue: String, CaseIterable {
             } catch {
                 throw DeskRefusal.notAllowed(error.description)
             }
-        default: return text
+        case .username, .password, .uri, .notes: return text
         }
     }
 }
