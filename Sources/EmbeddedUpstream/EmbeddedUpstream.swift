@@ -148,7 +148,7 @@ extension EmbeddedUpstream {
     /// Answers a request that has not come over a socket.
     public var handler: Handler { Self.handler(router, personality) }
 
-    /// Closes the door: who comes is refused, who is there is cut off.
+    /// Closes the door: whoever comes is refused, whoever is there is cut off.
     public func goAway() async {
         await entrance?.close(within: .zero)
     }

@@ -176,7 +176,7 @@ extension Ledger {
 
     func remember() { remembered = world }
 
-    /// Everything is as it was when it was remembered, as after a restored backup. Who is logged in
+    /// Everything is as it was when it was remembered, as after a restored backup. Whoever is logged in
     /// stays so.
     func rollBack() {
         guard var past = remembered else { return }

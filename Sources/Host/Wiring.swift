@@ -151,6 +151,7 @@ public enum Wiring {
                     log.error("The store was not closed in order.", because: error)
                 }
                 workshop.stop()
+                // Held until here: the figures of the store's channel end with it.
                 _ = storeWatch
             }
         )

@@ -85,7 +85,7 @@ public final class SeededExecutor: TaskExecutor, SerialExecutor {
 
     public func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // Whoever wakes somebody else is still at work; who changes the actor, or has ended, is not.
+        // Whoever wakes somebody else is still at work; whoever changes the actor, or has ended, is not.
         let isHandedOn = withUnsafeCurrentTask { $0 == nil }
         backlog.withLock { $0.add(job, isHandedOn: isHandedOn) }
     }

@@ -71,7 +71,7 @@ extension Knowledge {
         return Set(items.flatMap(\.values.values))
     }
 
-    /// What is shown and accepted, and was taken away by nobody, is there for who edits it.
+    /// What is shown and accepted, and was taken away by nobody, is there for whoever edits it.
     mutating func miss(_ name: String) {
         guard let origin = origins[name], !hasLied, !mayRegress, !origin.wasDeleted,
             origin.discarded.isEmpty, !origin.isShared,

@@ -81,7 +81,7 @@ extension Knowledge {
         }
     }
 
-    /// Who deletes an item has deleted, too, what a late request had undone in it. Who edits it then has
+    /// Whoever deletes an item has deleted, too, what a late request had undone in it. Whoever edits it then has
     /// made an item of it that nobody may write an earlier state over.
     private mutating func excuseUndone(_ isUndone: (Word) -> Bool) {
         for (text, word) in words where isUndone(word) { words[text]?.isExcused = true }
@@ -98,7 +98,7 @@ extension Knowledge {
         word.isUndone = false
         let item = upstream.values.first { $0.origin == word.origin && $0.words.contains(text) }
         word.stamp = item?.shownStamp
-        // Who has edited it since has wanted all of it.
+        // Whoever has edited it since has wanted all of it.
         if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
             isNew, !word.seen.contains(host)
         {

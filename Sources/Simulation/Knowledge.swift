@@ -123,7 +123,7 @@ struct Knowledge: Sendable {
             changes.reduce(0) { $0 + ($1.key == host ? 0 : $1.value) }
         }
 
-        /// Whether one of these was accepted, and nobody else has had a hand in it since. Who is shown two
+        /// Whether one of these was accepted, and nobody else has had a hand in it since. Whoever is shown two
         /// of it and removes one keeps the other.
         func isToBeRemoved(by removals: [Int: Removal]) -> Bool {
             guard discarded.isEmpty, !isShownTwice, !isMadeTwice, !isLateTouched else {

@@ -139,7 +139,7 @@ extension Site {
         }
         edited.values[field] = word
         guard let body = try? ItemBody(Array(edited.body(isEdit: true).utf8)) else { return }
-        // As the API does: who edits what is seen to be there does not write into the trash.
+        // As the API does: whoever edits what is seen to be there does not write into the trash.
         let expectation: Repository.Expectation = item.isTrashed ? .anything : .isLive
         let fate = await edit(
             .update(item.id, body),

@@ -75,7 +75,7 @@ extension Stage {
                 await site.takeOwn(.aside(.sync, isAside: false))
             }
             guard oracle.breach == nil else { return }
-            // Who asks may be the first to hear that the session is over, and has asked for nothing then.
+            // Whoever asks may be the first to hear that the session is over, and has asked for nothing then.
             for site in sites where site.isSignedOut { await site.signInAgain() }
             await pass(.seconds(400))
         }

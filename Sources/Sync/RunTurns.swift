@@ -51,7 +51,7 @@ public final class RunTurns: Sendable {
 
         mutating func remove(_ number: Int) -> Turn? {
             guard let (account, turn) = waiting.removeValue(forKey: number) else { return nil }
-            // Who has left the host and come back may stand in line twice.
+            // Whoever has left the host and come back may stand in line twice.
             if numbers[account] == number { numbers[account] = nil }
             return turn
         }
@@ -64,7 +64,7 @@ public final class RunTurns: Sendable {
     /// Comes back when the account's run has its turn. Somebody waits for one that is insistent, so that
     /// does not.
     ///
-    /// Who is cancelled meanwhile gets their turn all the same, and finds out themselves.
+    /// Whoever is cancelled meanwhile gets their turn all the same, and finds out themselves.
     func begin(_ account: String, isInsistent: @autoclosure () -> Bool) async -> Place {
         await withCheckedContinuation { turn in
             // Asked under the lock: whoever insists later finds the run in line.

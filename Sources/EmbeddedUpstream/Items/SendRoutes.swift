@@ -81,7 +81,7 @@ extension World {
         return json.raw.copy
     }
 
-    /// A password goes by a route of its own only; who says none leaves it alone.
+    /// A password goes by a route of its own only; whoever says none leaves it alone.
     fileprivate func keepingPassword(
         of old: JSON.Raw,
         in new: JSON.Raw

@@ -9,7 +9,7 @@ extension Routes {
             Reply(json: world.sync(call))
         }
         on(.get, "/api/accounts/revision-date", .revisionDate) { call, world throws(Refusal) in
-            // Who is not there any more was last changed at the beginning of all time.
+            // An account that is not there any more was last changed at the beginning of all time.
             let milliseconds = world.accounts[call.userID]?.revised.milliseconds
             return Reply(json: JSON.Raw(milliseconds ?? -62_135_596_800_000))
         }

@@ -3,7 +3,7 @@ public import System
 
 /// Serves HTTP/1.1 on any number of listeners, on one thread of its own.
 ///
-/// Handlers run on that thread as well, and so do the plain actors they call. Who else waits for
+/// Handlers run on that thread as well, and so do the plain actors they call. Whoever else waits for
 /// such an actor may go on there too, up to its next wait: so what takes long (cryptography, a
 /// database) belongs into an actor with an executor of its own, and nothing blocks.
 ///

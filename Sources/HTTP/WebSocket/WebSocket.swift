@@ -48,7 +48,7 @@ public final class WebSocket: AsyncSequence, Sendable {
     }
 
     /// Sends a message and returns when it has left for the network. Waits while the network is slow;
-    /// who is cancelled meanwhile takes the message back, unless it has begun to leave.
+    /// whoever is cancelled meanwhile takes the message back, unless it has begun to leave.
     public func send(_ message: WebSocketMessage) async throws(WebSocketError) {
         let ticket = driver.nextID()
         let outcome = await withTaskCancellationHandler {

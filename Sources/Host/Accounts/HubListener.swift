@@ -30,7 +30,8 @@ final class HubListener: Sendable {
     }
 
     /// Upstream answers again, so there is no reason to wait for the next attempt. When it has answered this account,
-    /// the token is a good one, too, and not all accounts come at once. But who has nothing to ask is not to wait for that.
+    /// the token is a good one, too, and not all accounts come at once. One that has nothing to ask does not wait for
+    /// that for ever.
     func networkReturned() {
         let tryNow: @Sendable () -> Void = { [weak self] in
             self?.resting.withLock { $0 }?.close()
@@ -75,6 +76,6 @@ final class HubListener: Sendable {
 }
 
 extension HubEvent {
-    /// Who only makes the key of the password in another way need not log out.
+    /// Whoever only makes the key of the password in another way need not log out.
     fileprivate var endsSessions: Bool { kind == .loggedOut && reason != .derivationChanged }
 }

@@ -54,7 +54,7 @@ struct TokenRoutes: Sendable {
             first.lowercased() == Self.word
         else { return nil }
         return Gate.Passage(name: router.template(of: request), scope: .admin) { caller in
-            // Who is let in to one account could make a token for all of them.
+            // Whoever is let in to one account could make a token for all of them.
             guard caller.accountID == nil else { return .scopeTooSmall }
             let response = await router.respond(to: request)
             return request.target.query["pretty"] == nil ? response : response.indented

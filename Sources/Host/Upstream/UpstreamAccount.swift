@@ -34,7 +34,7 @@ public struct UpstreamAccount: Sendable {
 
     /// Sends the call with the session's token; with a new one once more, if it is not taken.
     ///
-    /// That is safe for writes: who does not take the token has not done anything.
+    /// That is safe for writes: whoever does not take the token has not done anything.
     func send(_ call: Call) async throws(Setback) -> NetworkAnswer {
         let token = try await token(.fresh, for: call)
         do throws(Setback) {

@@ -104,7 +104,7 @@ struct NameTable: Sendable {
         }
     }
 
-    /// The same for both cases of the first letter. Who sends names that collide is slow with each
+    /// The same for both cases of the first letter. Whoever sends names that collide is slow with each
     /// of them by as much as a list is.
     @inline(__always)
     private static func hash(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {

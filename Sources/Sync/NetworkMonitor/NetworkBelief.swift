@@ -7,10 +7,11 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// A probe goes out at once when the links have changed or a drill has ended, and when something waits and
-/// upstream was never heard; a few seconds after somebody has come who relies on it, if nobody has asked it anything. Else they go out only while something waits, or after somebody was refused, and
-/// upstream is not online; the first a few seconds after the loss, then at growing distances, never more than
-/// half a minute apart.
+/// A probe goes out at once when the links have changed or a drill has ended, and when something waits
+/// and upstream was never heard; and a few seconds after somebody has come who relies on upstream, if
+/// nobody has asked it anything. Otherwise probes go out only while upstream is not online and something
+/// waits or somebody was refused: the first a few seconds after the loss, the others at growing distances,
+/// never more than half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
     /// In seconds; half of the distance is chance.
     static let shortestProbe = 10.0

@@ -100,7 +100,7 @@ struct Offering {
         }
     }
 
-    /// What of that cipher is, before base follows an answer that is about it alone.
+    /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
     func exposed(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Exposed? {
         let row = try db.first(
             """
@@ -143,7 +143,7 @@ struct Offering {
         _ = try keep(exposed, over: now, db)
     }
 
-    /// Who has written since upstream went back may have seen nothing of what came from here before.
+    /// Whoever has written since upstream went back may have seen nothing of what came from here before.
     private func keepUnseen(
         _ row: Row,
         over now: BaseCipher,
@@ -283,7 +283,7 @@ struct Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         guard !row.isGone else {
-            // Who has written it since upstream went back has not seen that it was deleted.
+            // Whoever has written it since upstream went back has not seen that it was deleted.
             guard let now, now.revision.moment <= row.known ?? row.settled else { return false }
             return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
         }

@@ -42,10 +42,10 @@ public final class PendingStore: Service {
         case settle(String, in: Lane, expecting: Int64, Settlement, Answer<Settled>)
         case discard(String, expecting: Int64, at: Moment, keptAs: String?, Answer<Bool>)
         case quarantineUnreadable(String, expecting: Int64, Answer<Bool>)
-        /// A call that is no change's own may be carried out yet, until so long after that moment. The answer is when an
-        /// earlier one was sent of which that is true.
+        /// A call that stands for no change goes out now, and upstream may carry it out late. The answer is when an
+        /// earlier one of the kind went out that may still come as well; nil if there is none.
         case expectLateCall(Attempt.Kind, of: Lane, at: Moment, Answer<Moment?>)
-        /// It was answered. An earlier one may come all the same.
+        /// It was answered, so that only an earlier one may still come.
         case dropLateCall(Attempt.Kind, of: Lane, leaving: Moment?, Answer<Void>)
     }
 

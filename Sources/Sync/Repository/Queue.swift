@@ -6,7 +6,7 @@ internal import Vault
 extension Repository {
     /// - Returns: Nil if there is no such change.
     func saveCopy(of changeID: String) async throws(Refusal) -> Written<ViewedItem>? {
-        // Who asks a second time meanwhile finds that there is nothing left to copy.
+        // Whoever asks a second time meanwhile finds that there is nothing left to copy.
         try await inLane(of: changeID) { () async throws(Refusal) in
             try await copyAndDiscard(changeID)
         } ?? nil

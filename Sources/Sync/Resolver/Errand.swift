@@ -142,7 +142,7 @@ struct Errand {
         (conclusion, silence, announced, isUnderWay, done) = (nil, nil, nil, false, [])
     }
 
-    /// Who only has it tried has edited nothing.
+    /// Whoever only has it tried has edited nothing.
     private mutating func noteEdits(of edited: PendingChange) {
         guard edited.updated != change.updated else { return }
         (isAnswered, formerType) = (false, nil)

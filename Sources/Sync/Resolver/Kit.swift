@@ -24,7 +24,7 @@ struct Kit: Sendable {
 
     func lane(_ cipherID: String) -> Lane { Lane(userID: userID, cipherID: cipherID) }
 
-    /// A locked vault sends nothing, but for what somebody waits for who came before it was locked.
+    /// A locked vault sends nothing but what somebody waits for who asked before it was locked.
     var isShut: Bool { urgency != .interactive && keyholder.isLocked }
 
     /// All that upstream holds, fetched at most once.
@@ -48,7 +48,7 @@ struct Kit: Sendable {
         }
     }
 
-    /// Without it any list would look whole, so who cannot read it believes none.
+    /// Without it any list would look whole, so whoever cannot read it believes none.
     private func known() throws(Halt) -> [BaseCipher] {
         do throws(StoreError) {
             return try reader.bases(of: userID).filter { !$0.isDamaged }

@@ -59,7 +59,7 @@ final class Listing: Sendable {
         state.withLock { if case .there(let content) = $0 { content } else { nil } }
     }
 
-    /// What was fetched already, or is fetched now. A failure is the caller's alone; who waited for it
+    /// What was fetched already, or is fetched now. A failure is the caller's alone; whoever waited for it
     /// tries for itself.
     func content(
         from fetch: () async throws(Halt) -> Content

@@ -65,7 +65,7 @@ extension Intent {
     }
 
     private func restoring(_ state: ItemState, _ holdsContent: Bool) -> Deed? {
-        // Who edited it in the trash wants it to stay there.
+        // Whoever edited it in the trash wants it to stay there.
         let writes = snapshot?.isTrashed == false && !holdsContent && trash != .trashed
         if trash == .restored, !state.isCertain { return .restore }
         if mutated(.pushesIntoTrash) { return nil }

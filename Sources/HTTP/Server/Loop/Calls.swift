@@ -89,7 +89,7 @@ extension ServerLoop {
     private static var patienceTime: Duration { .milliseconds(50) }
 
     /// A chunk extension that fills the library's whole buffer leaves it wanting to run for ever,
-    /// without reading on. Who has sent more and was not heard meanwhile is such a client.
+    /// without reading on. Whoever has sent more and was not heard meanwhile is such a client.
     private func cutStuck(since: Duration) {
         pendingSince = now
         for connection in connections.values

@@ -126,7 +126,7 @@ struct ExpressionReader {
 
     private mutating func readLoop(of node: ExpressionNode) -> ExpressionNode? {
         guard let (least, most) = readBounds() else { return node }
-        // Whether it takes as few as it can is nothing to who only wants to know if it matches.
+        // Whether it takes as few as it can is nothing to whoever only wants to know if it matches.
         _ = skip("?")
         guard least <= Self.mostRepeats, most.map({ $0 >= least && $0 <= Self.mostRepeats }) ?? true
         else { return nil }

@@ -18,7 +18,7 @@ enum Expectation: Hashable, Sendable, CaseIterable {
     case json
     /// No more than the status.
     case nothing
-    /// The status and no body: who answers with JSON is somebody else, whatever the status.
+    /// The status and no body: whoever answers with JSON is somebody else, whatever the status.
     case silence
     /// The bytes of a file.
     case file

@@ -5,7 +5,7 @@ import Vault
 /// One for each upstream host, because hosts count by where requests come from, whoever's they are.
 /// It holds three things together: what the host has taught about how much it takes
 /// (``LearntLimit``), when it asked to be left alone until, and whether it answers at all
-/// (``Breaker``). Who has to wait does so in a line that is fair between accounts (``FairLine``).
+/// (``Breaker``). Whoever has to wait does so in a line that is fair between accounts (``FairLine``).
 ///
 /// A value without clock and tasks: whoever acts tells it the time, which is what has passed and
 /// never the calendar's.
@@ -338,7 +338,7 @@ extension RequestBudget {
 // MARK: - What is learnt
 
 extension RequestBudget {
-    /// Which of the periods was exceeded is not said. Who may come again soon has been too fast, and has not come
+    /// Which of the periods was exceeded is not said. Whoever may come again soon has been too fast, and has not come
     /// too often for long, unless a longer period is known to have a limit and may be at its end; without a word
     /// of that it is a lesson for all.
     private mutating func learn(
