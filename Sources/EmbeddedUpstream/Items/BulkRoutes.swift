@@ -52,14 +52,7 @@ extension Routes {
             }
             world.accounts[call.userID]?.folders = [:]
             world.accounts[call.userID]?.placements = [:]
-            world.touch(call.userID, call)
-            world.announce(
-                .vaultChanged,
-                to: call.userID,
-                date: world.lastStamp,
-                call,
-                namesActor: false
-            )
+            world.tellOfAll(call)
             return Reply()
         }
     }
@@ -79,14 +72,7 @@ extension Routes {
                 }
                 throw error
             }
-            world.touch(call.userID, call)
-            world.announce(
-                .vaultChanged,
-                to: call.userID,
-                date: world.lastStamp,
-                call,
-                namesActor: false
-            )
+            world.tellOfAll(call)
             return Reply()
         }
     }
@@ -125,6 +111,12 @@ extension World {
             else { continue }
             place(ids[item], of: call.userID) { $0.folderID = folderIDs[folder] }
         }
+    }
+
+    /// Anything in the vault may be another now.
+    fileprivate mutating func tellOfAll(_ call: borrowing Call) {
+        touch(call.userID, call)
+        announce(.vaultChanged, to: call.userID, date: lastStamp, call, namesActor: false)
     }
 
     /// The ids that a bulk call names.
