@@ -102,8 +102,13 @@ public enum Wiring {
         )
         try accounts.bringUp()
         let shift = Shift()
-        let ending = Mailbox<Never>(name: "routes", capacity: 1)
-        let pulse = heart.join(.pendingStore, store.address) { .pulse($0) }
+        let services = Services(
+            accounts: accounts,
+            store: store,
+            heart: heart,
+            pulse: heart.join(.pendingStore, store.address) { .pulse($0) },
+            surroundings: surroundings
+        )
         let api = VaultAPI(
             household: accounts,
             timekeeper: timekeeper,
@@ -118,27 +123,7 @@ public enum Wiring {
             inside: Gate.Inside(api),
             tally: { try? opened.reader.tally() },
             isAlive: { heart.isBeating },
-            run: {
-                await shift.run {
-                    await withDiscardingTaskGroup { services in
-                        services.addTask { await store.run() }
-                        services.addTask { await heart.run() }
-                        services.addTask { await surroundings.alarms.run() }
-                        services.addTask {
-                            await watchRoutes(for: accounts, log, until: ending)
-                        }
-                        services.addTask {
-                            await accounts.run()
-                            // What the accounts had to write down is in its mailbox by now.
-                            store.close()
-                            heart.leave(pulse)
-                            heart.close()
-                            surroundings.alarms.close()
-                            ending.close()
-                        }
-                    }
-                }
-            },
+            run: { await shift.run { await services.run() } },
             hangUp: { board.close() },
             giveUp: outside.close,
             close: {
@@ -157,26 +142,6 @@ public enum Wiring {
         )
     }
 
-    /// Without the right to listen, traffic and probes tell.
-    private static func watchRoutes(
-        for accounts: Accounts,
-        _ log: Logger,
-        until ending: Mailbox<Never>
-    ) async {
-        let routes: Routes
-        do throws(SystemError) {
-            routes = try Routes()
-        } catch {
-            log.warning("Changes of the network's links are not heard of.", because: error)
-            return
-        }
-        await withDiscardingTaskGroup { listening in
-            listening.addTask { for await _ in routes.changes { accounts.linksChanged() } }
-            for await _ in ending {}
-            listening.cancelAll()
-        }
-    }
-
     /// Names this boot of the machine.
     private static var bootID: String {
         let bytes = (try? Files.read("/proc/sys/kernel/random/boot_id")) ?? []
@@ -189,6 +154,54 @@ public enum Wiring {
         let identifier = known ?? chance.identifier()
         if known == nil { try await store.set("device", to: identifier) }
         return Device(type: 25, identifier: identifier, name: "holdfast")
+    }
+}
+
+/// The services of a host, and the order in which they end.
+private struct Services: Sendable {
+    let accounts: Accounts
+    let store: PendingStore
+    let heart: Heart
+    /// The store's.
+    let pulse: Heart.Pulse
+    let surroundings: Surroundings
+
+    func run() async {
+        let ending = Mailbox<Never>(name: "routes", capacity: 1)
+        await withDiscardingTaskGroup { services in
+            services.addTask { await store.run() }
+            services.addTask { await heart.run() }
+            services.addTask { await surroundings.alarms.run() }
+            services.addTask { await watchRoutes(until: ending) }
+            services.addTask {
+                await accounts.run()
+                // What the accounts had to write down is in its mailbox by now.
+                store.close()
+                heart.leave(pulse)
+                heart.close()
+                surroundings.alarms.close()
+                ending.close()
+            }
+        }
+    }
+
+    /// Without the right to listen, traffic and probes tell.
+    private func watchRoutes(until ending: Mailbox<Never>) async {
+        let routes: Routes
+        do throws(SystemError) {
+            routes = try Routes()
+        } catch {
+            surroundings.log.warning(
+                "Changes of the network's links are not heard of.",
+                because: error
+            )
+            return
+        }
+        await withDiscardingTaskGroup { listening in
+            listening.addTask { for await _ in routes.changes { accounts.linksChanged() } }
+            for await _ in ending {}
+            listening.cancelAll()
+        }
     }
 }
 
