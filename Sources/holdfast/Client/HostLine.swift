@@ -15,11 +15,11 @@ struct HostLine: Sendable {
         Flag(name: "socket", value: "PATH", help: "its socket, if that is elsewhere"),
         Flag(name: "json", help: "answers in JSON"),
     ]
-    static let accountFlag = Flag(
-        name: "account",
-        value: "ID",
-        help: "which account, if it is not the default one"
-    )
+    /// Those of commands that are about one account.
+    static let accountFlags =
+        flags + [
+            Flag(name: "account", value: "ID", help: "which account, if it is not the default one")
+        ]
 
     init(_ invocation: Invocation) throws(Failure) {
         let standard = HostSettings.socket(

@@ -4,12 +4,10 @@ import JSON
 // What has to do with accounts and their keys.
 
 extension Command {
-    private static let here = HostLine.flags + [HostLine.accountFlag]
-
     static let logout = Command(
         name: "logout",
         summary: "signs an account out and erases what is kept of it",
-        flags: here + [
+        flags: HostLine.accountFlags + [
             Flag(name: "discard-pending", help: "also if edits that were not sent would be lost")
         ],
         run: { invocation, console throws(Failure) in
@@ -32,7 +30,7 @@ extension Command {
     static let unlock = Command(
         name: "unlock",
         summary: "opens a vault with its master password",
-        flags: here + PasswordSource.flags,
+        flags: HostLine.accountFlags + PasswordSource.flags,
         run: { invocation, console throws(Failure) in
             let source = try PasswordSource(invocation, prompt: "Master password")
             let line = try HostLine(invocation)
@@ -48,7 +46,7 @@ extension Command {
     static let lock = Command(
         name: "lock",
         summary: "forgets the keys of a vault until it is unlocked",
-        flags: here,
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             let answer = try await HostLine(invocation).ask(.post, "/lock", body: emptyBody)
             Showing(invocation, console).words(answer.title ?? "Locked.", answer.json)
@@ -58,7 +56,9 @@ extension Command {
     static let sync = Command(
         name: "sync",
         summary: "sends what is pending and fetches what is new",
-        flags: here + [Flag(name: "force", help: "fetches everything, also if nothing seems new")],
+        flags: HostLine.accountFlags + [
+            Flag(name: "force", help: "fetches everything, also if nothing seems new")
+        ],
         run: { invocation, console throws(Failure) in
             let line = try HostLine(invocation)
             let query = invocation.isOn("force") ? [(name: "force", value: "true")] : []
@@ -78,7 +78,7 @@ extension Command {
     static let status = Command(
         name: "status",
         summary: "tells how an account stands",
-        flags: here,
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             let answer = try await HostLine(invocation).ask(.get, "/status")
             let template = answer.data?["template"]

@@ -5,14 +5,12 @@ import System
 // What has to do with what is in a vault.
 
 extension Command {
-    private static let here = HostLine.flags + [HostLine.accountFlag]
-
     static let list = Command(
         name: "list",
         summary: "lists what is in a vault",
         operands: "[items|folders|collections|organizations|sends|trash]",
         choices: ListKind.allCases.map(\.rawValue),
-        flags: here + [
+        flags: HostLine.accountFlags + [
             Flag(name: "search", value: "TEXT", mayBeEmpty: true, help: "only what has that in it")
         ],
         run: { invocation, console throws(Failure) in
@@ -32,7 +30,7 @@ extension Command {
         summary: "shows an item, or one thing of it",
         operands: "[item|username|password|uri|totp|notes] ID-OR-SEARCH",
         choices: Part.allCases.map(\.rawValue),
-        flags: here,
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             try invocation.allow(2)
             let isWhole = invocation.operands.count == 1
@@ -54,8 +52,8 @@ extension Command {
         name: "create",
         summary: "makes an item or a folder of the JSON on standard input",
         operands: "[item|folder]",
-        choices: ["item", "folder"],
-        flags: here,
+        choices: Creation.allCases.map(\.rawValue),
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             try invocation.allow(1)
             let kind: Creation = try invocation.word(.item)
@@ -75,7 +73,7 @@ extension Command {
         name: "edit",
         summary: "replaces an item by the JSON on standard input",
         operands: "ID",
-        flags: here,
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             let id = try invocation.onlyID()
             let line = try HostLine(invocation)
@@ -91,7 +89,9 @@ extension Command {
         name: "delete",
         summary: "moves an item to the trash, or deletes it for good",
         operands: "ID",
-        flags: here + [Flag(name: "permanent", help: "for good, from the trash as well")],
+        flags: HostLine.accountFlags + [
+            Flag(name: "permanent", help: "for good, from the trash as well")
+        ],
         run: { invocation, console throws(Failure) in
             let path = "/object/item/\(try invocation.onlyID().escapedForURL)"
             let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
@@ -104,7 +104,7 @@ extension Command {
         name: "restore",
         summary: "takes an item out of the trash",
         operands: "ID",
-        flags: here,
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             let path = "/restore/item/\(try invocation.onlyID().escapedForURL)"
             let answer = try await HostLine(invocation).ask(.post, path, body: emptyBody)
@@ -129,7 +129,7 @@ private enum ListKind: String, CaseIterable {
         switch self {
         case .trash: "/list/object/items"
         case .sends: "/list/object/send"
-        default: "/list/object/\(rawValue)"
+        case .items, .folders, .collections, .organizations: "/list/object/\(rawValue)"
         }
     }
 

@@ -7,7 +7,7 @@ extension Command {
         summary: "shows and settles edits that the server has not accepted yet",
         operands: "[list|show|retry|discard|save-copy] [ID]",
         choices: Deed.allCases.map(\.rawValue),
-        flags: HostLine.flags + [HostLine.accountFlag],
+        flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             let deed: Deed = try invocation.word(.list)
             let line = try HostLine(invocation)
