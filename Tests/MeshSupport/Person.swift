@@ -113,8 +113,8 @@ public struct Person: Sendable {
             at: surroundings.now,
             clock: surroundings.clockNote(offset: upstream.clockOffset)
         )
-        let standing = atOnce ? Sync.Standing.inFlight(edit.attempt) : .queued
-        return try await world.store.record(edit, in: lane(id), as: standing)
+        let beginning = atOnce ? Beginning.inFlight(edit.attempt) : .queued
+        return try await world.store.record(edit, in: lane(id), as: beginning)
     }
 
     /// The item as it is shown here.

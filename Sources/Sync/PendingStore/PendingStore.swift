@@ -22,7 +22,7 @@ public final class PendingStore: Service {
     /// What a message carries lies apart from it: it passes through many hands, and its room is kept in
     /// each of them.
     public indirect enum ChangeMessage: Sendable {
-        case record(Edit, in: Lane, as: Standing, expecting: Seen?, Answer<Recording>)
+        case record(Edit, in: Lane, as: Beginning, expecting: Seen?, Answer<Recording>)
         case withdraw(Recorded, expecting: Int64, Answer<Bool>)
         case update(
             String,
@@ -140,9 +140,9 @@ public final class PendingStore: Service {
 
     private func carryOut(_ message: ChangeMessage) async {
         switch message {
-        case .record(let edit, let lane, let standing, let seen, let reply):
+        case .record(let edit, let lane, let beginning, let seen, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.record(edit, in: lane, as: standing, expecting: seen)
+                try await store.record(edit, in: lane, as: beginning, expecting: seen)
             }
         case .withdraw(let recorded, let version, let reply):
             await reply.answer { () async throws(StoreError) in

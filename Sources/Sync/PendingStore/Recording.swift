@@ -3,8 +3,8 @@ internal import SQLite
 public import Vault
 internal import System
 
-/// How an edit is recorded.
-public enum Standing: Sendable {
+/// How an edit that was recorded begins.
+public enum Beginning: Sendable {
     /// It is pushed right away; the attempt is written down with it. Where upstream is troubled, it is likely to
     /// wait in the end, and needs room for that.
     case inFlight(Attempt, needsRoom: Bool = false)
@@ -66,7 +66,7 @@ extension Store {
     public func record(
         _ edit: Edit,
         in lane: Lane,
-        as standing: Standing,
+        as beginning: Beginning,
         expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
         try await requireAcceptance()
@@ -75,7 +75,7 @@ extension Store {
             receipt: chance.identifier(at: edit.moment)
         )
         let limits = limits
-        let entry = Entry(edit: edit, lane: lane, standing: standing, seen: seen, ids: ids)
+        let entry = Entry(edit: edit, lane: lane, beginning: beginning, seen: seen, ids: ids)
         let outcome = try await write { (db) throws(DatabaseError) in
             try entry.make(limits, db)
         }
@@ -159,7 +159,7 @@ extension PendingChange {
 private struct Entry: Sendable {
     let edit: Edit
     let lane: Lane
-    let standing: Standing
+    let beginning: Beginning
     let seen: Seen?
     let ids: (change: String, receipt: String)
 
@@ -200,7 +200,7 @@ private struct Entry: Sendable {
             }
         }
         if stored == nil, folding.change != nil,
-            let limit = try limits.reached(by: lane.userID, isSent: !standing.takesPlace, db)
+            let limit = try limits.reached(by: lane.userID, isSent: !beginning.takesPlace, db)
         {
             return .full(limit: limit)
         }
@@ -264,8 +264,8 @@ private struct Entry: Sendable {
             let lane = Lane(userID: folded.userID, cipherID: folded.cipherID)
             record.change.expect(try LateCallTable.all(of: lane, at: edit.moment, db))
         }
-        let receiptID = standing.receiptID(ids.receipt)
-        if case .inFlight(let attempt, _) = standing {
+        let receiptID = beginning.receiptID(ids.receipt)
+        if case .inFlight(let attempt, _) = beginning {
             record.change.note(attempt)
             record.change.state = .inFlight
         }
@@ -337,7 +337,7 @@ extension Edit.Wish {
     fileprivate var mayBeUndone: Bool { if case .add = self { false } else { true } }
 }
 
-extension Standing {
+extension Beginning {
     /// Whether it takes a place in the queue. What is sent at once is as good as gone.
     fileprivate var takesPlace: Bool {
         switch self {

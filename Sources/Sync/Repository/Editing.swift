@@ -216,8 +216,8 @@ extension Repository {
         mayWait: Bool
     ) async throws(Refusal) -> Written<Made>? {
         let isTroubled = neighbours.monitor.standing.state != .online
-        let standing = Standing.inFlight(edit.attempt, needsRoom: mayWait && isTroubled)
-        switch try await record(edit, standing, layers) {
+        let beginning = Beginning.inFlight(edit.attempt, needsRoom: mayWait && isTroubled)
+        switch try await record(edit, beginning, layers) {
         case .again: return nil
         case .nothingLeft: return .untouched(layers.lane)
         case .recorded(let recorded):
@@ -393,11 +393,11 @@ private enum Kept: Sendable {
 extension Repository {
     private func record(
         _ edit: Edit,
-        _ standing: Standing,
+        _ beginning: Beginning,
         _ layers: Layers
     ) async throws(Refusal) -> Kept {
         let recording: Recording = try await ask(neighbours.store) {
-            .change(.record(edit, in: layers.lane, as: standing, expecting: layers.seen, $0))
+            .change(.record(edit, in: layers.lane, as: beginning, expecting: layers.seen, $0))
         }
         switch recording {
         case .recorded(let recorded):

@@ -12,9 +12,9 @@ import Vault
 @Suite struct ErasureTests {
     private static let attempt = Attempt(.update, at: Shelf.moment(3), fingerprint: [1])
 
-    @Test(arguments: [Standing.queued, .inFlight(ErasureTests.attempt)])
+    @Test(arguments: [Beginning.queued, .inFlight(ErasureTests.attempt)])
     func `an edit that comes after its account was erased is refused and leaves nothing`(
-        _ standing: Standing
+        _ beginning: Beginning
     ) async throws {
         let shelf = try await Shelf()
         try await shelf.fillEveryTable()
@@ -27,7 +27,7 @@ import Vault
         ]
         for wish in wishes {
             await #expect(throws: StoreError.noAccount) {
-                try await shelf.record(wish, "a", as: standing)
+                try await shelf.record(wish, "a", as: beginning)
             }
         }
         #expect("\(StoreError.noAccount)".contains("sign in"))

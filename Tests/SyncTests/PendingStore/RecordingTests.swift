@@ -413,17 +413,17 @@ import Vault
         var limits = Store.Limits()
         limits.changes = 1
         let shelf = try await Shelf(limits: limits)
-        let standing = Standing.inFlight(Attempt(.create, at: Shelf.moment(1)))
+        let beginning = Beginning.inFlight(Attempt(.create, at: Shelf.moment(1)))
         try await shelf.add("a")
         for number in 1...1_024 {
             let add = Edit.Wish.add(Shelf.snapshot("x"))
-            _ = try await shelf.record(add, "\(number)", as: standing).made
+            _ = try await shelf.record(add, "\(number)", as: beginning).made
         }
         await #expect(throws: StoreError.queueFull(limit: 1)) {
-            try await shelf.record(.add(Shelf.snapshot("e")), "e", as: standing)
+            try await shelf.record(.add(Shelf.snapshot("e")), "e", as: beginning)
         }
         let more = Edit.Wish.update(Shelf.snapshot("more"), changesPassword: false)
-        _ = try await shelf.record(more, "1", as: standing).made
+        _ = try await shelf.record(more, "1", as: beginning).made
         #expect(try shelf.changes().count == 1_025)
     }
 

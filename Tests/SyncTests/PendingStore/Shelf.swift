@@ -95,14 +95,14 @@ struct Shelf {
         _ cipher: String,
         user: String = Shelf.user,
         at number: Int = 100,
-        as standing: Standing = .queued,
+        as beginning: Beginning = .queued,
         expecting seen: Seen? = nil
     ) async throws(StoreError) -> Recording {
         if user != Self.user { try await signIn(user) }
         return try await store.record(
             Edit(wish, at: Self.moment(number)),
             in: Self.lane(cipher, user: user),
-            as: standing,
+            as: beginning,
             expecting: seen
         )
     }
