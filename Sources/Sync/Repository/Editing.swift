@@ -162,7 +162,7 @@ extension Repository {
         if mutated(.logsNames), let cipher = layers.cipher {
             surroundings.log.info("An edit.", ["name": Item(cipher, keys: keys).name])
         }
-        switch try ground(of: draft, on: layers, keys) {
+        switch try demand(of: draft, on: layers, keys) {
         case .nothing: return .done(.untouched(lane))
         case .shared(let wish):
             guard holdsLane else {

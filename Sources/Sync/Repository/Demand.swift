@@ -2,8 +2,8 @@ internal import Crypto
 internal import System
 internal import Vault
 
-/// What an edit comes to on the ground that it finds.
-enum Ground: Sendable {
+/// What an edit asks for, on the ground that it finds.
+enum Demand: Sendable {
     /// There is nothing to be done, and nothing is wrong with that.
     case nothing
     case personal(Edit.Wish)
@@ -12,11 +12,11 @@ enum Ground: Sendable {
 }
 
 extension Repository {
-    func ground(
+    func demand(
         of draft: Draft,
         on layers: Layers,
         _ keys: KeyRing
-    ) throws(Refusal) -> Ground {
+    ) throws(Refusal) -> Demand {
         if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
         if layers.isDamaged, layers.pending == nil { throw .unreadable }
         let shown = layers.cipher
@@ -32,21 +32,21 @@ extension Repository {
             return try adding(body, draft, keys)
         case .addCopy(let copy):
             let cipher = copy.withID(draft.lane.cipherID)
-            return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
+            return Demand(.add(Snapshot(cipher, keys: keys)), cipher)
         case .update(_, let body):
             return try updating(required(), by: body, draft, layers, keys)
         case .trash:
             guard let ground else { return .nothing }
-            return Ground(.trash, ground)
+            return Demand(.trash, ground)
         case .delete:
             guard let ground else { return .nothing }
             if let seen = draft.seen(over: layers.pending) { try refuseStale(seen, draft, layers) }
-            return Ground(.hardDelete, ground)
-        case .restore: return Ground(.restore, try required())
-        case .archive: return Ground(.archive, try required())
-        case .unarchive: return Ground(.unarchive, try required())
-        case .move(_, let folder): return Ground(.move(folder), try required())
-        case .favour(_, let isFavourite): return Ground(.favour(isFavourite), try required())
+            return Demand(.hardDelete, ground)
+        case .restore: return Demand(.restore, try required())
+        case .archive: return Demand(.archive, try required())
+        case .unarchive: return Demand(.unarchive, try required())
+        case .move(_, let folder): return Demand(.move(folder), try required())
+        case .favour(_, let isFavourite): return Demand(.favour(isFavourite), try required())
         }
     }
 
@@ -54,7 +54,7 @@ extension Repository {
         _ body: ItemBody,
         _ draft: Draft,
         _ keys: KeyRing
-    ) throws(Refusal) -> Ground {
+    ) throws(Refusal) -> Demand {
         let cipher = try mend { () throws(EditRefusal) in
             try Cipher(
                 creating: body,
@@ -64,7 +64,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        return Ground(.add(Snapshot(cipher, keys: keys)), cipher)
+        return Demand(.add(Snapshot(cipher, keys: keys)), cipher)
     }
 
     private func updating(
@@ -73,7 +73,7 @@ extension Repository {
         _ draft: Draft,
         _ layers: Layers,
         _ keys: KeyRing
-    ) throws(Refusal) -> Ground {
+    ) throws(Refusal) -> Demand {
         if let edited = body.revisionDate.flatMap({ Revision($0) }), !layers.shows(edited) {
             try refuseStale(edited, draft, layers)
         }
@@ -92,7 +92,7 @@ extension Repository {
             if let wish = try placing(edited.cipher, from: cipher) { return wish }
         }
         let snapshot = Snapshot(edited.cipher, keys: keys)
-        return Ground(.update(snapshot, changesPassword: edited.changesPassword), cipher)
+        return Demand(.update(snapshot, changesPassword: edited.changesPassword), cipher)
     }
 
     /// Where its owner wants to find an item is their own affair, and says nothing of what is in it: sent along,
@@ -102,13 +102,13 @@ extension Repository {
     private func placing(
         _ wanted: Cipher,
         from cipher: Cipher
-    ) throws(Refusal) -> Ground? {
+    ) throws(Refusal) -> Demand? {
         guard wanted.isElsewhere(than: cipher) else { return nil }
         let isMoved = wanted.folderID != cipher.folderID
-        guard isMoved else { return Ground(.favour(wanted.isFavorite), cipher) }
+        guard isMoved else { return Demand(.favour(wanted.isFavorite), cipher) }
         guard let folder = try folder(wanted.folderID) else { return nil }
-        guard wanted.isFavorite != cipher.isFavorite else { return Ground(.move(folder), cipher) }
-        return Ground(.place(folder, isFavourite: wanted.isFavorite), cipher)
+        guard wanted.isFavorite != cipher.isFavorite else { return Demand(.move(folder), cipher) }
+        return Demand(.place(folder, isFavourite: wanted.isFavorite), cipher)
     }
 
     /// - Returns: Nil if nobody has heard of it, so that upstream has to say what becomes of the item.
@@ -172,7 +172,7 @@ extension Layers {
     }
 }
 
-extension Ground {
+extension Demand {
     fileprivate init(_ wish: Edit.Wish, _ cipher: Cipher) {
         self = cipher.organizationID == nil ? .personal(wish) : .shared(wish)
     }
