@@ -17,8 +17,8 @@ extension Repository {
         on layers: Layers,
         _ keys: KeyRing
     ) throws(Refusal) -> Demand {
-        if layers.pending != nil, layers.pending?.change == nil { throw .unreadable }
-        if layers.isDamaged, layers.pending == nil { throw .unreadable }
+        let isReadable = layers.pending.map { $0.change != nil } ?? !layers.isDamaged
+        guard isReadable else { throw .unreadable }
         let shown = layers.cipher
         try draft.expectation.require(shown)
         // Something that is to be deleted for good can still be edited by those who have it open.
