@@ -8,6 +8,9 @@ struct Errand {
     /// By this id its cipher was known when the lane was entered.
     let heldID: String
     var change: PendingChange
+
+    // MARK: For whom
+
     /// Whether it has waited before, and so has a place in the history.
     let isQueued: Bool
     /// Whether the caller of all that is pending waits for it. What is edited meanwhile has a caller of its
@@ -16,30 +19,39 @@ struct Errand {
     /// Whether it may give way to what others have written. Content does, and its caller finds it in a copy; of a
     /// deletion nothing would be left, and what had waited before it would go with it.
     var mayYield = true
-    /// What is known of the last attempt, to be written down with whatever is written next.
+
+    // MARK: The last attempt
+
+    /// What is known of it, to be written down with whatever is written next.
     var conclusion: Attempt.Outcome? {
         didSet { if conclusion != nil { isUnderWay = false } }
     }
-    /// Up to when nobody had answered the last attempt, to be written down likewise.
+    /// Up to when nobody had answered it, to be written down likewise.
     var silence: Moment?
-    /// The content that was sent last.
+    /// The content that was sent with it.
     var sent: Cipher?
-    /// Whether the last attempt is this errand's own, and nothing is known of it yet. An earlier one is
-    /// concluded by nobody who only asked.
+    /// Whether it is this errand's own, and nothing is known of it yet. An earlier one is concluded by
+    /// nobody who only asked.
     var isUnderWay = false
-    /// The attempt that is written down already, before the first request.
+    /// The one that is written down already, before the first request.
     var announced: Attempt?
     /// What base said when something was last sent for what is upstream.
     var knownBefore: BaseCipher?
+
+    // MARK: What was found out
+
     /// The item itself is read, not the list.
     var distrustsList = false
     /// What upstream has just said that it holds.
     var fresh: Cipher?
     var conflict: (kind: Situation.Conflict, winner: Side)?
-    var done: Set<Deed> = []
-    var isCreated = false
     /// What upstream had, before it denied that and it was made again.
     var denied: Cipher?
+
+    // MARK: What was done
+
+    var done: Set<Deed> = []
+    var isCreated = false
     var isAdopted = false
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.
@@ -223,8 +235,8 @@ struct Errand {
     /// so. Whoever wishes what was sent need not wait.
     private mutating func letLateCallsPass() throws(Halt) {
         guard let earliest = lateCallsHavePassed else { return }
-        // What is written down already has not been sent, so it is no late call itself.
-        if announced != nil { conclusion = .refused }
+        // What was announced is no late call itself.
+        concludeUnsent()
         throw .wait(until: earliest)
     }
 

@@ -58,8 +58,7 @@ extension Errand {
         guard isAnswered, !mayYield else { return }
         switch resolution {
         case .yield, .yieldKeepingLocal:
-            // What is written down already has not been sent.
-            if announced != nil { conclusion = .refused }
+            concludeUnsent()
             throw .overruled
         case .pushKeepingUpstream, .create, .adopt, .recreate, .settle, .push, .complete: return
         }

@@ -15,8 +15,8 @@ extension Errand {
         if announced?.isSame(as: attempt) == true {
             guard try mayStillBeSent(attempt) else { throw .overtaken }
         } else {
-            // Something else goes first, so what was written down ahead has not been sent.
-            if announced != nil { conclusion = .refused }
+            // Something else goes first.
+            concludeUnsent()
             try await update {
                 body(&$0)
                 $0.note(attempt)
@@ -41,6 +41,11 @@ extension Errand {
         } catch {
             throw .store(error)
         }
+    }
+
+    /// Remembers that what is written down already has not been sent.
+    mutating func concludeUnsent() {
+        if announced != nil { conclusion = .refused }
     }
 
     /// Remembers what became of the attempt that is under way, as far as the failure tells. What fails
