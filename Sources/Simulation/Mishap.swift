@@ -77,32 +77,33 @@ public struct Hazards: Hashable, Sendable {
         hazards: Set(Hazard.allCases)
     )
     public static let none = Hazards(faults: [], hazards: [.otherDevice])
-    /// What there was when the first seeds of the corpus failed: with more, they mean other worlds.
+    /// What there was when the first seeds of the corpus failed: with more, they mean other worlds. Each of
+    /// those below is what there was later.
     public static let first = Hazards(
         faults: sixth.faults,
         hazards: second.hazards.subtracting([.diskError, .rotation, .organisation, .ambush])
     )
-    /// What there was for those that failed after them.
+    /// Before there were scenes.
     public static let second = Hazards(
         faults: sixth.faults,
         hazards: third.hazards.subtracting([.scene])
     )
-    /// The same, a while later.
+    /// Before two hosts had one account.
     public static let third = Hazards(
         faults: sixth.faults,
         hazards: fourth.hazards.subtracting([.pair])
     )
-    /// And once more.
+    /// Before there were encores.
     public static let fourth = Hazards(
         faults: sixth.faults,
         hazards: fifth.hazards.subtracting([.encore])
     )
-    /// And again.
+    /// Before somebody else had an account.
     public static let fifth = Hazards(
         faults: sixth.faults,
         hazards: sixth.hazards.subtracting([.lodger])
     )
-    /// The last time.
+    /// Before there were codas, and old answers that are given again and again.
     public static let sixth = Hazards(
         faults: Set(Mishap.allCases).subtracting([.cached]),
         hazards: Set(Hazard.allCases).subtracting([.coda])

@@ -25,9 +25,9 @@ public struct Script: Sendable {
 
     /// Where a process dies in a run that looks at every place.
     enum Death: Hashable, Sendable {
-        /// Before or after the so-manieth request has had its effect.
+        /// Before or after the request of that number has had its effect.
         case atRequest(Int)
-        /// In the midst of the so-manieth flush of the disk, with the power.
+        /// In the midst of the disk's flush of that number, with the power.
         case atFlush(Int)
     }
 
