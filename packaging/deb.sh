@@ -32,7 +32,7 @@ put 644 "$work/zsh" usr/share/zsh/vendor-completions/_holdfast
 put 644 "$work/fish" usr/share/fish/vendor_completions.d/holdfast.fish
 
 documents=usr/share/doc/holdfast
-for file in ARCHITECTURE.md CONFLICTS.md METRICS.md PERFORMANCE.md PROMISES.md RUNBOOK.md UPSTREAM.md outage.svg; do
+for file in ARCHITECTURE.md CONFLICTS.md METRICS.md PERFORMANCE.md PROMISES.md RUNBOOK.md TESTS.md UPSTREAM.md outage.svg; do
 	put 644 "$root/Docs/$file" "$documents/$file"
 done
 # All of them lie side by side there.

@@ -77,7 +77,7 @@ extension Knowledge {
             origin.discarded.isEmpty, !origin.isShared,
             origin.host == nil || origin.fate == .saved || origin.fate == .queued
         else { return }
-        breach("I6", "\(name) was shown, and is not there for who edits it")
+        breach("I6", "\(name) was shown, and is not there for whoever edits it")
     }
 
     private func mustBeKept(_ word: Word) -> Bool {
