@@ -1,0 +1,275 @@
+import Bitwarden
+import Host
+import Crypto
+import EmbeddedUpstream
+import JSON
+import MeshSupport
+import Messaging
+import Metrics
+import Sync
+import Testing
+import Vault
+
+/// What gives way is kept as a backup copy, once.
+@Suite(.timeLimit(.minutes(2))) struct ResolvingCopiesTests {
+    typealias Rows = ResolvingRowsTests
+
+    private static let lost = Fault.Effect.loseAnswer
+    private static let theirs =
+        #"{"name":"mail","notes":"mine","login":{"password":"theirs"}}"#
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-11 a push that fails after its backup makes no other backup`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
+            fault.operation = .updateCipher
+            fault.times = 3
+            await world.server.inject(fault)
+            for _ in 0..<5 {
+                try await ada.run()
+                world.time.pass(.seconds(1_000))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let reused = #"holdfast_backups_total{reason="hardConflict",outcome="reused"}"#
+            #expect(await world.registry.figure(reused) == 3)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-11 a backup whose answer was lost is found and not made again`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 2)
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            let reused = #"holdfast_backups_total{reason="hardConflict",outcome="reused"}"#
+            #expect(await world.registry.figure(reused) == 1)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `T-12 whoever gives way by turns is kept once, heard of or not`(
+        _ isHeard: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let mine = #"{"name":"mail - 2020-01-01 00:00:00","notes":"mine"}"#
+            try await ada.edit(id, mine)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs 1"}"#)
+            // Theirs is the later, but its turn does not come to an end.
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run(.all)
+            world.time.pass(.seconds(25))
+            try await ada.wish(.favour(true), id)
+            // Now ours is, and its turn does not, either.
+            let refusal = Fault.Effect.answer(.refusal(409, "no"), isCarriedOut: false)
+            await world.server.inject(
+                isHeard ? Fault(refusal, on: .updateCipher) : Fault(Self.lost, on: .createCipher)
+            )
+            try await ada.run(.all)
+            world.time.pass(.seconds(25))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs 2"}"#)
+            for _ in 0..<3 {
+                try await ada.run(.all)
+                world.time.pass(.seconds(901))
+            }
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.count { $0 == "mine" } == 1)
+            #expect(notes.contains("theirs 2"))
+            #expect(Set(notes).count == notes.count)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `T-12 what somebody else has made anew in the same way is not made again`(
+        _ isFavourite: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let notes = #""name":"mail","notes":"mine""#
+            try await ada.edit(id, #"{\#(notes),"favorite":\#(isFavourite)}"#)
+            let wanted = try await ada.elsewhere.item(id)
+            try await ada.elsewhere.delete(id)
+            let same = try wanted.edited(
+                by: ItemBody(Array("{\(notes)}".utf8)),
+                at: try #require(try ada.change(id)).updated,
+                keys: ada.ring,
+                entropy: world.chance
+            )
+            let made = try await ada.elsewhere.post(
+                "/api/ciphers",
+                String(decoding: same.cipher.request(Sending()), as: UTF8.self)
+            )
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            let kept = try #require(items.first { $0.id == (try? ada.base(id))?.lane.cipherID })
+            #expect(kept.notes == "mine" && kept.cipher.isFavorite == isFavourite)
+            // What is wanted as a favourite is not what somebody else has made.
+            #expect(items.count == (isFavourite ? 2 : 1))
+            #expect(made.contains(try #require(kept.id)) == !isFavourite)
+        }
+    }
+
+    @Test func `T-12 what an earlier change has kept is not kept again when it comes up once more`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            for round in 1...2 {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+                try await ada.edit(id, #"{"name":"mail","notes":"mine \#(round)"}"#)
+                try await ada.run()
+                #expect(try ada.changes.isEmpty)
+                try await ada.refresh()
+            }
+            #expect(try ada.resolutions.map(\.outcome) == [.backedUpServer, .backedUpServer])
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine 2", "theirs"])
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `I7 a copy that an old list still shows, or that is about to go, is not relied on`(
+        _ isListOld: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            try await ada.run()
+            try await ada.refresh()
+            let kept = try #require(try await ada.elsewhere.items.first { $0.id != id }?.id)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            if isListOld {
+                let list = try await ada.upstream.fetch(.patient)
+                #expect(list.ciphers.count == 2)
+                await world.server.inject(Fault(.stale, on: .sync))
+                try await ada.elsewhere.delete(kept)
+            } else {
+                try await ada.wish(.hardDelete, kept)
+            }
+            try await ada.edit(id, #"{"name":"mail","notes":"mine again"}"#)
+            for _ in 1...2 {
+                try await ada.run()
+                world.time.pass(.seconds(60))
+            }
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine again", "theirs"])
+        }
+    }
+
+    @Test func `T-12 what a discarded change has kept is not kept again by the next`() async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            let change = try #require(try ada.change(id))
+            let moment = change.updated
+            #expect(
+                try await world.store.discard(change.id, expecting: change.version, at: moment)
+            )
+            try await ada.edit(id, #"{"name":"mail","notes":"mine again"}"#)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.compactMap(\.notes)
+            #expect(notes.sorted() == ["mine again", "theirs"])
+        }
+    }
+
+    @Test func `T-49 a backup of the longest name is cut and made`() async throws {
+        let name = String(repeating: "ä", count: 343)
+        try await Rows.open(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in
+            try await ada.elsewhere.edit(id, #"{"name":"\#(name)","notes":"theirs"}"#)
+            try await ada.edit(id, #"{"name":"\#(name)","notes":"mine"}"#)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let backup = try #require(try await ada.elsewhere.items.first { $0.id != id })
+            #expect(backup.notes == "theirs")
+            #expect(try #require(backup.name).hasPrefix("ää"))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-49 a backup whose folder is gone is made without it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let id = try await ada.elsewhere.add(
+                #"{"type":1,"name":"mail","folderId":"\#(folder)","notes":"0"}"#
+            )
+            try await ada.refresh()
+            try await ada.edit(id, #"{"name":"mail","folderId":"\#(folder)","notes":"mine"}"#)
+            try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let notes = try await ada.elsewhere.items.map(\.notes)
+            #expect(Set(notes) == ["theirs", "mine"])
+        }
+    }
+
+    private static let passkey = """
+        {"type":1,"name":"mail","login":{"username":"ada","password":"first",
+        "fido2Credentials":[{"credentialId":"c1","keyType":"public-key","keyAlgorithm":"ECDSA",
+        "keyCurve":"P-256","keyValue":"MIGH","rpId":"example.test","userHandle":"aGFuZGxl",
+        "userName":"ada","counter":"7","rpName":"Example","userDisplayName":"Ada L",
+        "discoverable":"true","creationDate":"2025-01-02T03:04:05.678Z"}]}}
+        """
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-51 a backup of an item with passkeys opens, passkeys and all`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality, Self.passkey) { world, ada, id in
+            let theirs = Self.passkey.replacing("first", with: "theirs")
+            let mine = Self.passkey.replacing("first", with: "mine")
+            try await ada.elsewhere.edit(id, theirs)
+            try await ada.edit(id, mine)
+            try await ada.run()
+            for item in try await ada.elsewhere.items {
+                #expect(item.flaws.isEmpty)
+                #expect(item.cipher.document.root["login"]?["fido2Credentials"]?.array?.count == 1)
+            }
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
+    @Test func `T-60 a backup of a stamped item in the trash has one stamp and is in no trash`()
+        async throws
+    {
+        let item = #"{"type":1,"name":"mail - 2025-01-02 03:04:05","notes":"0"}"#
+        try await Rows.open(.bitwarden, item) { world, ada, id in
+            try await ada.elsewhere.edit(
+                id,
+                #"{"name":"mail - 2025-01-02 03:04:05","notes":"theirs"}"#
+            )
+            try await ada.elsewhere.trash(id)
+            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+            try await ada.run()
+            let items = try await ada.elsewhere.items
+            let backup = try #require(items.first { $0.id != id })
+            #expect(backup.notes == "theirs" && !backup.cipher.isInTrash)
+            #expect(try #require(backup.name).count == "mail - 2025-01-02 03:04:05".count)
+            #expect(items.first { $0.id == id }?.cipher.isInTrash == false)
+        }
+    }
+}

@@ -1,0 +1,611 @@
+import Bitwarden
+import Crypto
+import EmbeddedUpstream
+import Host
+import MeshSupport
+import Messaging
+import SQLite
+import Testing
+import Vault
+
+@testable import Sync
+
+/// Upstream forgets what it has taken, and falls back to what it was before.
+@Suite(.timeLimit(.minutes(2))) struct ForgottenTests {
+    typealias Rows = ResolvingRowsTests
+
+    private static let fresh = #"{"type":1,"name":"new","login":{"password":"fresh"}}"#
+
+    /// Upstream falls back to what it was before the edits, and says so for long enough.
+    private static func fallBack(
+        _ world: World,
+        _ ada: Person,
+        edits: () async throws -> Void,
+        meanwhile: () async throws -> Void = {}
+    ) async throws -> SyncScheduler {
+        await world.server.remember()
+        try await edits()
+        try await ada.run()
+        #expect(try ada.changes.isEmpty)
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        let before = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(before.outcome == .completed)
+        await world.server.rollBack()
+        try await meanwhile()
+        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(first.outcome == .failed, "\(first)")
+        world.time.pass(.seconds(70))
+        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        return scheduler
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3, P17 what upstream took and forgot is offered again, and arrives`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let receipts = Receipts()
+            let scheduler = try await Self.fallBack(world, ada) {
+                receipts.ids.append(try await ada.edit(id, Rows.password("second")).receiptID)
+                try await ada.add(Self.fresh)
+            }
+            #expect(try ada.item(id).login?.password == "second")
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.compactMap { $0.login?.password }.sorted() == ["fresh", "second"])
+            let receipt = try #require(receipts.ids.first ?? nil)
+            let kept = try world.store.reader.receipt(receipt, of: ada.userID)
+            #expect(kept?.status == .observed)
+        }
+    }
+
+    /// The same, and somebody writes there before that has shown for long enough.
+    private static func fallBack(
+        _ world: World,
+        _ ada: Person,
+        edits: () async throws -> Void,
+        unseen: () async throws -> Void = {},
+        onceSeen: () async throws -> Void
+    ) async throws {
+        await world.server.remember()
+        try await edits()
+        try await ada.run()
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        await world.server.rollBack()
+        try await unseen()
+        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        #expect(first.outcome == .failed, "\(first)")
+        world.time.pass(.seconds(5))
+        try await onceSeen()
+        for _ in 1...4 {
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            world.time.pass(.seconds(70))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 who writes once it has been seen that upstream forgot hides nothing of that`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "theirs"])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3, I1 what upstream forgot and somebody has written over since is kept as a copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
+        }
+    }
+
+    enum Writer: CaseIterable {
+        case here, elsewhere
+    }
+
+    /// By its stamp upstream is not at an earlier time any more when that is looked at first.
+    @Test(arguments: Writer.allCases)
+    func `A6-N3, I1 who writes before and after it was seen hides nothing of what was forgotten`(
+        _ writer: Writer
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(10))
+                try await ada.edit(id, Rows.password("mine"))
+                try await ada.add(Self.fresh)
+            } unseen: {
+                world.time.pass(.seconds(60))
+                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+            } onceSeen: {
+                switch writer {
+                case .elsewhere: try await ada.elsewhere.edit(id, Rows.password("later"))
+                case .here:
+                    let recorded = try await ada.wish(.trash, id, atOnce: true).made
+                    _ = try await ada.attempt(recorded)
+                }
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.contains("fresh") && passwords.contains("theirs"))
+            if writer == .elsewhere {
+                #expect(passwords.sorted() == ["fresh", "later", "mine", "theirs"])
+            }
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P7 by an old answer nothing is forgotten, so what others write after it leaves no copy`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            await world.server.remember()
+            world.time.pass(.seconds(10))
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            await world.server.inject(Fault(.outdated, on: .sync))
+            let old = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(old.outcome == .failed, "\(old)")
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, Rows.password("later"))
+            let right = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(right.outcome == .completed, "\(right)")
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["later"])
+        }
+    }
+
+    @Test func `A6-N3, T-57 what was forgotten under a newer key is offered again under that`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            let rotated = try world.newRing()
+            try await ada.elsewhere.reseal(id, with: rotated)
+            ada.keys.unlock(rotated)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.reseal(id, with: rotated, from: rotated)
+            }
+            #expect(try ada.changes.count == 1)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await ada.reseal(from: ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: rotated)
+            #expect(items.contains { $0.login?.password == "second" })
+        }
+    }
+
+    private final class Receipts {
+        var ids: [String?] = []
+    }
+
+    @Test(arguments: [
+        Edit.Wish.trash, .archive, .favour(true), .hardDelete,
+    ])
+    func `A6-N3 whatever was done to an item is done again`(_ wish: Edit.Wish) async throws {
+        try await Rows.open { world, ada, id in
+            // Of two items, or the vault would be empty.
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) { try await ada.wish(wish, id) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            switch wish {
+            case .trash: #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+            case .archive: #expect(try await ada.elsewhere.item(id).cipher.archivedDate != nil)
+            case .favour: #expect(try await ada.elsewhere.item(id).cipher.isFavorite)
+            default: #expect(try await ada.elsewhere.lacks(id))
+            }
+        }
+    }
+
+    @Test func `A6-N3 what was trashed is brought up again as trash`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                let made = try await ada.add(Self.fresh)
+                try await ada.run()
+                try await ada.wish(.trash, made)
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 2)
+            let fresh = try #require(items.first { $0.login?.password == "fresh" })
+            #expect(fresh.cipher.isInTrash)
+        }
+    }
+
+    @Test func `A6-N3 what was overwritten is kept once more when that is done again`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("mine"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 what was brought up while a list was on its way is not missed in it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let mark = try world.store.reader.refreshMark(of: ada.userID)
+            let fetched = try await ada.upstream.fetch(.patient)
+            try await ada.edit(id, Rows.password("mine"))
+            _ = try await ada.add(Rows.mail)
+            try await ada.run()
+            let refreshed = try await world.store.refresh(
+                ada.userID,
+                ciphers: fetched.ciphers,
+                slices: fetched.slices,
+                since: mark,
+                isFallback: true
+            )
+            #expect(refreshed.offered == 0 && refreshed.kept == 2)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test
+    func `A6-N3 what others write after the fall stands, and what it is written over is kept`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(other, Rows.password("mine"))
+            } meanwhile: {
+                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "second", "theirs"])
+            #expect(try await ada.elsewhere.item(other).login?.password == "theirs")
+        }
+    }
+
+    @Test func `A6-N3 what others write after the fall with an earlier stamp is kept`() async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -13)
+                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let names = try await ada.elsewhere.items.compactMap { $0.login?.username }
+            #expect(names.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3 what others write after the fall within the same second is kept`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                await world.server.setStampDigits(0)
+                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
+                try await ada.edit(other, Rows.mail.replacing("ada", with: "second"))
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -20)
+                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let names = Set(try await ada.elsewhere.items.compactMap { $0.login?.username })
+            #expect(names.isSuperset(of: ["mine", "theirs", "second"]))
+        }
+    }
+
+    /// Here it is a day later than upstream says.
+    @Test(arguments: [false, true])
+    func `A6-N3 a deletion is done again, and not over what was written since upstream went back`(
+        _ isEdited: Bool
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            await world.server.shiftClock(seconds: -86_400)
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            world.time.pass(.seconds(5))
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.wish(.hardDelete, id)
+            } meanwhile: {
+                world.time.pass(.seconds(5))
+                if isEdited { try await ada.elsewhere.edit(id, Rows.password("theirs")) }
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.id) == (isEdited ? [id] : []))
+        }
+    }
+
+    @Test func `A6-N3 what was found, gave way and was forgotten comes under the present key`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let scheduler = try await Self.fallBack(world, ada) {
+                let made = try await ada.add(Rows.mail)
+                await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+                try await ada.run()
+                try await ada.edit(made, Rows.password("mine"))
+                world.time.pass(.seconds(25))
+                let landed = try #require(try await ada.elsewhere.items.first?.id)
+                try await ada.elsewhere.edit(landed, Rows.password("theirs"))
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords == ["theirs"])
+        }
+    }
+
+    @Test
+    func `A6-N3 an edit that waits does not hide that upstream has forgotten what came after`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            await world.server.remember()
+            try await ada.edit(id, Rows.password("first here"))
+            try await ada.add(Rows.mail.replacing("mail", with: "new"))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.rollBack()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            for _ in 1...4 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.names.contains("new"))
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+        }
+    }
+
+    @Test(arguments: [1, OwnHistory.depth, OwnHistory.depth + 3])
+    func `A6-N3 of what was written here nothing is kept when it is what upstream falls back to`(
+        _ edits: Int
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            for edit in 1...edits {
+                world.time.pass(.seconds(5))
+                try await ada.edit(id, Rows.password("first \(edit)"))
+                try await ada.run()
+            }
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.milliseconds(5_200))
+                try await ada.edit(id, Rows.password("second"))
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords == ["second"])
+            let known = try Self.ownHistory(world)
+            #expect(known == min(edits + 2, OwnHistory.depth))
+        }
+    }
+
+    @Test func `what is known of the history of an item is forgotten with it`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            try await world.store.forgetReceipts(before: world.surroundings.now)
+            #expect(try Self.ownHistory(world) == 1)
+            try await ada.wish(.hardDelete, id)
+            try await ada.run()
+            try await world.store.forgetReceipts(before: world.surroundings.now)
+            #expect(try Self.ownHistory(world) == 0)
+        }
+    }
+
+    private static func ownHistory(_ world: World) throws -> Int {
+        try world.store.database.read { (db) throws(DatabaseError) in
+            try db.first("SELECT count(*) FROM own_history") {
+                (row) throws(DatabaseError) in try row.int(0)
+            } ?? -1
+        }
+    }
+
+    @Test func `A6-N3 of what upstream has lost a wish that waits makes the item anew`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.add(Rows.mail.replacing("mail", with: "new"))
+            } meanwhile: {
+                let made = try #require(
+                    try ada.world.store.reader.layers(of: ada.userID).base
+                        .first { $0.lane.cipherID != id }
+                )
+                try await ada.wish(.favour(true), made.lane.cipherID)
+                ada.keys.lock()
+            }
+            ada.keys.unlock(ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.contains { $0.name == "new" && $0.cipher.isFavorite })
+        }
+    }
+
+    @Test
+    func `A6-N3, T-57 what was forgotten under a key in between is brought under the present one`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.add(Rows.mail)
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            let (between, present) = (try world.newRing(), try world.newRing())
+            try await ada.elsewhere.reseal(id, with: between)
+            ada.keys.unlock(between)
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                world.time.pass(.seconds(5))
+                try await ada.elsewhere.reseal(id, with: between, from: between)
+            } meanwhile: {
+                await world.server.shiftClock(seconds: -600)
+                try await ada.elsewhere.reseal(id, with: present, from: between)
+                ada.keys.unlock(present)
+            }
+            for former in [ada.ring, between] {
+                _ = try await ada.reseal(from: former)
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items(openedWith: present)
+            #expect(items.contains { $0.login?.password == "second" })
+        }
+    }
+
+    @Test func `A6-N3, G-CLOCK a clock that leaps by a month makes nothing old at once`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let week: Int64 = 7 * 24 * 3_600
+            func sweep(after seconds: Int64) async throws {
+                let moment = world.surroundings.now.advanced(bySeconds: seconds - week)
+                try await world.store.forgetReceipts(before: moment)
+            }
+            try await sweep(after: 0)
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                for hour in 0..<12 { try await sweep(after: 4 * week + Int64(hour) * 3_600) }
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+            for _ in 0..<15 { try await sweep(after: 4 * week) }
+            let brought = try world.store.reader.read { (db) throws(DatabaseError) in
+                try db.first("SELECT count(*) FROM brought_up") {
+                    (row) throws(DatabaseError) in try row.int(0)
+                }
+            }
+            #expect(brought == 0, "A month later it is old after all.")
+        }
+    }
+
+    @Test func `A6-N3, G-CLOCK what is settled under a clock that was set back is not old at once`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let right = world.surroundings.now.advanced(bySeconds: 128 * 24 * 3_600)
+            try await world.store.forgetReceipts(before: right)
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                try await world.store.forgetReceipts(before: right)
+            }
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try await ada.elsewhere.item(id).login?.password == "second")
+        }
+    }
+
+    @Test func `G-CLOCK a host that began in 1970 forgets in time all the same`() async throws {
+        try await Rows.open { world, ada, id in
+            let week: Int64 = 7 * 24 * 3_600
+            try await world.store.forgetReceipts(before: Moment(ticks: 0))
+            try await ada.edit(id, Rows.password("second"))
+            try await ada.run()
+            func brought() throws -> Int? {
+                try world.store.reader.read { (db) throws(DatabaseError) in
+                    try db.first("SELECT count(*) FROM brought_up") {
+                        (row) throws(DatabaseError) in try row.int(0)
+                    }
+                }
+            }
+            for hour in 0..<(8 * 24 as Int64) {
+                #expect(try brought() == (hour > 7 * 24 ? 0 : 1))
+                let now = world.surroundings.now.advanced(bySeconds: (hour + 1) * 3_600 - week)
+                try await world.store.forgetReceipts(before: now)
+            }
+        }
+    }
+
+    @Test func `A6-N3 what waits comes on top of what was forgotten and leaves no copy`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                world.wire.isCut = true
+                try await ada.wish(.favour(true), id)
+                world.wire.isCut = false
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second")
+            #expect(item.cipher.isFavorite)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
+    @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                world.wire.isCut = true
+                try await ada.wish(.favour(true), id)
+                world.wire.isCut = false
+                ada.keys.lock()
+            }
+            #expect(try ada.item(id).login?.password == "second")
+            ada.keys.unlock(ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second" && item.cipher.isFavorite)
+        }
+    }
+}
