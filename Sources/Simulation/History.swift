@@ -46,12 +46,6 @@ final class History: Sendable {
         }
     }
 
-    /// A number that stands for all of it (FNV-1a).
-    var digest: UInt64 {
-        state.withLock { state in
-            state.lines.lazy.flatMap(\.utf8).reduce(0xCBF2_9CE4_8422_2325) {
-                ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-            }
-        }
-    }
+    /// A number that stands for all of it.
+    var digest: UInt64 { state.withLock { $0.lines.lazy.flatMap(\.utf8).shortDigest } }
 }

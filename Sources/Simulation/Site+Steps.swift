@@ -1,4 +1,5 @@
 import EmbeddedUpstream
+import Glibc
 import Host
 import Machine
 import Messaging
@@ -71,10 +72,10 @@ extension Site {
             await pass(.seconds(2))
             if !disk.isCut { disk.cut() }
         case .restart: await restart()
-        case .fillDisk: disk.fail([.write], at: 1, error: 28)
+        case .fillDisk: disk.fail([.write], at: 1, error: ENOSPC)
         case .freeDisk: disk.heal()
         case .breakDisk(let times):
-            disk.fail([.write, .sync, .truncate], at: 1, times: times, error: 5)
+            disk.fail([.write, .sync, .truncate], at: 1, times: times, error: EIO)
         default: break
         }
     }

@@ -2,6 +2,7 @@ import Bitwarden
 import Crypto
 import HTTP
 import JSON
+import System
 import Vault
 
 extension Routes {
@@ -48,8 +49,9 @@ extension World {
     fileprivate func prelogin(_ email: String) -> PreloginAnswer {
         let email = Account.plain(email)
         guard let id = idsByEmail[email], let account = accounts[id] else {
-            let invented = Self.invented[Int(Self.digest(email) % UInt64(Self.invented.count))]
-            return PreloginAnswer(settings: personality.inventsSettings ? invented : .usual)
+            let choice = Int(email.utf8.shortDigest % UInt64(Self.invented.count))
+            let settings = personality.inventsSettings ? Self.invented[choice] : .usual
+            return PreloginAnswer(settings: settings)
         }
         let salt = personality.inventsSettings ? account.email : nil
         return PreloginAnswer(settings: account.settings, salt: salt)
@@ -62,10 +64,6 @@ extension World {
         DerivationSettings(kind: 1, iterations: 3, memory: 64, parallelism: 4),
         DerivationSettings(kind: 1, iterations: 6, memory: 32, parallelism: 4),
     ]
-
-    private static func digest(_ text: String) -> UInt64 {
-        text.utf8.reduce(14_695_981_039_346_656_037) { ($0 ^ UInt64($1)) &* 1_099_511_628_211 }
-    }
 
     fileprivate mutating func register(
         _ registration: Registration,

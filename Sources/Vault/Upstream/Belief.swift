@@ -33,13 +33,9 @@ public struct SyncPicture: Hashable, Sendable {
     }
 
     /// The same for the same ciphers at the same stamps.
-    ///
-    /// A plain FNV-1a: nobody has a reason to make two pictures look alike.
     var fingerprint: UInt64 {
         let lines = (ciphers ?? [:]).map { "\($0.key) \($0.value?.ticks ?? -1)\n" }.sorted()
-        return lines.lazy.flatMap(\.utf8).reduce(0xCBF2_9CE4_8422_2325) {
-            ($0 ^ UInt64($1)) &* 0x100_0000_01B3
-        }
+        return lines.lazy.flatMap(\.utf8).shortDigest
     }
 }
 
