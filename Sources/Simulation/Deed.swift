@@ -73,7 +73,7 @@ struct Step: Hashable, Sendable {
 
 extension Step {
     /// One that is in no script.
-    static func aside(_ deed: Deed, isAside: Bool) -> Step {
+    static func unscripted(_ deed: Deed, isAside: Bool) -> Step {
         Step(number: -1, deed: deed, isAside: isAside, turns: 0)
     }
 }

@@ -141,7 +141,7 @@ extension Site {
         guard let house, !changes.isEmpty else { return }
         // Whoever unlocks once more has everything brought under the present key that is not yet.
         await reseal(house)
-        await takeOwn(.aside(.retry, isAside: false))
+        await takeOwn(.unscripted(.retry, isAside: false))
     }
 
     func judge() async {

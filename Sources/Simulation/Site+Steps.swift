@@ -105,7 +105,7 @@ extension Site {
         case .comparing, .backingUp:
             guard !state.withLock(\.isDrill) else { return }
             await drill(true, house)
-            await takeOwn(.aside(.edit(place, .notes), isAside: false))
+            await takeOwn(.unscripted(.edit(place, .notes), isAside: false))
             await world.takeElsewhere(.otherEdit(place, .username))
             await drill(false, house)
             await takeOwnAside(.sync)
@@ -113,7 +113,7 @@ extension Site {
     }
 
     private func takeOwnAside(_ deed: Deed) async {
-        await takeOwn(.aside(deed, isAside: true))
+        await takeOwn(.unscripted(deed, isAside: true))
     }
 
     private func pass(_ duration: Duration) async { await world.pass(duration, at: [self]) }

@@ -72,7 +72,7 @@ extension Stage {
     private func askAgain() async {
         for _ in 0..<3 {
             for site in sites where oracle.breach == nil {
-                await site.takeOwn(.aside(.sync, isAside: false))
+                await site.takeOwn(.unscripted(.sync, isAside: false))
             }
             guard oracle.breach == nil else { return }
             // Whoever asks may be the first to hear that the session is over, and has asked for nothing then.
