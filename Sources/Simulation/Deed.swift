@@ -18,37 +18,49 @@ enum Deed: Hashable, Sendable {
     case lock, unlock
     case signIn
 
-    // The same person at another device.
-    case otherCreate
-    case otherEdit(Int, PlainField)
-    case otherTrash(Int)
-    case otherRestore(Int)
-    case otherDelete(Int)
-    case otherFavour(Int)
-    case rotateKeys
-    case otherShare(Int)
-
-    // What time and the world do.
+    // What time does, and what happens on the way to the server.
     case wait(Duration)
+    case setHostClock(Duration)
     case cut, mend
     case drill(Bool)
     case strike(Mishap, times: Int)
     /// Once, to the next call of that kind.
     case strikeAt(Mishap, WireCall.Kind)
-    case setHostClock(Duration)
-    case setUpstreamClock(Int)
-    case setDigits(Int)
-    case remember, rollBack
-    case endSession
-    case poison(Int)
 
-    // What becomes of the process and its disk.
-    case kill(after: Int)
-    case cutPower(atCall: Int)
-    case restart
-    case fillDisk, freeDisk
-    /// So many calls fail, or all of them.
-    case breakDisk(times: Int?)
+    case elsewhere(Elsewhere)
+    case server(Server)
+    case machine(Machine)
+
+    /// The same person at another device.
+    enum Elsewhere: Hashable, Sendable {
+        case create
+        case edit(Int, PlainField)
+        case trash(Int)
+        case restore(Int)
+        case delete(Int)
+        case favour(Int)
+        case share(Int)
+        case rotateKeys
+    }
+
+    /// What becomes of the server and of what it holds.
+    enum Server: Hashable, Sendable {
+        case setClock(Int)
+        case setDigits(Int)
+        case remember, rollBack
+        case endSession
+        case poison(Int)
+    }
+
+    /// What becomes of the process and its disk.
+    enum Machine: Hashable, Sendable {
+        case kill(after: Int)
+        case cutPower(atCall: Int)
+        case restart
+        case fillDisk, freeDisk
+        /// So many calls fail, or all of them.
+        case breakDisk(times: Int?)
+    }
 }
 
 /// A field that carries a value of its own in each item.
@@ -117,28 +129,52 @@ extension Deed: CustomStringConvertible {
         case .saveCopy(let change): "keeps change \(change) as a copy"
         case .lock: "locks the vault"
         case .unlock: "unlocks the vault"
-        case .otherCreate: "another device adds an item"
-        case .otherEdit(let item, let field): "another device edits the \(field) of item \(item)"
-        case .otherTrash(let item): "another device trashes item \(item)"
-        case .otherRestore(let item): "another device restores item \(item)"
-        case .otherDelete(let item): "another device deletes item \(item) for good"
-        case .rotateKeys: "another device gives the account a new key"
-        case .otherShare(let item): "another device gives item \(item) to an organisation"
         case .signIn: "signs in again"
-        case .otherFavour(let item): "another device makes a favourite of item \(item), or none"
         case .wait(let time): "\(time.shown) pass"
+        case .setHostClock(let step): "this host's clock is set by \(step.shown)"
         case .cut: "the network goes"
         case .mend: "the network comes back"
         case .drill(let isOn): "a drill \(isOn ? "begins" : "ends")"
         case .strike(let fault, let times): "\(fault) is to happen \(times) times"
         case .strikeAt(let fault, let kind): "\(fault) is to happen to a \(kind)"
-        case .setHostClock(let step): "this host's clock is set by \(step.shown)"
-        case .setUpstreamClock(let seconds): "upstream's clock is \(seconds) s off"
+        case .elsewhere(let deed): "another device \(deed)"
+        case .server(let deed): "\(deed)"
+        case .machine(let deed): "\(deed)"
+        }
+    }
+}
+
+extension Deed.Elsewhere: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .create: "adds an item"
+        case .edit(let item, let field): "edits the \(field) of item \(item)"
+        case .trash(let item): "trashes item \(item)"
+        case .restore(let item): "restores item \(item)"
+        case .delete(let item): "deletes item \(item) for good"
+        case .favour(let item): "makes a favourite of item \(item), or none"
+        case .share(let item): "gives item \(item) to an organisation"
+        case .rotateKeys: "gives the account a new key"
+        }
+    }
+}
+
+extension Deed.Server: CustomStringConvertible {
+    var description: String {
+        switch self {
+        case .setClock(let seconds): "upstream's clock is \(seconds) s off"
         case .setDigits(let digits): "upstream's stamps have \(digits) digits"
         case .remember: "upstream makes a snapshot"
         case .rollBack: "upstream is set back to its snapshot"
-        case .poison(let item): "upstream takes nothing more for item \(item)"
         case .endSession: "upstream ends the session"
+        case .poison(let item): "upstream takes nothing more for item \(item)"
+        }
+    }
+}
+
+extension Deed.Machine: CustomStringConvertible {
+    var description: String {
+        switch self {
         case .kill(let turns): "the process is killed after \(turns) turns"
         case .cutPower(let call): "the power goes at the disk's call \(call)"
         case .restart: "the host is restarted in order"
@@ -153,27 +189,52 @@ extension Deed {
     /// What it is a case of, where it can happen at any moment.
     var hazard: Hazard? {
         switch self {
-        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour:
-            .otherDevice
-        case .rotateKeys: .rotation
-        case .otherShare: .organisation
+        case .elsewhere(let deed): deed.hazard
+        case .server(let deed): deed.hazard
+        case .machine(let deed): deed.hazard
         case .lock, .unlock: .lock
         case .cut, .mend: .outage
         case .drill: .drill
         case .setHostClock: .hostClock
-        case .setUpstreamClock: .upstreamClock
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .sync, .retry, .discard,
+            .saveCopy, .signIn, .wait, .strike, .strikeAt:
+            nil
+        }
+    }
+}
+
+extension Deed.Elsewhere {
+    fileprivate var hazard: Hazard {
+        switch self {
+        case .create, .edit, .trash, .restore, .delete, .favour: .otherDevice
+        case .share: .organisation
+        case .rotateKeys: .rotation
+        }
+    }
+}
+
+extension Deed.Server {
+    fileprivate var hazard: Hazard? {
+        switch self {
+        case .setClock: .upstreamClock
         case .setDigits: .digits
+        case .remember: nil
         case .rollBack: .rollBack
         case .endSession: .sessionEnd
         case .poison: .poison
+        }
+    }
+}
+
+extension Deed.Machine {
+    fileprivate var hazard: Hazard? {
+        switch self {
         case .kill: .kill
         case .cutPower: .powerCut
         case .restart: .restart
         case .fillDisk: .diskFull
+        case .freeDisk: nil
         case .breakDisk: .diskError
-        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .sync, .retry, .discard,
-            .saveCopy, .signIn, .wait, .strike, .strikeAt, .remember, .freeDisk:
-            nil
         }
     }
 }

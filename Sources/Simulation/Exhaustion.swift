@@ -27,7 +27,7 @@ public struct Exhaustion: Sendable {
         .create, .edit(0, .notes), .edit(0, .password), .trash(0), .delete(0), .favour(0),
     ]
     private static let elsewhere: [Deed] = [
-        .otherEdit(0, .notes), .otherTrash(0), .otherDelete(0),
+        .elsewhere(.edit(0, .notes)), .elsewhere(.trash(0)), .elsewhere(.delete(0)),
     ]
 
     /// What is done while the network is away, and what is done while it is there.

@@ -94,10 +94,11 @@ private struct Play {
             [step(.strikeAt(.commitLate, .create)), step(.create), step(.sync)]
         case .createWhileListed:
             [
-                step(.otherCreate), step(.strikeAt(.delayAnswer, .list)),
+                step(.elsewhere(.create)), step(.strikeAt(.delayAnswer, .list)),
                 step(.sync, isAside: true), step(.create, at: .reading),
             ]
-        case .fallBack: [step(.remember), step(edit), step(.rollBack), step(.sync)]
+        case .fallBack:
+            [step(.server(.remember)), step(edit), step(.server(.rollBack)), step(.sync)]
         case .editWhileCreated:
             [
                 step(.drill(true)), step(.create), step(.archive(Deed.newest, true)),
@@ -107,7 +108,7 @@ private struct Play {
             ]
         case .createWhileFallen:
             [
-                step(.remember), step(edit), step(.rollBack), step(.sync),
+                step(.server(.remember)), step(edit), step(.server(.rollBack)), step(.sync),
                 step(.wait(.seconds(70))), step(.strikeAt(.delayAnswer, .list)),
                 step(.sync, isAside: true), step(.create, at: .reading),
             ]
@@ -119,7 +120,7 @@ private struct Play {
                     isAside: true,
                     lingers: dice.duration(.seconds(25), .seconds(90))
                 ),
-                step(.wait(.seconds(14))), step(.otherEdit(Deed.newest, .username)),
+                step(.wait(.seconds(14))), step(.elsewhere(.edit(Deed.newest, .username))),
             ]
         case .editWhileBorn:
             [
@@ -134,8 +135,9 @@ private struct Play {
         case .newKeysUnwritten:
             [
                 step(.sync), step(.drill(true)), step(dice.pick([.create, edit])),
-                step(.rotateKeys), step(.breakDisk(times: dice.pick([5, 9, nil]))),
-                step(.signIn), step(.freeDisk), step(.drill(false)),
+                step(.elsewhere(.rotateKeys)),
+                step(.machine(.breakDisk(times: dice.pick([5, 9, nil])))),
+                step(.signIn), step(.machine(.freeDisk)), step(.drill(false)),
             ]
         case .lockedOutage:
             [
@@ -165,37 +167,39 @@ private struct Play {
             [step(.drill(true)), step(edit)]
         case .foreignBeneath:
             [
-                step(.poison(item)), step(.drill(true)), step(.edit(item, .notes)),
+                step(.server(.poison(item))), step(.drill(true)), step(.edit(item, .notes)),
                 step(.drill(false)), pause, step(.sync), step(.sync),
-                step(.otherEdit(item, .username)), step(.sync),
+                step(.elsewhere(.edit(item, .username))), step(.sync),
             ]
         case .twoLosers:
             [
-                step(.poison(item)), step(.drill(true)), step(.otherEdit(item, .username)),
+                step(.server(.poison(item))), step(.drill(true)),
+                step(.elsewhere(.edit(item, .username))),
                 step(.edit(item, .notes)), step(.drill(false)),
-                step(.otherEdit(item, .username), at: .backingUp),
+                step(.elsewhere(.edit(item, .username)), at: .backingUp),
             ]
         case .editWhileListed:
-            (0..<3).map { step(.otherEdit(item + $0, .username)) }
+            (0..<3).map { step(.elsewhere(.edit(item + $0, .username))) }
                 + [step(.sync, isAside: true)]
-        case .listUnwritten: [step(.otherEdit(item, field)), step(.sync, isAside: true)]
+        case .listUnwritten: [step(.elsewhere(.edit(item, field))), step(.sync, isAside: true)]
         case .editTrashed:
-            [step(.drill(true)), step(edit), step(.otherTrash(item)), step(.drill(false))]
+            [step(.drill(true)), step(edit), step(.elsewhere(.trash(item))), step(.drill(false))]
         case .poisoned:
             [
-                step(.poison(item)), step(.drill(true)), step(edit), step(.create),
+                step(.server(.poison(item))), step(.drill(true)), step(edit), step(.create),
                 step(.drill(false)),
             ]
         case .drilled:
             [step(.strikeAt(.delayAnswer, .push)), step(edit, isAside: true)]
         case .editWhileRestored:
             [
-                step(.drill(true)), step(edit), step(.otherTrash(item)),
+                step(.drill(true)), step(edit), step(.elsewhere(.trash(item))),
                 step(.strikeAt(.interlude, .restore)), step(.drill(false)),
             ]
         case .favouredElsewhere:
             [
-                step(.drill(true)), step(edit), step(.otherFavour(item)), step(.drill(false)),
+                step(.drill(true)), step(edit), step(.elsewhere(.favour(item))),
+                step(.drill(false)),
             ]
         case .undone:
             [
@@ -205,14 +209,14 @@ private struct Play {
             [
                 step(.mend, host: 1), step(.unlock, host: 1), step(.sync, host: 1),
                 step(.drill(true)), step(.drill(true), host: 1), step(.edit(item, .notes)),
-                step(.edit(item, .username), host: 1), step(.otherDelete(item)),
+                step(.edit(item, .username), host: 1), step(.elsewhere(.delete(item))),
                 step(.drill(false)), step(.wait(.seconds(5))),
                 step(.strikeAt(.drop, .create), host: 1), step(.drill(false), host: 1),
             ]
         case .refusedTwice:
             [
-                step(.otherTrash(item)), step(.sync), step(.poison(item)),
-                step(.otherEdit(item, .username)), step(.edit(item, .notes)),
+                step(.elsewhere(.trash(item))), step(.sync), step(.server(.poison(item))),
+                step(.elsewhere(.edit(item, .username))), step(.edit(item, .notes)),
                 step(.edit(item, .notes)),
             ]
         default: []
@@ -230,7 +234,7 @@ private struct Play {
         case .deathInFlight:
             [
                 step(.strikeAt(.drop, .push)), step(.drill(false)),
-                step(.kill(after: dice.number(in: 0..<4)), at: .pushing),
+                step(.machine(.kill(after: dice.number(in: 0..<4))), at: .pushing),
             ]
         case .foreignBeneath:
             [step(.drill(true)), step(.edit(item, .notes)), step(.drill(false))]
@@ -248,8 +252,8 @@ private struct Play {
         case .outage: [step(.mend), step(.drill(false))]
         case .listUnwritten:
             [
-                step(.breakDisk(times: dice.pick([1, 3, 9])), at: .taking), pause,
-                step(.freeDisk),
+                step(.machine(.breakDisk(times: dice.pick([1, 3, 9]))), at: .taking), pause,
+                step(.machine(.freeDisk)),
             ]
         case .drilled: [step(.drill(true), at: .pushing), pause, step(.drill(false))]
         case .editWhileBorn, .createWhileListed, .editTrashed, .poisoned: [pause]

@@ -78,7 +78,7 @@ public struct Script: Sendable {
             play(Dice(seed: seed ^ 0xC0DA), Scene.codas, 1, of: deeds.items, pairs)
         }
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
-        let isSetBack = steps.contains { if case .rollBack = $0.deed { true } else { false } }
+        let isSetBack = steps.contains { $0.deed == .server(.rollBack) }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
     }
 
@@ -157,7 +157,7 @@ private struct Deeds {
             (1, { .retry }),
             (1, { dice.happens(50) ? .discard(item) : .saveCopy(item) }),
         ]
-        if hazards.hazards.contains(.otherDevice) { choices.append((18, { other() })) }
+        if hazards.hazards.contains(.otherDevice) { choices.append((18, { .elsewhere(other()) })) }
         for hazard in Hazard.strikes where hazards.hazards.contains(hazard) {
             choices.append((hazard.weight, { deed(of: hazard) }))
         }
@@ -180,11 +180,10 @@ private struct Deeds {
         ])
     }
 
-    private func other() -> Deed {
+    private func other() -> Deed.Elsewhere {
         dice.pick([
-            (3, .otherCreate), (12, .otherEdit(item, dice.pick(PlainField.allCases))),
-            (2, .otherTrash(item)), (1, .otherRestore(item)), (2, .otherDelete(item)),
-            (1, .otherFavour(item)),
+            (3, .create), (12, .edit(item, dice.pick(PlainField.allCases))), (2, .trash(item)),
+            (1, .restore(item)), (2, .delete(item)), (1, .favour(item)),
         ])
     }
 
@@ -193,26 +192,28 @@ private struct Deeds {
         case .outage: dice.happens(55) ? .cut : .mend
         case .drill: .drill(dice.happens(50))
         case .lock: dice.happens(45) ? .lock : .unlock
-        case .kill: .kill(after: dice.number(in: 0..<400))
-        case .powerCut: .cutPower(atCall: dice.number(in: 1..<60))
-        case .restart: .restart
-        case .diskFull: dice.happens(50) ? .fillDisk : .freeDisk
+        case .kill: .machine(.kill(after: dice.number(in: 0..<400)))
+        case .powerCut: .machine(.cutPower(atCall: dice.number(in: 1..<60)))
+        case .restart: .machine(.restart)
+        case .diskFull: .machine(dice.happens(50) ? .fillDisk : .freeDisk)
         case .hostClock:
             .setHostClock(
                 dice.duration(.milliseconds(300), .seconds(31_536_000))
                     * (dice.happens(50) ? 1 : -1)
             )
         case .upstreamClock:
-            .setUpstreamClock(dice.pick([0, 1, -1, 30, -600, 86_400, -86_400, 63_072_000]))
-        case .digits: .setDigits(dice.pick([0, 3, 6, 7]))
-        case .rollBack: dice.happens(60) ? .remember : .rollBack
-        case .sessionEnd: .endSession
-        case .poison: .poison(item)
-        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger, .coda: .otherCreate
+            .server(.setClock(dice.pick([0, 1, -1, 30, -600, 86_400, -86_400, 63_072_000])))
+        case .digits: .server(.setDigits(dice.pick([0, 3, 6, 7])))
+        case .rollBack: .server(dice.happens(60) ? .remember : .rollBack)
+        case .sessionEnd: .server(.endSession)
+        case .poison: .server(.poison(item))
+        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger, .coda: .elsewhere(.create)
         case .diskError:
-            dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
-        case .rotation: dice.happens(40) ? .rotateKeys : .signIn
-        case .organisation: .otherShare(item)
+            .machine(
+                dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
+            )
+        case .rotation: dice.happens(40) ? .elsewhere(.rotateKeys) : .signIn
+        case .organisation: .elsewhere(.share(item))
         }
     }
 }

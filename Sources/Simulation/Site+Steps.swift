@@ -17,29 +17,24 @@ extension Site {
         if let hazard = step.deed.hazard, let house {
             world.coverage.note(hazard, house.line.phase)
         }
-        switch step.deed {
-        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
-            .discard, .retry:
-            await takeOwn(step)
-        case .kill, .cutPower, .restart, .fillDisk, .freeDisk, .breakDisk:
-            await takeMachine(step.deed)
-        case .wait, .cut, .mend, .drill, .strike, .strikeAt, .lock, .unlock, .signIn,
-            .setHostClock:
-            await takeWay(step.deed)
-        case .otherCreate, .otherEdit, .otherTrash, .otherRestore, .otherDelete, .otherFavour,
-            .rotateKeys, .otherShare, .setUpstreamClock, .setDigits, .remember, .rollBack,
-            .endSession, .poison:
-            await world.take(step.deed)
-        }
+        await carryOut(step)
         await reviveIfDown()
         inspect()
         if script.hazards.hazards.contains(.scene), case .wait = step.deed { await look("while") }
     }
 
-    /// What becomes of the way to the server, of the clock, and of who is signed in.
-    private func takeWay(_ deed: Deed) async {
-        switch deed {
+    private func carryOut(_ step: Step) async {
+        switch step.deed {
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
+            .discard, .retry:
+            await takeOwn(step)
+        case .lock:
+            state.withLock { $0.isLocked = true }
+            house?.owner.lock()
+        case .unlock: await unlock()
+        case .signIn: await signInAgain()
         case .wait(let duration): await pass(duration)
+        case .setHostClock(let step): setClock(by: step)
         case .cut: setCut(true)
         case .mend: setCut(false)
         case .drill(let isOn):
@@ -47,21 +42,20 @@ extension Site {
             if let house { await drill(isOn, house) }
         case .strike(let mishap, let times): house?.line.order(mishap, times: times)
         case .strikeAt(let mishap, let kind): house?.line.order(mishap, on: kind, times: 1)
-        case .lock:
-            state.withLock { $0.isLocked = true }
-            house?.owner.lock()
-        case .unlock: await unlock()
-        case .signIn: await signInAgain()
-        case .setHostClock(let step):
-            state.withLock { $0.hadWrongClock = true }
-            oracle.with { $0.hasRightClocks = false }
-            clock.step(step)
-            state.withLock { $0.clockSet = time.elapsed }
-        default: break
+        case .elsewhere(let deed): await world.take(deed)
+        case .server(let deed): await world.take(deed)
+        case .machine(let deed): await take(deed)
         }
     }
 
-    private func takeMachine(_ deed: Deed) async {
+    private func setClock(by step: Duration) {
+        state.withLock { $0.hadWrongClock = true }
+        oracle.with { $0.hasRightClocks = false }
+        clock.step(step)
+        state.withLock { $0.clockSet = time.elapsed }
+    }
+
+    private func take(_ deed: Deed.Machine) async {
         switch deed {
         case .kill(let turns):
             for _ in 0..<turns { await Task.yield() }
@@ -76,7 +70,6 @@ extension Site {
         case .freeDisk: disk.heal()
         case .breakDisk(let times):
             disk.fail([.write, .sync, .truncate], at: 1, times: times, error: EIO)
-        default: break
         }
     }
 
@@ -106,7 +99,7 @@ extension Site {
             guard !state.withLock(\.isDrill) else { return }
             await drill(true, house)
             await takeOwn(.unscripted(.edit(place, .notes), isAside: false))
-            await world.takeElsewhere(.otherEdit(place, .username))
+            await world.take(Deed.Elsewhere.edit(place, .username))
             await drill(false, house)
             await takeOwnAside(.sync)
         }

@@ -30,11 +30,11 @@ extension World {
         }
     }
 
-    func takeElsewhere(_ deed: Deed) async {
+    func take(_ deed: Deed.Elsewhere) async {
         do {
             switch deed {
-            case .otherCreate: try await addElsewhere()
-            case .otherEdit(let place, let field):
+            case .create: try await addElsewhere()
+            case .edit(let place, let field):
                 try await changeElsewhere(place) { world, item in
                     guard let origin = item.origin else { return }
                     var edited = item
@@ -49,17 +49,17 @@ extension World {
                     edited.sealed[field] = nil
                     try await world.cloud.write(edited)
                 }
-            case .otherTrash(let place):
+            case .trash(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.trash($1.id) }
-            case .otherRestore(let place):
+            case .restore(let place):
                 try await changeElsewhere(place) { _ = try await $0.cloud.account.restore($1.id) }
-            case .otherDelete(let place):
+            case .delete(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
             case .rotateKeys:
                 oracle.with { $0.hasRotated = true }
                 try await elsewhere { try await self.cloud.rotateKeys() }
                 cache.forget()
-            case .otherShare(let place):
+            case .share(let place):
                 try await changeElsewhere(place) { world, item in
                     guard !item.isShared else { return }
                     try await world.cloud.share(item.id)
@@ -67,13 +67,12 @@ extension World {
                         world.oracle.with { $0.origins[origin]?.isShared = true }
                     }
                 }
-            case .otherFavour(let place):
+            case .favour(let place):
                 try await changeElsewhere(place) { world, item in
                     var edited = item
                     edited.isFavourite.toggle()
                     try await world.cloud.write(edited)
                 }
-            default: break
             }
         } catch {
             history.note("another device could not: \(Words.of(error))")

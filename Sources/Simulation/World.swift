@@ -80,10 +80,9 @@ final class World: Sendable {
         }
     }
 
-    /// What happens at the server, or to it.
-    func take(_ deed: Deed) async {
+    func take(_ deed: Deed.Server) async {
         switch deed {
-        case .setUpstreamClock(let seconds):
+        case .setClock(let seconds):
             noteOddStamps()
             await cloud.setClock(seconds: seconds)
         case .setDigits(let digits):
@@ -101,7 +100,6 @@ final class World: Sendable {
                 try await self.cloud.endSessions()
                 self.oracle.with { $0.moveOn() }
             }
-        default: await takeElsewhere(deed)
         }
     }
 
