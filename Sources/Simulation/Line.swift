@@ -139,20 +139,7 @@ final class Line: Network {
         }
         if ends.passEffect() { throw Self.lost }
         let mishap = ends.poison(call) ?? mishap(for: call)
-        if let mishap { ends.coverage.note(mishap, call.kind) }
-        if mishap == .banPage {
-            let now = ends.time.elapsed
-            ends.oracle.with { $0.lastBan = now }
-        }
-        if let mishap, [.partial, .stale, .cached].contains(mishap) {
-            ends.oracle.with { [host = ends.host] knowledge in
-                knowledge.hasLied = true
-                knowledge.lies[host, default: []].append(mishap)
-            }
-        }
-        if mishap == .missing, call.kind == .compare {
-            ends.oracle.with { [host = ends.host] in $0.lies[host, default: []].append(.missing) }
-        }
+        if let mishap { foretell(mishap, call) }
         ends.oracle.asked(call, by: ends.host, at: ends.time.elapsed)
         note("\(call)\(mishap.map { " meets \($0.rawValue)" } ?? "")")
         if let phase = call.phase { begin(phase) }
@@ -176,6 +163,22 @@ final class Line: Network {
             endSession(call.left)
         }
         return answer
+    }
+
+    /// The oracle hears of it before the host does.
+    private func foretell(_ mishap: Mishap, _ call: WireCall) {
+        ends.coverage.note(mishap, call.kind)
+        let (host, now) = (ends.host, ends.time.elapsed)
+        ends.oracle.with { knowledge in
+            if mishap == .banPage { knowledge.lastBan = now }
+            if [.partial, .stale, .cached].contains(mishap) {
+                knowledge.hasLied = true
+                knowledge.lies[host, default: []].append(mishap)
+            }
+            if mishap == .missing, call.kind == .compare {
+                knowledge.lies[host, default: []].append(.missing)
+            }
+        }
     }
 
     /// Of what nobody answers, nobody knows whether it was done.

@@ -35,20 +35,7 @@ extension World {
             switch deed {
             case .create: try await addElsewhere()
             case .edit(let place, let field):
-                try await changeElsewhere(place) { world, item in
-                    guard let origin = item.origin else { return }
-                    var edited = item
-                    if field == .password, let old = item.values[.password] {
-                        edited.history = [old] + item.history
-                        edited.sealedHistory =
-                            [item.sealed[.password] ?? ""] + item.sealedHistory
-                    }
-                    edited.values[field] = world.oracle.with {
-                        $0.newWord(field, of: origin, at: nil)
-                    }
-                    edited.sealed[field] = nil
-                    try await world.cloud.write(edited)
-                }
+                try await changeElsewhere(place) { try await $0.edit(field, of: $1) }
             case .trash(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.trash($1.id) }
             case .restore(let place):
@@ -60,23 +47,37 @@ extension World {
                 try await elsewhere { try await self.cloud.rotateKeys() }
                 cache.forget()
             case .share(let place):
-                try await changeElsewhere(place) { world, item in
-                    guard !item.isShared else { return }
-                    try await world.cloud.share(item.id)
-                    if let origin = item.origin {
-                        world.oracle.with { $0.origins[origin]?.isShared = true }
-                    }
-                }
+                try await changeElsewhere(place) { try await $0.share($1) }
             case .favour(let place):
-                try await changeElsewhere(place) { world, item in
-                    var edited = item
-                    edited.isFavourite.toggle()
-                    try await world.cloud.write(edited)
-                }
+                try await changeElsewhere(place) { try await $0.favour($1) }
             }
         } catch {
             history.note("another device could not: \(Words.of(error))")
         }
+    }
+
+    private func edit(_ field: PlainField, of item: PlainItem) async throws {
+        guard let origin = item.origin else { return }
+        var edited = item
+        if field == .password, let old = item.values[.password] {
+            edited.history = [old] + item.history
+            edited.sealedHistory = [item.sealed[.password] ?? ""] + item.sealedHistory
+        }
+        edited.values[field] = oracle.with { $0.newWord(field, of: origin, at: nil) }
+        edited.sealed[field] = nil
+        try await cloud.write(edited)
+    }
+
+    private func share(_ item: PlainItem) async throws {
+        guard !item.isShared else { return }
+        try await cloud.share(item.id)
+        if let origin = item.origin { oracle.with { $0.origins[origin]?.isShared = true } }
+    }
+
+    private func favour(_ item: PlainItem) async throws {
+        var edited = item
+        edited.isFavourite.toggle()
+        try await cloud.write(edited)
     }
 
     private func changeElsewhere(
@@ -96,15 +97,8 @@ extension World {
     func interlude(_ id: String) async {
         do {
             try await elsewhere {
-                guard let item = try await self.cloud.look()[id], let origin = item.origin,
-                    !item.isShared
-                else { return }
-                var edited = item
-                edited.values[.notes] = self.oracle.with {
-                    $0.newWord(.notes, of: origin, at: nil)
-                }
-                edited.sealed[.notes] = nil
-                try await self.cloud.write(edited)
+                guard let item = try await self.cloud.look()[id], !item.isShared else { return }
+                try await self.edit(.notes, of: item)
             }
         } catch {
             history.note("another device could not: \(Words.of(error))")

@@ -282,25 +282,7 @@ private struct Entry {
         _ prelogin: PreloginAnswer,
         _ known: AccountRecord?
     ) async throws(DeskRefusal) -> Admitted {
-        let login = signedIn.login
-        var unlock = login?.unlock
-        var privateKey = login?.keys?.wrappedPrivateKey ?? login?.wrappedPrivateKey
-        var hasSecurityState = login?.keys?.hasSecurityState ?? false
-        if unlock == nil || privateKey == nil {
-            let profile = try await profile(signedIn.tokens)
-            unlock =
-                unlock
-                ?? profile.wrappedUserKey.map {
-                    MasterPasswordUnlock(
-                        settings: prelogin.settings,
-                        salt: prelogin.salt,
-                        wrappedUserKey: $0
-                    )
-                }
-            privateKey = privateKey ?? profile.wrappedPrivateKey
-            hasSecurityState = hasSecurityState || profile.hasSecurityState
-        }
-        guard let unlock else { throw .notAllowed("The account has no master password.") }
+        let (unlock, privateKey, hasSecurityState) = try await wrappedKeys(signedIn, prelogin)
         let keyCase: KeyCase
         let formerKeys: FormerKeys
         do throws(CryptoError) {
@@ -327,6 +309,35 @@ private struct Entry {
             formerKeys: formerKeys,
             key: keyCase
         )
+    }
+
+    /// What the answer to the sign-in leaves out of them stands in the profile.
+    private func wrappedKeys(
+        _ signedIn: SignedIn,
+        _ prelogin: PreloginAnswer
+    ) async throws(DeskRefusal) -> (
+        unlock: MasterPasswordUnlock, privateKey: String?, hasSecurityState: Bool
+    ) {
+        let login = signedIn.login
+        var unlock = login?.unlock
+        var privateKey = login?.keys?.wrappedPrivateKey ?? login?.wrappedPrivateKey
+        var hasSecurityState = login?.keys?.hasSecurityState ?? false
+        if unlock == nil || privateKey == nil {
+            let profile = try await profile(signedIn.tokens)
+            unlock =
+                unlock
+                ?? profile.wrappedUserKey.map {
+                    MasterPasswordUnlock(
+                        settings: prelogin.settings,
+                        salt: prelogin.salt,
+                        wrappedUserKey: $0
+                    )
+                }
+            privateKey = privateKey ?? profile.wrappedPrivateKey
+            hasSecurityState = hasSecurityState || profile.hasSecurityState
+        }
+        guard let unlock else { throw .notAllowed("The account has no master password.") }
+        return (unlock, privateKey, hasSecurityState)
     }
 
     private func profile(_ tokens: Tokens) async throws(DeskRefusal) -> Profile {
