@@ -10,9 +10,7 @@ import Vault
 final class Tenant: Sendable {
     let keys = Keyholder()
     let session: Session
-    let resolver: Resolver
-    let scheduler: SyncScheduler
-    let repository: Repository
+    private let mesh: AccountMesh
 
     /// What all accounts of a host have in common.
     struct Premises: Sendable {
@@ -33,7 +31,6 @@ final class Tenant: Sendable {
     }
 
     init(_ former: Lease, in premises: Premises) {
-        let (userID, lanes) = (former.tokens.userID, Lanes())
         session = premises.upstream.session(former.tokens) { former.keep($0) }
         let account = AccountUpstream(
             UpstreamAccount(premises.upstream, session),
@@ -41,46 +38,24 @@ final class Tenant: Sendable {
             signedOut: { former.signedOut() },
             keepHolds: premises.keepHolds
         )
-        resolver = Resolver(
-            userID: userID,
+        mesh = AccountMesh(
+            of: former.tokens.userID,
+            account,
+            keys,
+            Lanes(),
+            SwitchBoard(offlineChanges: .on, resolution: .on),
             store: premises.pendingStore,
             reader: premises.store,
-            upstream: account,
-            keys: keys,
-            lanes: lanes,
-            surroundings: premises.surroundings
-        )
-        let switches = SwitchBoard(offlineChanges: .on, resolution: .on)
-        scheduler = SyncScheduler(
-            userID: userID,
-            store: premises.pendingStore,
-            reader: premises.store,
-            resolver: resolver.address,
-            upstream: account,
-            keys: keys,
-            switches: switches,
             monitor: premises.monitor,
             policy: premises.policy,
             surroundings: premises.surroundings
         )
-        repository = Repository(
-            userID: userID,
-            neighbours: Repository.Neighbours(
-                store: premises.pendingStore,
-                reader: premises.store,
-                resolver: resolver.address,
-                scheduler: scheduler.address,
-                monitor: premises.monitor
-            ),
-            keys: keys,
-            lanes: lanes,
-            switches: switches,
-            clockOffset: { account.clockOffset },
-            surroundings: premises.surroundings
-        )
     }
 
-    var services: [any Service] { [resolver, scheduler, repository] }
+    var resolver: Resolver { mesh.resolver }
+    var scheduler: SyncScheduler { mesh.scheduler }
+    var repository: Repository { mesh.repository }
+    var services: [any Service] { mesh.services }
 
     func unlock(_ ring: KeyRing) {
         keys.unlock(ring)

@@ -7,19 +7,17 @@ import Vault
 
 /// The services of one account, as long as they are on duty.
 final class Staff: Service {
-    let resolver: Resolver
-    let scheduler: SyncScheduler
-    let repository: Repository
     let shift = Shift()
+    /// The shift of those before them, who have to have ended first.
+    let former: Shift?
+    private let mesh: AccountMesh
     private let office: Office
     private let link: ServerLink
     private let hub: HubListener
     private let services: ServiceGroup
-    let former: Shift?
     /// For as long as they are there, what goes through their channels is shown.
     private let watches: [ChannelMetrics.Watch]
 
-    /// - Parameter former: Those before them, who have to have ended first.
     init(
         of id: String,
         _ upstream: AccountUpstream,
@@ -42,61 +40,43 @@ final class Staff: Service {
             let waits = [await backupFiles.work(), await aftercare()]
             return waits.compactMap(\.self).min()
         }
-        resolver = Resolver(
-            userID: id,
+        let mesh = AccountMesh(
+            of: id,
+            upstream,
+            keys,
+            lanes,
+            switches,
             store: office.store.address,
             reader: office.store.reader,
-            upstream: upstream,
-            keys: keys,
-            lanes: lanes,
-            surroundings: surroundings
-        )
-        scheduler = SyncScheduler(
-            userID: id,
-            store: office.store.address,
-            reader: office.store.reader,
-            resolver: resolver.address,
-            upstream: upstream,
-            keys: keys,
-            switches: switches,
             monitor: link.monitor,
             policy: office.policy,
             surroundings: surroundings
         )
-        repository = Repository(
-            userID: id,
-            neighbours: Repository.Neighbours(
-                store: office.store.address,
-                reader: office.store.reader,
-                resolver: resolver.address,
-                scheduler: scheduler.address,
-                monitor: link.monitor
-            ),
-            keys: keys,
-            lanes: lanes,
-            switches: switches,
-            clockOffset: { upstream.clockOffset },
-            surroundings: surroundings
-        )
+        self.mesh = mesh
         let hub = HubListener(
             upstream,
-            scheduler.address,
+            mesh.scheduler.address,
             link,
             office.surroundings,
             onLogOut: heedLogOut
         )
         self.hub = hub
         services = ServiceGroup(
-            [resolver, scheduler, repository],
+            mesh.services,
             companions: [{ await hub.run() }],
             patience: .seconds(1),
             time: office.surroundings.timekeeper
         )
         watches = [
-            office.channels.watch(repository.address), office.channels.watch(resolver.address),
-            office.channels.watch(scheduler.address),
+            office.channels.watch(mesh.repository.address),
+            office.channels.watch(mesh.resolver.address),
+            office.channels.watch(mesh.scheduler.address),
         ]
     }
+
+    var resolver: Resolver { mesh.resolver }
+    var scheduler: SyncScheduler { mesh.scheduler }
+    var repository: Repository { mesh.repository }
 
     func run() async throws {
         var failure: (any Error)?
