@@ -57,17 +57,7 @@ public enum Wiring {
     ) async throws -> Interior {
         let (log, registry, timekeeper) = (premises.log, premises.registry, premises.timekeeper)
         let chance = SystemChance()
-        var options = Store.Options()
-        options.limits.changes = settings.maxPending
-        options.measure(by: StoreMetrics(registry), timekeeper, log)
-        registry.registerDisk(of: directory)
-        let (opened, condition) = try await Store.open(
-            in: directory,
-            options: options,
-            time: timekeeper,
-            chance: chance
-        )
-        log.note(condition)
+        let opened = try await openStore(settings, in: directory, premises, chance)
         let store = PendingStore(opened) { log.note($0) }
         // A million for each second: more than there can be.
         let board = EventBoard(from: Int(timekeeper.now.timeIntervalSince1970) * 1_000_000)
@@ -140,6 +130,28 @@ public enum Wiring {
                 _ = storeWatch
             }
         )
+    }
+
+    /// Opens the store, which is measured from then on, and writes down how it was found.
+    private static func openStore(
+        _ settings: HostSettings,
+        in directory: StateDirectory,
+        _ premises: HostServer.Premises,
+        _ chance: SystemChance
+    ) async throws -> Store {
+        let (log, registry, timekeeper) = (premises.log, premises.registry, premises.timekeeper)
+        var options = Store.Options()
+        options.limits.changes = settings.maxPending
+        options.measure(by: StoreMetrics(registry), timekeeper, log)
+        registry.registerDisk(of: directory)
+        let (store, condition) = try await Store.open(
+            in: directory,
+            options: options,
+            time: timekeeper,
+            chance: chance
+        )
+        log.note(condition)
+        return store
     }
 
     /// Names this boot of the machine.
