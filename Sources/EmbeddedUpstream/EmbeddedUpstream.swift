@@ -242,7 +242,7 @@ extension EmbeddedUpstream {
             chance: chance,
             late: services.late,
             absences: services.absences,
-            turnstile: Turnstile(),
+            passingPlace: PassingPlace(),
             backdoor: backdoor(routes, ledger, personality, hub, chance)
         )
         var router = Router()

@@ -14,7 +14,7 @@ struct Front: Sendable {
     let chance: any Entropy
     let late: LateCommits
     let absences: Address<Duration>
-    let turnstile: Turnstile
+    let passingPlace: PassingPlace
     /// The same routes, for calls that nobody has sent.
     let backdoor: Router
 
@@ -22,7 +22,7 @@ struct Front: Sendable {
 
     func serve(_ request: Request, _ route: Routes.Route) async -> Response {
         guard let call = await Self.call(request, personality, chance) else { return .cut }
-        defer { turnstile.pass() }
+        defer { passingPlace.pass() }
         switch await ledger.admit(call, route) {
         case .done(let reply): return reply.response
         case .faulty(let effect, let call): return await suffer(effect, call, route)
@@ -108,7 +108,7 @@ struct Front: Sendable {
             let reply = await ledger.carryOut(call, route)
             return await rest(duration) ? reply.response : .cut
         case .overtaken(let duration):
-            await turnstile.waitForAnother(atMost: duration, time)
+            await passingPlace.waitForAnother(atMost: duration, time)
             return await ledger.carryOut(call, route).response
         case .twice:
             _ = await ledger.carryOut(call, route)

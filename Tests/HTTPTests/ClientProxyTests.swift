@@ -76,7 +76,7 @@ import Testing
             connection.waitForEnd()
         }
         let asked = Lock(0)
-        let book = AddressBook { _ in
+        let lookup = NameLookup { _ in
             let number = asked.withLock { asked in
                 asked += 1
                 return asked
@@ -85,7 +85,7 @@ import Testing
         }
         var configuration = WebSocketClient.Configuration()
         configuration.proxies = Proxies(http: "http://user:word@proxy.test:\(proxy.port)")
-        let client = try WebSocketClient(configuration: configuration, addressBook: book)
+        let client = try WebSocketClient(configuration: configuration, nameLookup: lookup)
         for _ in 1...count {
             let socket = try await client.connect("ws://vault.test/hub")
             for try await _ in socket {}

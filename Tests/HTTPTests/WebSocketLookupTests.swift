@@ -17,13 +17,13 @@ import Testing
     @Test func `hundreds of names are looked up by a few threads`() async throws {
         let (count, gate) = (300, Gate())
         let tally = Lock((now: 0, most: 0))
-        let book = AddressBook { _ in
+        let lookup = NameLookup { _ in
             tally.withLock { $0 = ($0.now + 1, max($0.most, $0.now + 1)) }
             gate.pass()
             tally.withLock { $0.now -= 1 }
             return []
         }
-        let client = try WebSocketClient(configuration: .init(), addressBook: book)
+        let client = try WebSocketClient(configuration: .init(), nameLookup: lookup)
         await withTaskGroup { tasks in
             for index in 0..<count {
                 tasks.addTask { await refusal(client, "ws://h\(index).test/") }
@@ -32,7 +32,7 @@ import Testing
             for _ in 0..<count { gate.open() }
             for await reason in tasks { #expect(reason == .unresolvable) }
         }
-        #expect((1...AddressBook.threadLimit).contains(tally.withLock(\.most)))
+        #expect((1...NameLookup.threadLimit).contains(tally.withLock(\.most)))
         await client.close()
     }
 
@@ -40,20 +40,20 @@ import Testing
         async throws
     {
         let gate = Gate()
-        let book = AddressBook { _ in
+        let lookup = NameLookup { _ in
             gate.pass()
             return []
         }
         var configuration = WebSocketClient.Configuration()
         configuration.connectDeadline = .milliseconds(100)
-        let client = try WebSocketClient(configuration: configuration, addressBook: book)
+        let client = try WebSocketClient(configuration: configuration, nameLookup: lookup)
         for index in 0..<10 {
             let late = await refusal(client, "ws://h\(index).test/")
             #expect(late == .timedOut)
         }
-        #expect(book.askerCount == 0)
+        #expect(lookup.askerCount == 0)
         await client.close()
-        for _ in 0..<AddressBook.threadLimit { gate.open() }
+        for _ in 0..<NameLookup.threadLimit { gate.open() }
     }
 
     enum Silence: CaseIterable { case inTheHandshake, beforeTheConnection }
@@ -71,13 +71,13 @@ import Testing
             plug = try fill(mute, at: 0x7F00_0002, port: server.port)
         }
         defer { plug.map { _ = close($0) } }
-        let book = AddressBook { name in
+        let lookup = NameLookup { name in
             name == "vault.test" ? ["127.0.0.2", "127.0.0.1"] : ["127.0.0.2", "127.0.0.2"]
         }
         func client(within deadline: Duration) throws -> WebSocketClient {
             var configuration = WebSocketClient.Configuration()
             configuration.connectDeadline = deadline
-            return try WebSocketClient(configuration: configuration, addressBook: book)
+            return try WebSocketClient(configuration: configuration, nameLookup: lookup)
         }
         // The mute address has half of it.
         let patient = try client(within: .seconds(6))
@@ -126,11 +126,11 @@ import Testing
 
     @Test func `a client has only so many sockets, and says so`() async throws {
         let gate = Gate()
-        let book = AddressBook { _ in
+        let lookup = NameLookup { _ in
             gate.pass()
             return []
         }
-        let client = try WebSocketClient(configuration: .init(), addressBook: book)
+        let client = try WebSocketClient(configuration: .init(), nameLookup: lookup)
         await withTaskGroup { tasks in
             for _ in 0..<WebSocketLoop.socketLimit {
                 tasks.addTask { await refusal(client, "ws://vault.test/") }
@@ -146,8 +146,8 @@ import Testing
     }
 
     @Test func `a system without threads is an error with a name`() async throws {
-        let book = AddressBook(startThread: refusing("names"))
-        let client = try WebSocketClient(configuration: .init(), addressBook: book)
+        let lookup = NameLookup(startThread: refusing("names"))
+        let client = try WebSocketClient(configuration: .init(), nameLookup: lookup)
         let lost = await refusal(client, "ws://vault.test/")
         guard case .local(let text) = lost, text.contains("pthread_create") else {
             Issue.record("\(String(describing: lost))")
@@ -158,7 +158,7 @@ import Testing
         #expect(throws: WebSocketError.self) {
             try WebSocketClient(
                 configuration: .init(),
-                addressBook: AddressBook(),
+                nameLookup: NameLookup(),
                 startThread: refusing("websockets")
             )
         }

@@ -12,7 +12,7 @@ public final class WebSocketClient: Sendable {
         try self.init(
             configuration: configuration,
             timekeeper: timekeeper,
-            addressBook: AddressBook(),
+            nameLookup: NameLookup(),
             startThread: systemThread
         )
     }
@@ -20,7 +20,7 @@ public final class WebSocketClient: Sendable {
     init(
         configuration: Configuration,
         timekeeper: any Timekeeper = SystemTimekeeper(),
-        addressBook: AddressBook,
+        nameLookup: NameLookup,
         startThread: ThreadStart = systemThread
     ) throws(WebSocketError) {
         self.configuration = configuration
@@ -36,7 +36,7 @@ public final class WebSocketClient: Sendable {
             driver = try WebSocketDriver(
                 configuration: configuration,
                 timekeeper: timekeeper,
-                addressBook: addressBook,
+                nameLookup: nameLookup,
                 startThread: startThread
             )
         } catch {

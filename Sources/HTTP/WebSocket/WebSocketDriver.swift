@@ -6,7 +6,7 @@ import System
 final class WebSocketDriver: Sendable {
     enum Command: Sendable {
         case open(WebSocketLink)
-        case resolved(UInt64, AddressBook.Answer)
+        case resolved(UInt64, NameLookup.Answer)
         case cancel(UInt64)
         case resume(UInt64)
         case send(UInt64, Letter)
@@ -23,7 +23,7 @@ final class WebSocketDriver: Sendable {
     init(
         configuration: WebSocketClient.Configuration,
         timekeeper: any Timekeeper,
-        addressBook: AddressBook,
+        nameLookup: NameLookup,
         startThread: ThreadStart
     ) throws(SystemError) {
         inbox = Inbox { [waker] in waker.wake() }
@@ -32,7 +32,7 @@ final class WebSocketDriver: Sendable {
                 self,
                 configuration: configuration,
                 timekeeper: timekeeper,
-                addressBook: addressBook
+                nameLookup: nameLookup
             ).run()
         }
     }

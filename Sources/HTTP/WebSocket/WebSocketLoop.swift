@@ -9,7 +9,7 @@ final class WebSocketLoop {
     private let driver: WebSocketDriver
     private let configuration: WebSocketClient.Configuration
     private let timekeeper: any Timekeeper
-    private let addressBook: AddressBook
+    private let nameLookup: NameLookup
     private var links: [UInt64: WebSocketLink] = [:]
     /// Those that are not open yet, by the server they go to: one that never answers is not in the way of
     /// the others.
@@ -25,12 +25,12 @@ final class WebSocketLoop {
         _ driver: WebSocketDriver,
         configuration: WebSocketClient.Configuration,
         timekeeper: any Timekeeper,
-        addressBook: AddressBook
+        nameLookup: NameLookup
     ) {
         self.driver = driver
         self.configuration = configuration
         self.timekeeper = timekeeper
-        self.addressBook = addressBook
+        self.nameLookup = nameLookup
     }
 
     func run() {
@@ -125,10 +125,10 @@ final class WebSocketLoop {
         }
         let (host, inbox) = (link.order.nextHost, driver.inbox)
         guard addressBytes(host) == nil else { return connect(link, to: .success([host])) }
-        addressBook.ask(host, for: link.id) { inbox.post(.resolved($0, $1)) }
+        nameLookup.ask(host, for: link.id) { inbox.post(.resolved($0, $1)) }
     }
 
-    private func connect(_ link: WebSocketLink, to answer: AddressBook.Answer) {
+    private func connect(_ link: WebSocketLink, to answer: NameLookup.Answer) {
         switch answer {
         case .failure(let error): finish(link, .local("names cannot be looked up: \(error)"))
         case .success([]): finish(link, .unresolvable)
@@ -269,7 +269,7 @@ final class WebSocketLoop {
 
     private func finish(_ link: WebSocketLink, _ reason: WebSocketError.Reason) {
         forget(link)
-        addressBook.withdraw(link.id)
+        nameLookup.withdraw(link.id)
         link.end(with: reason)
     }
 

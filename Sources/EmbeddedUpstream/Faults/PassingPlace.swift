@@ -1,7 +1,7 @@
 import System
 
 /// Lets a call wait until another has gone past it.
-final class Turnstile: Sendable {
+final class PassingPlace: Sendable {
     private typealias Waiter = CheckedContinuation<Void, Never>
 
     private struct Queue {

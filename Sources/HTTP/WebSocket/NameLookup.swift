@@ -6,7 +6,7 @@ import System
 ///
 /// There is a thread only while there is a name to look up. If none of them comes back, because the
 /// DNS is silent, those who wait behind them run into their own deadlines.
-final class AddressBook: Sendable {
+final class NameLookup: Sendable {
     typealias ID = Lookups.ID
     typealias Answer = Result<[String], SystemError>
 
@@ -24,7 +24,7 @@ final class AddressBook: Sendable {
         self.startThread = startThread
     }
 
-    /// Has `answer` called for `id`, unless it withdraws; on a thread of the book, or on this one
+    /// Has `answer` called for `id`, unless it withdraws; on a thread of its own, or on this one
     /// if the system has no thread for it.
     func ask(
         _ name: String,
