@@ -7,7 +7,7 @@ final class DriverLoop {
     private let driver: Driver
     private let multi: OpaquePointer
     private let configuration: Client.Configuration
-    private let workshop: Workshop
+    private let handles: EasyHandles
     private var transfers: [UInt64: Transfer] = [:]
     /// Those of `transfers` that wait have no `easy` yet.
     private var admission: Admission
@@ -22,7 +22,7 @@ final class DriverLoop {
         self.driver = driver
         self.multi = multi
         self.configuration = configuration
-        workshop = Workshop(configuration: configuration, trust: trust)
+        handles = EasyHandles(configuration: configuration, trust: trust)
         admission = Admission(limit: configuration.requestsPerHost)
     }
 
@@ -72,7 +72,7 @@ final class DriverLoop {
     private func launch(_ transfer: Transfer) -> ClientError.Reason? {
         transfer.allowance = transfer.order.end - now
         guard transfer.allowance > .zero else { return .timedOut(.total) }
-        guard let easy = workshop.make(for: transfer) else {
+        guard let easy = handles.make(for: transfer) else {
             return .local("libcurl cannot prepare the request")
         }
         transfer.easy = easy
@@ -172,7 +172,7 @@ final class DriverLoop {
 
     private func forget(_ transfer: Transfer) {
         transfers[transfer.id] = nil
-        if let easy = transfer.easy.take() { workshop.giveBack(easy) }
+        if let easy = transfer.easy.take() { handles.giveBack(easy) }
     }
 
     private func failAll(_ reason: ClientError.Reason) {
@@ -189,7 +189,7 @@ final class DriverLoop {
 
     private func end() {
         failAll(.cancelled)
-        workshop.close()
+        handles.close()
         cc_multi_free(multi)
         driver.inbox.end()
         driver.executor.runJobs()

@@ -54,7 +54,7 @@ struct Ceilings: Sendable {
         Driver(
             host: side,
             meter: meter,
-            gate: Gate(course.timekeeper),
+            barrier: Barrier(course.timekeeper),
             timekeeper: course.timekeeper,
             concurrency: course.profile.concurrency
         )

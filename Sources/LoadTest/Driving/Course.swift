@@ -14,7 +14,7 @@ struct Course: Sendable {
     let journal: Journal
     let timekeeper: any Timekeeper
     let meter = Meter()
-    let gate: Gate
+    let barrier: Barrier
     let plan: Plan
 
     init(
@@ -33,7 +33,7 @@ struct Course: Sendable {
         self.guests = guests
         self.journal = journal
         self.timekeeper = timekeeper
-        gate = Gate(timekeeper)
+        barrier = Barrier(timekeeper)
         plan = Plan(settings.profile)
     }
 
@@ -208,7 +208,7 @@ struct Course: Sendable {
         let driver = Driver(
             host: host.side,
             meter: meter,
-            gate: gate,
+            barrier: barrier,
             timekeeper: timekeeper,
             concurrency: profile.concurrency
         )
@@ -311,13 +311,13 @@ struct Course: Sendable {
         guard let landlord, let places = host.places else { return }
         let half = meter.done + profile.edits * ledgers.count / 2
         while meter.done < half { try await timekeeper.sleep(for: .milliseconds(10)) }
-        gate.close()
+        barrier.close()
         await landlord.kill()
         _ = try await landlord.start(at: places)
         _ = try await inTurn(ledgers, atOnce: 16) { ledger in
             try await host.side.unlock(ledger.resident.account, OtherDevice.password)
         }
-        gate.open()
+        barrier.open()
     }
 
     // MARK: The queue

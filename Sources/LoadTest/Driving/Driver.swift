@@ -8,7 +8,7 @@ import System
 struct Driver: Sendable {
     let host: HostSide
     let meter: Meter
-    let gate: Gate
+    let barrier: Barrier
     let timekeeper: any Timekeeper
     let concurrency: Int
 
@@ -78,10 +78,10 @@ struct Driver: Sendable {
     /// - Returns: Whether there is still somebody who wants to know.
     private func wait(until due: Duration?) async -> Bool {
         do {
-            try await gate.pass()
+            try await barrier.pass()
             if let due, due > timekeeper.elapsed {
                 try await timekeeper.sleep(for: due - timekeeper.elapsed)
-                try await gate.pass()
+                try await barrier.pass()
             }
             return !Task.isCancelled
         } catch {
@@ -97,7 +97,7 @@ struct Driver: Sendable {
         let start = due ?? timekeeper.elapsed
         var reply = await host.carryOut(edit, of: ledger.resident.account, id: id)
         // What has not left this machine can be sent when the host is there again.
-        while reply.outcome == .untried, gate.isClosed, (try? await gate.pass()) != nil {
+        while reply.outcome == .untried, barrier.isClosed, (try? await barrier.pass()) != nil {
             reply = await host.carryOut(edit, of: ledger.resident.account, id: id)
         }
         ledger.note(reply, of: number)

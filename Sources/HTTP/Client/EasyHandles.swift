@@ -1,7 +1,7 @@
 import CCurl
 
-/// Makes orders into curl's transfers. Those that are done with are kept and used again.
-final class Workshop {
+/// Curl's handles, one for each transfer. Those that are done with are kept and used again.
+final class EasyHandles {
     private let configuration: Client.Configuration
     private let trust: Trust?
     private var spare: [OpaquePointer] = []

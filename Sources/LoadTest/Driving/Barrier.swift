@@ -1,7 +1,7 @@
 import System
 
 /// Holds everybody back while the host is being started again.
-final class Gate: Sendable {
+final class Barrier: Sendable {
     private let isOpen = Lock(true)
     private let timekeeper: any Timekeeper
 
