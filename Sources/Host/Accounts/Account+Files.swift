@@ -58,19 +58,7 @@ extension Account {
         to known: Known,
         _ keys: KeyRing
     ) async throws(DeskRefusal) -> (upload: AttachmentUpload, sealed: [UInt8], StrayFile) {
-        let sealer = try sealer(of: known.cipher, keys)
-        let (request, sealed) = try crypto { () throws(CryptoError) in
-            let key = SymmetricKey(from: office.surroundings.entropy)
-            let wrapped = try sealer.wrap(key)
-            let sealed = try Sealer(key, entropy: office.surroundings.entropy).seal(buffer: file)
-            let request = AttachmentRequest(
-                key: wrapped,
-                fileName: try sealer.seal(name),
-                size: sealed.count,
-                lastKnownRevisionDate: known.cipher.revisionDate
-            )
-            return (request, sealed)
-        }
+        let (request, sealed) = try seal(file, named: name, for: known, keys)
         let now = office.surroundings.timekeeper.elapsed
         var stray = StrayFile(
             name: request.fileName,
@@ -95,6 +83,28 @@ extension Account {
         // It was carried out, so it is there or gone.
         stray.latest = now
         return (upload, sealed, stray)
+    }
+
+    /// Under a key of its own, which is under the item's.
+    private func seal(
+        _ file: [UInt8],
+        named name: String,
+        for known: Known,
+        _ keys: KeyRing
+    ) throws(DeskRefusal) -> (AttachmentRequest, sealed: [UInt8]) {
+        let sealer = try sealer(of: known.cipher, keys)
+        return try crypto { () throws(CryptoError) in
+            let key = SymmetricKey(from: office.surroundings.entropy)
+            let wrapped = try sealer.wrap(key)
+            let sealed = try Sealer(key, entropy: office.surroundings.entropy).seal(buffer: file)
+            let request = AttachmentRequest(
+                key: wrapped,
+                fileName: try sealer.seal(name),
+                size: sealed.count,
+                lastKnownRevisionDate: known.cipher.revisionDate
+            )
+            return (request, sealed)
+        }
     }
 
     /// Upstream is asked although what has happened has just made it look as if it were away. If it is, that is

@@ -139,6 +139,14 @@ extension Errand {
             over: over,
             overwritesOthers: conflict.map { $0.kind != .soft } ?? false
         )
+        return try await settle(settlement, telling: note, cipherID)
+    }
+
+    private mutating func settle(
+        _ settlement: Settlement,
+        telling note: ResolutionNote,
+        _ cipherID: String?
+    ) async throws(Halt) -> Turn {
         let (lane, id, version) = (lane, change.id, change.version)
         let settled = try await write { ledger throws(StoreError) in
             try await ledger.insist {
