@@ -28,10 +28,10 @@ import Vault
         seconds: Int,
         secondsLeft: Int64 = 1_000_000,
         holds: Holds = Holds()
-    ) async -> Ear {
+    ) async throws -> Ear {
         let time = executor.time
         let upstream = Upstream(
-            try! Bases("https://vault.example"),
+            try Bases("https://vault.example"),
             identity: ClientIdentity(device: Site.device),
             world: .init(network: network, timekeeper: time, chance: executor.chance),
             metrics: UpstreamMetrics(Registry(timekeeper: time))
@@ -70,7 +70,7 @@ import Vault
                     HubMessage.ping.frame() + HubMessage.event(own).frame()
                 )
             })
-            let ear = await Self.listen(executor, network, seconds: 1)
+            let ear = try await Self.listen(executor, network, seconds: 1)
             let expected: [HubNews] = [
                 .event(Self.event, isOwn: false), .connected, .event(own, isOwn: true),
             ]
@@ -82,7 +82,7 @@ import Vault
         try SeededExecutor.run(seed: 1) { executor, _ in
             let line = ScriptedLine(HubHandshake.answer)
             let network = ScriptedNetwork(line: { _ in line })
-            _ = await Self.listen(executor, network, seconds: 40)
+            _ = try await Self.listen(executor, network, seconds: 40)
             let address = "wss://vault.example/notifications/hub?access_token=old"
             #expect(network.lineURLs == [address])
             let ping = HubMessage.ping.frame()
@@ -103,7 +103,7 @@ import Vault
                 line.hangUp()
                 return line
             })
-            let ear = await Self.listen(executor, network, seconds: 60)
+            let ear = try await Self.listen(executor, network, seconds: 60)
             let times = opened.withLock(\.self)
             let waits = zip(times, times.dropFirst()).map { $1 - $0 }
             for (wait, whole) in zip(waits, [1, 2, 4, 8, 1, 2, 4, 8] as [Double]) {
@@ -116,7 +116,7 @@ import Vault
     @Test func `a line is not kept longer than a token may live`() throws {
         try SeededExecutor.run(seed: 3) { executor, _ in
             let network = ScriptedNetwork(line: { _ in ScriptedLine(HubHandshake.answer) })
-            let ear = await Self.listen(executor, network, seconds: 3 * 3_600 + 10)
+            let ear = try await Self.listen(executor, network, seconds: 3 * 3_600 + 10)
             #expect(ear.news == [.connected, .lost, .connected])
         }
     }
@@ -131,7 +131,7 @@ import Vault
                 },
                 answering: { _ in .json(fresh) }
             )
-            let ear = await Self.listen(executor, network, seconds: 10)
+            let ear = try await Self.listen(executor, network, seconds: 10)
             #expect(ear.news == [.connected])
             #expect(network.requests.count == 1)
             #expect(network.lineURLs.last?.hasSuffix("token=\(fresh.accessToken)") == true)
@@ -142,7 +142,7 @@ import Vault
         try SeededExecutor.run(seed: 7) { executor, time in
             let network = ScriptedNetwork(line: { _ in ScriptedLine(HubHandshake.answer) })
             let holds = Holds(api: Moment(time.now) + .seconds(300))
-            let ear = await Self.listen(executor, network, seconds: 310, holds: holds)
+            let ear = try await Self.listen(executor, network, seconds: 310, holds: holds)
             #expect(ear.news == [.connected])
             #expect(ear.seconds.allSatisfy { (300...305).contains($0) }, "\(ear.seconds)")
         }
@@ -158,7 +158,7 @@ import Vault
                 opened.withLock { $0.append(time.elapsed) }
                 throw .scripted(.refused(status: 429))
             })
-            _ = await Self.listen(executor, network, seconds: 600)
+            _ = try await Self.listen(executor, network, seconds: 600)
             let times = opened.withLock(\.self)
             #expect(zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(30) })
             #expect((6...20).contains(times.count))
@@ -173,7 +173,7 @@ import Vault
                 let body = Array(#"{"error":"invalid_grant"}"#.utf8)
                 return NetworkAnswer(status: 400, headers: headers, body: body)
             }
-            let ear = await Self.listen(executor, network, seconds: 600, secondsLeft: 0)
+            let ear = try await Self.listen(executor, network, seconds: 600, secondsLeft: 0)
             #expect(ear.news == [.signedOut])
             #expect(network.lineURLs.isEmpty && network.requests.count == 1)
         }
@@ -185,7 +185,7 @@ import Vault
                 guard time.elapsed > .seconds(7_200) else { throw .scripted(.lost) }
                 return ScriptedLine(HubHandshake.answer)
             })
-            let ear = await Self.listen(executor, network, seconds: 7_200 + 130)
+            let ear = try await Self.listen(executor, network, seconds: 7_200 + 130)
             #expect(ear.news == [.connected])
             #expect(network.lineURLs.count < 130, "At most twice in two minutes.")
         }

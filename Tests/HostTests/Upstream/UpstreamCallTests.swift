@@ -18,7 +18,7 @@ import Vault
         try SeededExecutor.run(seed: 1) { executor, time in
             let network = ScriptedNetwork { _ in NetworkAnswer(status: 500) }
             let upstream = Upstream(
-                try! Bases("https://vault.example"),
+                try Bases("https://vault.example"),
                 identity: ClientIdentity(device: Site.device),
                 world: .init(network: network, timekeeper: time, chance: executor.chance),
                 metrics: UpstreamMetrics(Registry(timekeeper: time))

@@ -66,9 +66,9 @@ import Vault
     private static func upstream(
         _ executor: SeededExecutor,
         _ network: ScriptedNetwork
-    ) -> Upstream {
+    ) throws -> Upstream {
         Upstream(
-            try! Bases("https://vault.example"),
+            try Bases("https://vault.example"),
             identity: ClientIdentity(device: Site.device),
             world: .init(
                 network: network,
@@ -92,7 +92,7 @@ import Vault
         let elapsed = try executor.run { executor, time in
             let counting = Counting(perMinute: 20, time)
             let network = ScriptedNetwork { await counting.answer($0) }
-            let upstream = Self.upstream(executor, network)
+            let upstream = try Self.upstream(executor, network)
             await withTaskGroup { services in
                 services.addTask { await upstream.run() }
                 await withDiscardingTaskGroup { callers in
@@ -135,7 +135,7 @@ import Vault
                     return NetworkAnswer(status: 200, headers: type, body: Array("1".utf8))
                 }
             }
-            let upstream = Self.upstream(executor, network)
+            let upstream = try Self.upstream(executor, network)
             await withTaskGroup { services in
                 services.addTask { await upstream.run() }
                 await withTaskGroup { callers in
@@ -162,14 +162,14 @@ import Vault
             let network = ScriptedNetwork { _ in
                 NetworkAnswer(status: 429, headers: ["Retry-After": "600"])
             }
-            let first = Self.upstream(executor, network)
+            let first = try Self.upstream(executor, network)
             _ = await setback { () async throws(Setback) in
                 _ = try await Self.account("a", first).asking { $0.patience = .zero }.revision()
             }
             let holds = first.holds
             let until = try #require(holds.api)
             #expect(holds.identity == nil)
-            let second = Self.upstream(executor, network)
+            let second = try Self.upstream(executor, network)
             second.holds = holds
             try? await time.sleep(for: .seconds(300))
             let setback = await setback { () async throws(Setback) in
