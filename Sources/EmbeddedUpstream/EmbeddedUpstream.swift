@@ -172,9 +172,9 @@ extension EmbeddedUpstream {
     @discardableResult
     public func inject(_ fault: Fault) async -> Int { await ledger.order(fault) }
 
-    public func withdraw(_ number: Int) async { _ = await ledger.cancel(number) }
+    public func withdraw(_ number: Int) async { _ = await ledger.withdraw(number) }
 
-    public func withdrawAll() async { await ledger.cancelAll() }
+    public func withdrawAll() async { await ledger.withdrawAll() }
 
     /// How often a fault has hit a call.
     public func hits(_ number: Int) async -> Int {

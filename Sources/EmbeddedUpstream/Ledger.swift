@@ -156,8 +156,8 @@ actor Ledger {
 
 extension Ledger {
     func order(_ fault: Fault) -> Int { desk.add(fault) }
-    func cancel(_ number: Int) -> Bool { desk.remove(number) }
-    func cancelAll() { desk.removeAll() }
+    func withdraw(_ number: Int) -> Bool { desk.remove(number) }
+    func withdrawAll() { desk.removeAll() }
 
     var orders: [FaultDesk.Order] { desk.orders }
 

@@ -26,11 +26,11 @@ struct ControlRoutes: Sendable {
         router.on(.post, "/_faults") { await order($0) }
         router.on(.get, "/_faults") { _ in await list() }
         router.on(.delete, "/_faults") { _ in
-            await ledger.cancelAll()
+            await ledger.withdrawAll()
             return Response(.noContent)
         }
         router.on(.delete, "/_faults/{number}", Int.self) { _, number in
-            await ledger.cancel(number) ? Response(.noContent) : Response(.notFound)
+            await ledger.withdraw(number) ? Response(.noContent) : Response(.notFound)
         }
         router.on(.post, "/_faults/remember") { _ in
             await ledger.remember()
