@@ -52,19 +52,7 @@ public struct Script: Sendable {
         interval = dice.pick([1_800, 1_800, 21_600])
         hosts = swarm.hazards.contains(.pair) ? 2 : 1
         let deeds = Deeds(swarm, dice)
-        let ambushes = Dice(seed: seed ^ 0xA3B)
-        steps = (0..<length).map { number in
-            var step = Step(
-                number: number,
-                deed: deeds.next(),
-                isAside: dice.happens(25),
-                turns: dice.happens(50) ? dice.number(in: 0..<120) : 0
-            )
-            if swarm.hazards.contains(.ambush), step.deed.hazard != nil, ambushes.happens(40) {
-                step.awaits = ambushes.pick(Phase.ambushed(swarm.hazards.contains(.scene)))
-            }
-            return step
-        }
+        steps = Self.steps(length, deeds, dice, ambushes: Dice(seed: seed ^ 0xA3B))
         let pairs = Dice(seed: seed ^ 0x9A1)
         if hosts > 1 { for place in steps.indices { steps[place].host = pairs.number(in: 0..<2) } }
         if swarm.hazards.contains(.scene) {
@@ -80,6 +68,27 @@ public struct Script: Sendable {
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
         let isSetBack = steps.contains { $0.deed == .server(.rollBack) }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
+    }
+
+    private static func steps(
+        _ count: Int,
+        _ deeds: Deeds,
+        _ dice: Dice,
+        ambushes: Dice
+    ) -> [Step] {
+        let hazards = deeds.hazards.hazards
+        return (0..<count).map { number in
+            var step = Step(
+                number: number,
+                deed: deeds.next(),
+                isAside: dice.happens(25),
+                turns: dice.happens(50) ? dice.number(in: 0..<120) : 0
+            )
+            if hazards.contains(.ambush), step.deed.hazard != nil, ambushes.happens(40) {
+                step.awaits = ambushes.pick(Phase.ambushed(hazards.contains(.scene)))
+            }
+            return step
+        }
     }
 
     /// Puts so many scenes in the place of some of the steps.
