@@ -1,11 +1,6 @@
-import Bitwarden
-import Host
-import Crypto
 import EmbeddedUpstream
 import JSON
 import MeshSupport
-import Messaging
-import Metrics
 import Sync
 import Testing
 import Vault

@@ -1,11 +1,10 @@
 import Bitwarden
-import Host
 import Crypto
 import EmbeddedUpstream
+import Host
 import JSON
 import MeshSupport
 import Messaging
-import Metrics
 import Sync
 import Testing
 import Vault

@@ -1,5 +1,4 @@
 import Bitwarden
-import Crypto
 import EmbeddedUpstream
 import Host
 import MeshSupport

@@ -1,7 +1,4 @@
-import Bitwarden
-import Crypto
 import EmbeddedUpstream
-import Host
 import MeshSupport
 import Messaging
 import SQLite
