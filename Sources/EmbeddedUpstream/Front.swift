@@ -1,7 +1,5 @@
-import Bitwarden
 import Crypto
 import HTTP
-import JSON
 import Messaging
 import System
 import Vault

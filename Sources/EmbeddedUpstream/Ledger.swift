@@ -1,5 +1,4 @@
 import Bitwarden
-import Crypto
 import HTTP
 import JSON
 import System

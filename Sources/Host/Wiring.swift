@@ -8,7 +8,6 @@ import Messaging
 import Metrics
 public import Sync
 import System
-import Vault
 
 /// Connects the rooms of a host. It only connects.
 public enum Wiring {

@@ -1,8 +1,6 @@
-import Bitwarden
 import EmbeddedUpstream
 import FoundationEssentials
 import HTTP
-import JSON
 public import System
 
 /// A load test from beginning to end: a server of its own, a host, users, an outage, and what became

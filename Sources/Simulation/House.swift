@@ -7,7 +7,6 @@ import Metrics
 import SQLite
 import Sync
 import System
-import Vault
 
 /// A mesh, from the start of a process to its end.
 final class House: Sendable {

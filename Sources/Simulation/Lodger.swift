@@ -2,7 +2,6 @@ import Crypto
 import HTTP
 import Host
 import JSON
-import Sync
 import System
 import Vault
 

@@ -1,6 +1,5 @@
 import Host
 import JSON
-import Sync
 import System
 
 /// Something that must never be, and was.

@@ -1,5 +1,3 @@
-import EmbeddedUpstream
-
 /// What came of a run.
 public struct Performance: Sendable {
     public let script: Script

@@ -1,5 +1,4 @@
 import Host
-import Machine
 import Messaging
 import Sync
 import System

@@ -1,6 +1,4 @@
-import EmbeddedUpstream
 import Glibc
-import Host
 import Machine
 import Messaging
 import Sync

@@ -1,10 +1,8 @@
-import EmbeddedUpstream
 import Host
 import Machine
 import Messaging
 import Sync
 import System
-import Vault
 
 /// A host where it stands, from one process to the next: its disk, its clock, its way to the server,
 /// and what the person at it has done.

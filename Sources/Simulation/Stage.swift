@@ -1,6 +1,5 @@
 import EmbeddedUpstream
 import Machine
-import System
 
 /// One run: a script, the world that it plays in, and what is to be said of it.
 public final class Stage: Sendable {

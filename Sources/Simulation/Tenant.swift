@@ -3,7 +3,6 @@ import Host
 import JSON
 import Messaging
 import Sync
-import System
 import Vault
 
 /// One account at a host: its session, its keys, and the three services that it has of its own.

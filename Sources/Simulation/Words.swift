@@ -1,7 +1,5 @@
-import Host
 import Messaging
 import Sync
-import System
 import Vault
 
 /// What a history says of what went wrong.

@@ -1,7 +1,6 @@
 import Host
 import Machine
 import Sync
-import System
 
 // MARK: - Another device
 

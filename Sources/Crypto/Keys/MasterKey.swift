@@ -1,6 +1,5 @@
 import CArgon2
 import CCrypto
-import System
 
 /// What the master password becomes: the key that opens the account's key, and the hashes that prove
 /// to the upstream and to this host that the password is right.

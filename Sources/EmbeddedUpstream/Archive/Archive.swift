@@ -1,4 +1,3 @@
-import JSON
 import SQLite
 import System
 

@@ -1,6 +1,4 @@
-import Bitwarden
 import JSON
-import Vault
 
 extension World {
     /// A part as it is kept; `nil` if there is no such part any more.

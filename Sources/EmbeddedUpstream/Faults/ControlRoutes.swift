@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import System
 
 /// The pages under `/_faults`: what goes wrong, ordered over HTTP.
 ///

@@ -1,6 +1,5 @@
 import CHub
 import HTTP
-import JSON
 
 extension Routes {
     /// Where a device asks to be told what happens. With the answer, HTTP ends.

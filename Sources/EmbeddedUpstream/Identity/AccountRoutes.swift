@@ -2,7 +2,6 @@ import Bitwarden
 import Crypto
 import HTTP
 import JSON
-import Vault
 
 extension Routes {
     /// What concerns the account itself: its password and keys, and what they end.

@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import Vault
 
 /// A new user key, and everything wrapped anew under it, in one call.
 struct KeyRotation: JSON.Readable {

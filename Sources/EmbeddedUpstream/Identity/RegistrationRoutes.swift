@@ -3,7 +3,6 @@ import Crypto
 import HTTP
 import JSON
 import System
-import Vault
 
 extension Routes {
     mutating func addRegistration() {

@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import Vault
 
 extension Routes {
     /// Items, one by one.

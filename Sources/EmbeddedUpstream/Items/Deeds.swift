@@ -1,6 +1,4 @@
 import Bitwarden
-import JSON
-import Vault
 
 /// What can be done to an item besides writing it.
 extension World {

@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import Vault
 
 extension Routes {
     mutating func addFiles() {

@@ -1,5 +1,4 @@
 import Bitwarden
-import JSON
 import Vault
 
 extension World {

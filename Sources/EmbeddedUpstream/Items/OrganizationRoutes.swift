@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import Vault
 
 extension Routes {
     /// Enough of organisations to read shared items, edit them, and share one.

@@ -1,6 +1,5 @@
 import Bitwarden
 import JSON
-import Vault
 
 extension World {
     enum Detail {

@@ -2,7 +2,6 @@ import Bitwarden
 import Crypto
 import HTTP
 import JSON
-import Vault
 
 extension Routes {
     /// Texts that are sent to strangers. Files are not taken.

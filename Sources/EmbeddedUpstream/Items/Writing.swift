@@ -1,4 +1,3 @@
-import Bitwarden
 import JSON
 import Vault
 

@@ -1,4 +1,3 @@
-import JSON
 import Vault
 
 /// An item as the server keeps it, without what is each user's own.

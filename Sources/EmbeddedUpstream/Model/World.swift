@@ -1,7 +1,5 @@
 import Bitwarden
-import Crypto
 import JSON
-import System
 import Vault
 
 /// Everything the server knows, as one value. Routes change it; nothing in it waits.

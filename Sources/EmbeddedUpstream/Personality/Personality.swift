@@ -1,5 +1,4 @@
 import Bitwarden
-import HTTP
 import Vault
 
 /// Everything in which the two servers differ, so that no route has to know which of them it is.

@@ -1,6 +1,5 @@
 import Bitwarden
 import HTTP
-import JSON
 import Vault
 
 /// What a refusal looks like: status, shape and words.

@@ -1,4 +1,3 @@
-import Bitwarden
 import Crypto
 import HTTP
 import JSON

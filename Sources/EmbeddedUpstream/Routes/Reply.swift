@@ -1,4 +1,3 @@
-import Bitwarden
 import HTTP
 import JSON
 

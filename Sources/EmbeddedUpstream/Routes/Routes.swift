@@ -1,6 +1,4 @@
 import HTTP
-import JSON
-import Vault
 
 /// All that can be asked, as a table: method, path, operation, and what is done.
 struct Routes: Sendable {

@@ -1,5 +1,4 @@
 import CCurl
-import System
 
 /// A request made ready to be sent: checked, with nothing left to look up.
 ///

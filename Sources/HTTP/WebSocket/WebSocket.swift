@@ -1,5 +1,3 @@
-import System
-
 /// An open WebSocket. Messages are read with `for try await`, by one reader.
 ///
 /// Reading ends after the server has closed the socket in good order, and throws if the connection

@@ -2,7 +2,6 @@ import Bitwarden
 import Crypto
 import JSON
 import Sync
-import System
 import Vault
 
 // Texts for strangers. They live upstream, since their links lead there.

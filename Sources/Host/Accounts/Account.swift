@@ -4,7 +4,6 @@ import FoundationEssentials
 import JSON
 import Logging
 import Messaging
-import Metrics
 import Sync
 import System
 import Vault

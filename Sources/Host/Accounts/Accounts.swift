@@ -1,7 +1,5 @@
-import Bitwarden
 public import Crypto
 import FoundationEssentials
-import HTTP
 import Logging
 public import Messaging
 public import Metrics

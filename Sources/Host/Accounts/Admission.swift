@@ -3,7 +3,6 @@ import Crypto
 import Logging
 import Messaging
 import Sync
-import System
 import Vault
 
 extension Accounts {

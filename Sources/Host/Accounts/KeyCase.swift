@@ -1,6 +1,5 @@
 import Bitwarden
 import Crypto
-import System
 
 /// The user's key while the vault is open, so that a new ring can be made when an organisation comes or
 /// goes, without asking for the password.

@@ -1,9 +1,7 @@
 import Crypto
-import Logging
 import Messaging
 import Metrics
 import Sync
-import System
 import Vault
 
 /// What all accounts of a host share.

@@ -1,10 +1,8 @@
-import HTTP
 import Logging
 import Messaging
 import Metrics
 import Sync
 import System
-import Vault
 
 /// One server with all that is known of the way there, for all accounts that are on it.
 final class ServerLink: Service {

@@ -1,9 +1,6 @@
-import Bitwarden
 import Messaging
 import Metrics
 import Sync
-import System
-import Vault
 
 /// The services of one account, as long as they are on duty.
 final class Staff: Service {

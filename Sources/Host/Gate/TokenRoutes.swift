@@ -1,7 +1,6 @@
 import FoundationEssentials
 import HTTP
 import JSON
-import System
 
 /// The routes by which an administrator makes, lists and takes back tokens.
 struct TokenRoutes: Sendable {

@@ -1,6 +1,3 @@
-import HTTP
-import Sync
-
 /// Reads settings one by one and writes down what is in force.
 struct SettingForm {
     private(set) var lines: [HostSettings.Line] = []

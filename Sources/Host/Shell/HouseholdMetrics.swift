@@ -1,7 +1,6 @@
 import FoundationEssentials
 public import Metrics
 public import Sync
-import System
 import Vault
 
 /// The figures that are not counted but are there: how many accounts, how much is pending, since when.

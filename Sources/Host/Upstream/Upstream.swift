@@ -1,7 +1,5 @@
-import Bitwarden
 import FoundationEssentials
 import HTTP
-import Metrics
 public import Messaging
 public import System
 public import Vault

@@ -1,7 +1,6 @@
 import HTTP
 import JSON
 import SQLite
-import System
 
 /// A server that writes what it is sent to the disk, together with whoever comes at the same time,
 /// and does nothing else: what no host can be faster than.

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import System
 
 /// The host as its clients reach it, over sockets.
 final class HostSide: Sendable {

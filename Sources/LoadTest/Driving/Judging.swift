@@ -1,6 +1,3 @@
-import EmbeddedUpstream
-import HTTP
-
 extension Course {
     /// How many users' vaults are compared with what the host shows, at most.
     private static let viewedUsers = 200

@@ -1,5 +1,4 @@
 import HTTP
-import System
 
 /// What a host says about itself in the Prometheus text format.
 struct MetricsPage: Sendable {

@@ -1,5 +1,4 @@
 internal import SQLite
-internal import System
 
 /// An account as it lies in the store; what its record says is for others to know.
 public struct StoredAccount: Hashable, Sendable {

@@ -1,5 +1,4 @@
 internal import SQLite
-internal import Vault
 
 /// What a damaged file tells of changes that are over. Of those, its copy may say that they are pending still.
 struct EndedChanges: Sendable {

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Logging
 internal import Messaging
 internal import System

@@ -1,7 +1,5 @@
 public import Crypto
 public import Messaging
-internal import System
-internal import Vault
 
 /// An account's vault: shows it, and takes edits.
 ///

@@ -1,5 +1,3 @@
-internal import Crypto
-internal import Messaging
 internal import Vault
 internal import System
 

@@ -1,6 +1,4 @@
-internal import Crypto
 internal import Logging
-internal import Messaging
 internal import Vault
 
 extension Resolver {

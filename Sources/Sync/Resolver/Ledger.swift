@@ -1,7 +1,6 @@
 internal import Glibc
 internal import Messaging
 internal import System
-internal import Vault
 
 /// What the resolver writes down, through the store's mailbox.
 ///

@@ -1,4 +1,3 @@
-internal import System
 internal import Vault
 
 /// How long single changes wait because they failed. Each wait counts with the length that it had when it

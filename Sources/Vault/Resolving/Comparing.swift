@@ -1,5 +1,4 @@
 public import Crypto
-import JSON
 internal import System
 
 extension Situation {

@@ -1,5 +1,4 @@
 import CMicrohttpd
-import System
 
 /// One request and its answer, from the request line to the last byte sent.
 ///

@@ -1,6 +1,5 @@
 public import JSON
 import Sync
-import Vault
 
 extension AccountStanding: JSON.Writable {
     public func write(to json: inout JSON.Writer) {

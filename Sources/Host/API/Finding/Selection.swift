@@ -1,4 +1,3 @@
-import HTTP
 import Vault
 
 /// Which items of a vault a client wants to see.

@@ -1,5 +1,4 @@
 import HTTP
-import Sync
 
 /// Folders are read offline, and changed only with upstream at hand.
 extension VaultAPI {

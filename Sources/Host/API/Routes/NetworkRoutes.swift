@@ -1,5 +1,4 @@
 import HTTP
-import JSON
 
 /// The network as the host sees it, and the drill in which there is none.
 extension VaultAPI {

@@ -3,7 +3,6 @@ import HTTP
 import JSON
 import System
 import Vault
-import Sync
 
 /// Texts that are shown to whoever has their address. They are upstream's, so none of this but the
 /// reading works offline.

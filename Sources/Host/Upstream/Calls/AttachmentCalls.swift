@@ -1,6 +1,5 @@
 public import Bitwarden
 import HTTP
-import JSON
 public import Vault
 
 // Attachments. A file goes up in two steps: it is announced, then its bytes follow to where the

@@ -1,6 +1,5 @@
 public import Bitwarden
 import FoundationEssentials
-import HTTP
 import System
 import Vault
 
