@@ -32,6 +32,13 @@ public struct ServerConfiguration: Sendable {
         featureStates = [:]
     }
 
+    /// Whether items may have keys of their own. Servers from before that throw them away, and nobody can open what
+    /// lies under them.
+    public var keepsItemKeys: Bool {
+        let parts = version.split(separator: ".").prefix(2).compactMap { Int($0) }
+        return parts.count == 2 && (parts[0], parts[1]) >= (2024, 2)
+    }
+
     /// A switch that is on. What is missing, or no boolean, is off.
     public func isOn(_ feature: String) -> Bool { featureStates[feature]?.bool ?? false }
 }

@@ -47,6 +47,58 @@ import Testing
         #expect(Set(before.keys) == Set(after.keys))
     }
 
+    @Test func `a number of a newer client is kept, and cannot be set`() throws {
+        let body = """
+            {"type":1,"name":"x","login":{"uris":[{"uri":"https://a.test","match":3}]},\
+            "fields":[{"name":"f","value":"v","type":1}]}
+            """
+        let text = String(decoding: try samples.cipher(body).bytes, as: UTF8.self)
+            .replacing(#""match":3"#, with: #""match":9"#)
+            .replacing(#""type":1,"value""#, with: #""type":7,"value""#)
+        let item = Item(try Cipher(JSON.Raw(Array(text.utf8))), keys: samples.keys)
+        let shown = Samples.text(item)
+        try #require(shown.contains(#""match":9"#))
+        #expect(try samples.edited(item, shown).cipher.bytes == item.cipher.bytes)
+        let renamed = shown.replacing(#""name":"x""#, with: #""name":"y""#)
+        let edited = String(decoding: try samples.edited(item, renamed).cipher.bytes, as: UTF8.self)
+        #expect(edited.contains(#""match":9"#))
+        for (member, number) in [("login.uris[0].match", 8), ("login.uris[0].match", -1)] {
+            let set = shown.replacing(#""match":9"#, with: "\"match\":\(number)")
+            let refusal = #expect(throws: EditRefusal.self) { try samples.edited(item, set) }
+            #expect(refusal?.description == "\(member) must be a number from 0 to 5.")
+        }
+    }
+
+    @Test func `a password that is longer than history has room for can still be changed`() throws {
+        let body = #"{"type":1,"name":"x","login":{"password":"short"}}"#
+        let cipher = try samples.cipher(body)
+        let long = String(repeating: "p", count: 6_000)
+        let short = try #require(try Samples.leaves(cipher.bytes)[".login.password"])
+        let sealed = try cipher.sealer(in: samples.keys).seal(long)
+        let text = String(decoding: cipher.bytes, as: UTF8.self)
+            .replacing(short, with: "\"\(sealed)\"")
+        let item = Item(try Cipher(JSON.Raw(Array(text.utf8))), keys: samples.keys)
+        let edited = Item(try samples.edited(item, body).cipher, keys: samples.keys)
+        #expect(edited.login?.password == "short")
+        #expect(edited.passwordHistory.map(\.password) == [long])
+        let other = body.replacing("short", with: long + "q")
+        #expect(throws: EditRefusal.self) { try samples.edited(item, other) }
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a long list of elements with one name takes as long as it is`() {
+        func field(_ value: String) -> Contents {
+            var field = Contents(.field)
+            (field["name"], field["value"]) = (.text("same"), .text(value))
+            return field
+        }
+        let old = (0..<20_000).map { field("old \($0)") }
+        let new = old.indices.map { field("new \($0)") }
+        #expect(Pairing.origins(of: new, in: old) == Array(old.indices))
+        #expect(Pairing.origins(of: Array(old.dropFirst()), in: old) == Array(1..<20_000))
+        #expect(Pairing.origins(of: [new[0]] + old, in: old) == [nil] + Array(old.indices))
+    }
+
     @Test func `elements that move keep their bytes`() throws {
         let item = try samples.item(Full.login)
         let before = try Samples.leaves(item.cipher.bytes)

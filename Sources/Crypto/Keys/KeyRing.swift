@@ -10,6 +10,8 @@ public final class KeyRing: Sendable {
     public let privateKeyFlaw: CryptoError?
     /// The public half of the private key, which itself is not kept: nothing is opened with it later.
     public let publicKey: [UInt8]?
+    /// Whether upstream throws away the keys that items have of their own.
+    public let dropsItemKeys: Bool
     private let organizations: [String: Sealer]
 
     /// Unwraps the private key with the user's and the organisations' keys (by their ids) with the
@@ -43,6 +45,7 @@ public final class KeyRing: Sendable {
         }
         (self.organizations, self.unreadable) = (organizations, unreadable)
         self.user = user
+        dropsItemKeys = account.dropsItemKeys
         publicKey = Self.publicKey(of: privateKey)
     }
 
@@ -99,14 +102,18 @@ public struct WrappedKeys: Hashable, Sendable {
     public var organizations: [String: String]
     /// Whether the upstream sent a security state, which only accounts of version 2 have.
     public var hasSecurityState: Bool
+    /// Whether the upstream throws away the keys that items have of their own.
+    public var dropsItemKeys: Bool
 
     public init(
         privateKey: String?,
         organizations: [String: String] = [:],
-        hasSecurityState: Bool = false
+        hasSecurityState: Bool = false,
+        dropsItemKeys: Bool = false
     ) {
         self.privateKey = privateKey
         self.organizations = organizations
         self.hasSecurityState = hasSecurityState
+        self.dropsItemKeys = dropsItemKeys
     }
 }

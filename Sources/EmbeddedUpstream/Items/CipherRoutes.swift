@@ -22,7 +22,10 @@ extension Routes {
             return world.reply(cipher, call, .details)
         }
         on(.post, "/api/ciphers", .createCipher) { call, world throws(Refusal) in
-            let cipher = try world.createCipher(try call.json(), in: nil, [], call)
+            let json = try call.json()
+            let organizationID = json[anyCase: "organizationId"]?.string
+            if let organizationID { try world.checkWritable(organizationID, [], call) }
+            let cipher = try world.createCipher(json, in: organizationID, [], call)
             world.tell(.cipherCreated, cipher, call)
             return world.reply(cipher, call)
         }

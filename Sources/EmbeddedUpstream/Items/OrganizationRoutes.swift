@@ -23,6 +23,7 @@ extension Routes {
             let json = try wish.document().root
             let organizationID = json[anyCase: "organizationId"]?.string
             if let organizationID {
+                guard !wish.collectionIDs.isEmpty else { throw .noCollection }
                 try world.checkWritable(organizationID, wish.collectionIDs, call)
             }
             let ids = organizationID == nil ? [] : wish.collectionIDs
@@ -143,7 +144,7 @@ extension World {
         return organization
     }
 
-    fileprivate func checkWritable(
+    func checkWritable(
         _ id: String,
         _ collectionIDs: [String],
         _ call: Call

@@ -50,7 +50,7 @@ extension Content {
         self.init(
             name: Self.text(json, "name"),
             notes: Self.text(json, "notes"),
-            key: Self.text(json, "key"),
+            key: personality.keepsItemKeys ? Self.text(json, "key") : .null,
             reprompt: json[anyCase: "reprompt"]?.int ?? 0,
             fields: .null,
             passwordHistory: .null,

@@ -17,7 +17,7 @@ public struct Personality: Sendable {
     }
 
     let name: Name
-    let version: String
+    private(set) var version: String
     /// Only those that are not Bitwarden's own say it.
     let serverName: String?
     let wording: Wording
@@ -43,6 +43,7 @@ public struct Personality: Sendable {
     /// Whether answers to reading and writing one item are the detailed ones.
     let alwaysDetails: Bool
     let keepsUnknownMembers: Bool
+    private(set) var keepsItemKeys = true
     let checksLengthsAndShape: Bool
     let keepsWhatIsOmitted: Bool
     let typeLimit: Int
@@ -65,6 +66,13 @@ public struct Personality: Sendable {
 
     // Hub
     let hub: HubHabits
+
+    /// The same of a time in which items had no keys of their own.
+    public var beforeItemKeys: Personality {
+        var old = self
+        (old.version, old.keepsItemKeys) = ("2023.12.0", false)
+        return old
+    }
 
     func stamp(_ moment: Moment) -> String {
         Stamp.text(moment, digits: stampDigits, padded: stampIsPadded)

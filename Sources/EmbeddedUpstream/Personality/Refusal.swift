@@ -27,6 +27,8 @@ enum Refusal: Error, Hashable {
     case tooMany(Deed)
     case importTooLarge
     case organizationMismatch
+    /// An item of an organisation has to be in one, by the call that names them.
+    case noCollection
     case badType
     case noData
     case notArchived

@@ -23,6 +23,7 @@ struct Wording: Sendable {
             .model(member, "\(member) is not a valid encrypted string.")
         case .badJSON: .model("$", "The JSON value could not be converted.")
         case .badShape(let reason): .model("", reason)
+        case .noCollection: .model("CollectionIds", "You must select at least one collection.")
         case .badDate: .model("LastKnownRevisionDate", "The value is no date.")
         case .noVersionHeader: .oauth("version_header_missing", nil)
         case .wrongCredentials:
@@ -136,6 +137,7 @@ private func vaultwardenWords(_ refusal: Refusal) -> String {
     case .missingFile: "Attachment doesn't exist"
     case .missingUser: "User doesn't exist"
     case .missingOther: "Not found"
+    case .noCollection: "You must select at least one collection."
     case .stale: "The client copy of this cipher is out of date. Resync the client and try again."
     case .organizationMismatch:
         "Organization mismatch. Please resync the client before updating the cipher"

@@ -207,6 +207,7 @@ extension Account {
             try await keep(present, of: known)
             throw .notAllowed(DeskRefusal.outOfDate)
         }
+        guard !present.hasFilesWithoutKey else { throw .notAllowed(Self.oldFiles) }
         let request = try shared(present, with: organizationID, keys)
         let changed = try await moving(cipherID) { account throws(Setback) in
             try await account.share(cipherID, request, in: collectionIDs)
@@ -214,6 +215,11 @@ extension Account {
         // A sync meanwhile may have read upstream before that.
         try await keep(changed.inCollections(collectionIDs), over: known.revision, since: nil)
     }
+
+    /// They lie under the user's own key, and would be looked for under the organisation's.
+    private static let oldFiles =
+        "A file of this item is older than keys of files, and nobody could open it in the organization."
+        + " Download it, delete it here and attach it again; then move the item."
 
     /// What is sent has all the item's content. If it comes late, it would be written over what was edited since, so
     /// the next edit waits until it is too late for that; also if this host does not live to hear the answer.

@@ -333,7 +333,8 @@ extension WrappedKeys {
                     member.wrappedKey.map { (member.organizationID, $0) }
                 }
             ) { first, _ in first },
-            hasSecurityState: record.hasSecurityState
+            hasSecurityState: record.hasSecurityState,
+            dropsItemKeys: record.dropsItemKeys
         )
     }
 }

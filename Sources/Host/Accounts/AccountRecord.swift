@@ -17,6 +17,8 @@ struct AccountRecord: Sendable {
     var formerUnlocks: [MasterPasswordUnlock] = []
     var wrappedPrivateKey: String?
     var hasSecurityState = false
+    /// Whether upstream throws away the keys that items have of their own, as it was at the last sign-in.
+    var dropsItemKeys = false
     /// Whoever has another one than upstream has to sign in again.
     var securityStamp: String?
     var isPremium = false
@@ -94,6 +96,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
         }
         wrappedPrivateKey = try json.read("privateKey")
         hasSecurityState = try json.read("hasSecurityState")
+        dropsItemKeys = try json.read("dropsItemKeys", as: Bool?.self) ?? false
         securityStamp = try json.read("securityStamp")
         isPremium = try json.read("isPremium")
         let isDefault: Bool = try json.read("isDefault")
@@ -117,6 +120,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
             }
             record.add("privateKey", wrappedPrivateKey)
             record.add("hasSecurityState", hasSecurityState)
+            record.add("dropsItemKeys", dropsItemKeys)
             record.add("securityStamp", securityStamp)
             record.add("isPremium", isPremium)
             record.add("isDefault", choice > 0)

@@ -130,6 +130,7 @@ struct Admitted: Sendable {
     let unlock: MasterPasswordUnlock
     let wrappedPrivateKey: String?
     let hasSecurityState: Bool
+    let dropsItemKeys: Bool
     let secondFactorToken: String?
     /// What the master password opened before.
     let formerKeys: FormerKeys
@@ -141,6 +142,7 @@ struct Admitted: Sendable {
         unlock: MasterPasswordUnlock,
         wrappedPrivateKey: String?,
         hasSecurityState: Bool,
+        dropsItemKeys: Bool,
         secondFactorToken: String?,
         formerKeys: FormerKeys,
         key: KeyCase
@@ -150,6 +152,7 @@ struct Admitted: Sendable {
         self.unlock = unlock
         self.wrappedPrivateKey = wrappedPrivateKey
         self.hasSecurityState = hasSecurityState
+        self.dropsItemKeys = dropsItemKeys
         self.secondFactorToken = secondFactorToken
         self.formerKeys = formerKeys
         keyCase = key
@@ -166,6 +169,7 @@ extension AccountRecord {
         take(admitted.unlock)
         wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
         hasSecurityState = admitted.hasSecurityState
+        dropsItemKeys = admitted.dropsItemKeys
         (isSignedOut, securityStamp) = (false, nil)
         sealedTokens = try? key.seal(admitted.tokens)
         if let token = admitted.secondFactorToken {
@@ -304,10 +308,24 @@ private struct Entry {
             unlock: unlock,
             wrappedPrivateKey: privateKey,
             hasSecurityState: hasSecurityState,
+            dropsItemKeys: await dropsItemKeys(),
             secondFactorToken: signedIn.secondFactorToken,
             formerKeys: formerKeys,
             key: keyCase
         )
+    }
+
+    /// A server that does not say how old it is may be one that does: every server takes items that have none.
+    private func dropsItemKeys() async -> Bool {
+        do throws(Setback) {
+            return !(try await link.upstream.configuration(manner).keepsItemKeys)
+        } catch {
+            office.surroundings.log.warning(
+                "Items get no keys of their own: the server does not say whether it keeps them.",
+                because: error
+            )
+            return true
+        }
     }
 
     /// What the answer to the sign-in leaves out of them stands in the profile.

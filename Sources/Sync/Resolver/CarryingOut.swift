@@ -100,10 +100,11 @@ extension Kit {
         if case .add(let snapshot) = wish {
             let content = try content(of: snapshot)
             let request = content.request(sending(over: nil))
-            guard content.organizationID != nil else {
+            let collectionIDs = content.collectionIDs
+            // Without any, the call for items in collections is refused.
+            guard content.organizationID != nil, !collectionIDs.isEmpty else {
                 return try await upstream.create(request, urgency)
             }
-            let collectionIDs = content.collectionIDs
             return try await upstream.create(request, in: collectionIDs, urgency)
                 .inCollections(collectionIDs)
         }

@@ -57,6 +57,11 @@ public struct Cipher: Sendable {
         self["attachments"]?.array?.compactMap { $0[anyCase: "id"]?.string } ?? []
     }
 
+    /// Whether a file is under the key of whoever owns the item, as all were before 2018.
+    public var hasFilesWithoutKey: Bool {
+        self["attachments"]?.array?.contains { $0[anyCase: "key"]?.string == nil } ?? false
+    }
+
     /// Whether all of the content is in one piece that only accounts of version 2 can open.
     public var isBlob: Bool {
         (self["name"]?.isNull ?? true) && self["data"]?.kind == .string

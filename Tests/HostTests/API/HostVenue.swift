@@ -30,13 +30,17 @@ struct HostVenue {
     /// What goes on when the story is over; the host is told to end by the call.
     var parting: Parting = { _, _, end in end() }
     var personality = Personality.Name.vaultwarden
+    var isFromBeforeItemKeys = false
     /// How long it gives to what is under way then.
     var closing = HostServer.Closing()
 
     func open(_ story: @Sendable (Guest) async throws -> Void) async throws {
         let scratch = try Scratch()
         let newcomer = try Self.newcomer.get()
-        let upstream = try await EmbeddedUpstream.start(.init(Personality(personality)))
+        let server = Personality(personality)
+        let upstream = try await EmbeddedUpstream.start(
+            .init(isFromBeforeItemKeys ? server.beforeItemKeys : server)
+        )
         let result: Result<Void, any Error> = await withTaskGroup { services in
             services.addTask { await upstream.run() }
             let result = await Result {

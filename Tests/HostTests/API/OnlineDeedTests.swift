@@ -179,6 +179,79 @@ struct OnlineDeedTests {
     }
 
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `an item of an organisation is made in no collection, in one, or in a list of them`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, _ in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            for ids in ["null", "[]", "\"\(collection)\"", "[\"\(collection)\"]"] {
+                let made = try await guest.post(
+                    "/object/item",
+                    #"{"type":1,"name":"x","organizationId":"\#(organization)","collectionIds":\#(ids)}"#
+                )
+                let id = try #require(made.data?["id"]?.string, "\(ids): \(made.text)")
+                let put = try await guest.put(
+                    "/object/item-collections/\(id)",
+                    "[\"\(collection)\"]"
+                )
+                #expect(put.isSuccess, "\(put.text)")
+                _ = try await guest.post("/sync?force=true")
+                let item = try await guest.get("/object/item/\(id)").data
+                #expect(item?["organizationId"]?.string == organization)
+                #expect(item?["collectionIds"]?.array?.compactMap(\.string) == [collection])
+            }
+        }
+    }
+
+    @Test func `an item with a file from before files had keys does not move`() async throws {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            #expect(try await guest.upload([1], "old", "/attachment?itemid=\(id)").isSuccess)
+            await upstream.inject(
+                Fault(
+                    .reshape([Reshaping(["attachments", 0, "key"], .set(.null))]),
+                    on: .readCipher
+                )
+            )
+            let path = "/move/\(id)/\(organization)"
+            let moved = try await guest.post(path, "[\"\(collection)\"]")
+            #expect(moved.message?.contains("Download it") == true, "\(moved.text)")
+            #expect(await upstream.traffic.calls["shareCipher"] == nil)
+            let again = try await guest.post(path, "[\"\(collection)\"]")
+            #expect(again.isSuccess, "\(again.text)")
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `a server from before items had keys gets what it can give back, copies too`(
+        _ personality: Personality.Name
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = personality
+        venue.isFromBeforeItemKeys = true
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let body = #"{"type":1,"name":"x","login":{"password":"first"}}"#
+            let id = try await guest.make(body)
+            #expect(try await guest.get("/object/item/\(id)").data?["name"]?.string == "x")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let offline = try await guest.make(#"{"type":1,"name":"offline"}"#)
+            let edit = body.replacing("first", with: "mine")
+            #expect(try await guest.put("/object/item/\(id)", edit).isSuccess)
+            try await guest.stage.renameElsewhere(id, to: "theirs")
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            _ = try await guest.post("/sync?force=true")
+            let items = try await guest.get("/list/object/items").elements
+            let names = items.compactMap { $0["name"]?.string }
+            #expect(items.count == 3 && !names.contains { $0.contains("cannot") }, "\(names)")
+            #expect(items.contains { $0["login"]?["password"]?.string == "mine" })
+            #expect(try await guest.get("/object/item/\(offline)").data?["name"] != nil)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `an item that was made offline is brought up before it moves or gets a file`(
         _ personality: Personality.Name
     ) async throws {

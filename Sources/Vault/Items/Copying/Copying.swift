@@ -22,8 +22,8 @@ extension Cipher {
     /// lost.
     ///
     /// Its name ends in the time of the copy that gives way. It has no id, no organisation, no files
-    /// and is in no trash; its strings, passkeys and all, are under a fresh key. Everything else is
-    /// as it was, the history in its order.
+    /// and is in no trash; its strings, passkeys and all, are under a fresh key, or under the user's where upstream
+    /// keeps no others. Everything else is as it was, the history in its order.
     ///
     /// - Throws: ``Flaw`` if anything cannot be opened: half a copy is none.
     public func backup(
@@ -33,9 +33,7 @@ extension Cipher {
     ) throws(Flaw) -> Cipher {
         if let flaw = Item(self, keys: keys).flaws.first { throw flaw }
         let from = try sealer(in: keys)
-        let key = SymmetricKey(from: entropy)
-        let wrapped = try wrap(key, with: keys.user)
-        let to = Sealer(key, entropy: entropy)
+        let (to, wrapped) = try copyKey(keys, entropy)
         var parts = try Reseal(from: from, to: to, uses: .copied).object(document.root, .item)
         let name = try self["name"].map { value throws(Flaw) in try from.name(value) }
         let renamed = try to.sealName(BackupName.of(name ?? "", at: moment))
@@ -44,6 +42,16 @@ extension Cipher {
         parts.put(.null, at: "organizationId")
         parts.put(JSON.Raw([String]()), at: "collectionIds")
         return Cipher(parts)
+    }
+
+    private func copyKey(
+        _ keys: KeyRing,
+        _ entropy: any Entropy
+    ) throws(Flaw) -> (sealer: Sealer, wrapped: String?) {
+        if keys.dropsItemKeys { return (keys.user, nil) }
+        let key = SymmetricKey(from: entropy)
+        let wrapped = try wrap(key, with: keys.user)
+        return (Sealer(key, entropy: entropy), wrapped)
     }
 
     /// The same content under the key that another version of the cipher has, files included.

@@ -19,8 +19,13 @@ public enum EditRefusal: Error, Equatable, Sendable {
 
 extension EditRefusal {
     func within(_ step: JSON.Step) -> EditRefusal {
-        guard case .tooLong(let path, let bytes) = self else { return self }
-        return .tooLong(JSON.Path([step] + path.steps), bytes: bytes)
+        switch self {
+        case .tooLong(let path, let bytes):
+            .tooLong(JSON.Path([step] + path.steps), bytes: bytes)
+        case .unfit(let mismatch):
+            .unfit(JSON.Mismatch(mismatch.expectation, at: JSON.Path([step] + mismatch.path.steps)))
+        case .notJSON, .unknownType, .typeChanged, .unreadable, .crypto: self
+        }
     }
 }
 

@@ -41,7 +41,7 @@ extension Item {
             wanted["login"] = .object(login)
         }
         try wanted.check(against: contents)
-        let raw = try Merge(sealer: sealer).object(
+        let raw = try Merge(sealer: sealer, accepted: contents.secrets).object(
             cipher.document.root,
             from: contents,
             to: wanted
@@ -127,11 +127,12 @@ extension Cipher {
     ///
     /// - Parameters:
     ///   - id: The item's name until upstream gives it another.
-    ///   - hasOwnKey: Whether the strings are sealed under a key of the item's own.
+    ///   - hasOwnKey: Whether the strings are sealed under a key of the item's own; unless told, wherever
+    ///     upstream keeps that.
     public init(
         creating body: ItemBody,
         id: String?,
-        hasOwnKey: Bool = true,
+        hasOwnKey: Bool? = nil,
         at now: Moment,
         keys: KeyRing,
         entropy: any Entropy
@@ -154,7 +155,11 @@ extension Cipher {
         wanted["deletedDate"] = .none
         wanted.dropVoidEntries()
         try wanted.check(against: nil)
-        let own = try OwnKey(hasOwnKey, owner: owner, entropy: entropy)
+        let own = try OwnKey(
+            hasOwnKey ?? !keys.dropsItemKeys,
+            owner: owner,
+            entropy: entropy
+        )
         let merge = Merge(sealer: own.sealer)
         var parts = try merge.parts(nil, from: Contents(.item), to: wanted)
         parts.append(("key", own.wrapped.map { JSON.Raw($0) } ?? .null))
@@ -175,6 +180,12 @@ extension Cipher {
 }
 
 extension Contents {
+    /// What goes into the history when it is changed.
+    fileprivate var secrets: Set<String> {
+        let fields = self["fields"].list.map { $0["value"].text }
+        return Set(([self["login"].object?["password"].text] + fields).compactMap(\.self))
+    }
+
     fileprivate var lastUsed: Revision? { self["lastUsedDate"].text.flatMap(Revision.init) }
 
     /// Clients see three digits of a date, whatever is kept.

@@ -5,6 +5,8 @@ import JSON
 /// bytes, be it ciphertext or something that nobody here has heard of.
 struct Merge {
     let sealer: Sealer
+    /// Upstream held these before, so it takes them, however long.
+    var accepted: Set<String> = []
 
     typealias Parts = [(name: String, value: JSON.Raw)]
 
@@ -84,6 +86,7 @@ struct Merge {
         case .text(let text):
             return try seal(text, kind)
         case .plain(let raw):
+            try kind.check(raw)
             return raw
         case .object(let contents):
             let original = original.flatMap { $0.kind == .object ? $0 : nil }
@@ -131,7 +134,9 @@ struct Merge {
         _ text: String,
         _ kind: Member.Kind
     ) throws(EditRefusal) -> JSON.Raw {
-        if case .sealed(let limit) = kind, Sealer.textCount(sealing: text.utf8.count) > limit {
+        if case .sealed(let limit) = kind, Sealer.textCount(sealing: text.utf8.count) > limit,
+            !accepted.contains(text)
+        {
             throw .tooLong([], bytes: Sealer.byteCount(fitting: limit))
         }
         do throws(CryptoError) {
@@ -159,6 +164,17 @@ extension Member.Kind {
     fileprivate func hasVoid(_ value: JSON.Value?) -> Bool {
         guard case .list(let shape) = self, shape.essential != nil, let value else { return false }
         return value.elements.contains(where: shape.isVoid)
+    }
+
+    /// A newer client may know more numbers than this program: what it has written can be kept, and not be set.
+    fileprivate func check(_ raw: JSON.Raw) throws(EditRefusal) {
+        guard case .number(let range, _) = self, let number = raw.int, !range.contains(number)
+        else {
+            return
+        }
+        throw .unfit(
+            JSON.Mismatch("must be a number from \(range.lowerBound) to \(range.upperBound)")
+        )
     }
 
     /// What is written where there is nothing. Upstream does not take null for all of them.
