@@ -82,4 +82,24 @@ import Vault
         change.concludeAttempt(.refused)
         #expect(!change.mayHaveLanded(.trash))
     }
+
+    @Test(arguments: [Attempt.Outcome.unknown, .refused])
+    func `T-38 what was sealed here is nobody else's, also if it was refused when it came again`(
+        _ outcome: Attempt.Outcome
+    ) throws {
+        let samples = try Samples()
+        let mine = try samples.cipher(#"{"type":1,"name":"mine"}"#)
+        var change = PendingChange.sample(.hardDelete)
+        change.note(Attempt(.update, at: Moment(ticks: 150), fingerprint: mine.fingerprint))
+        change.concludeAttempt(outcome)
+        let clock = ClockReading(
+            now: Samples.now,
+            note: ClockNote(offsetTicks: 0, bootID: "boot", elapsedTicks: 0)
+        )
+        func standing(_ copy: Cipher) -> Situation.Standing {
+            Situation(of: change, upstream: copy, keys: samples.keys, by: clock).standing
+        }
+        #expect(standing(mine) == .ours)
+        #expect(standing(try samples.cipher(#"{"type":1,"name":"mine"}"#)) != .ours)
+    }
 }

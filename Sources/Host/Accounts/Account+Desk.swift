@@ -254,12 +254,18 @@ extension KeyDerivation {
 
 extension Account {
     func add(_ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
-        try await write(.add(body))
+        try await counting(.create) { () async throws(DeskRefusal) in
+            try await requireFolder(of: body)
+        }
+        return try await write(.add(body))
     }
 
     func update(_ id: String, _ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
         // Only who pays for it keeps an archive.
         let body = record.isPremium ? body : body.outOfArchive()
+        try await counting(.update) { () async throws(DeskRefusal) in
+            try await requireFolder(of: body)
+        }
         let written = try await write(.update(id, body), of: .isLive)
         let shown = written.value.item.cipher
         let missing = body.collectionIDs.filter { !shown.collectionIDs.contains($0) }
@@ -270,6 +276,14 @@ extension Account {
         let all = shown.collectionIDs + missing
         guard let item = try? await setCollections(of: itemID, to: all) else { return written }
         return written.map { _ in item }
+    }
+
+    /// Servers differ in what they make of a folder's id that is none, and offline nobody can ask.
+    private func requireFolder(of body: ItemBody) async throws(DeskRefusal) {
+        guard let id = body.folderID, !id.isIdentifier else { return }
+        guard try await folders().contains(where: { $0.id == id }) else {
+            throw .unfit(.unfit(JSON.Mismatch("must be the id of a folder", at: ["folderId"])))
+        }
     }
 
     func trash(_ id: String) async throws(DeskRefusal) -> Written<Void> {

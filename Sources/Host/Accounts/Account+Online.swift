@@ -120,17 +120,21 @@ extension Account {
         guard var viewed = try await item(itemID), var cipherID = viewed.item.id else {
             throw .notFound
         }
-        if isUpstream, viewed.mark.changes.contains(.create) {
+        if isUpstream, try isUnborn(cipherID) {
             await settlePending(of: cipherID)
             guard let settled = try await item(itemID), let id = settled.item.id else {
                 throw .notFound
             }
             (viewed, cipherID) = (settled, id)
-            guard !viewed.mark.changes.contains(.create) else {
+            guard try !isUnborn(cipherID) else {
                 throw .notAllowed("This item has not reached the server yet.")
             }
         }
         return (cipherID, viewed.item)
+    }
+
+    private func isUnborn(_ cipherID: String) throws(DeskRefusal) -> Bool {
+        try pendingChange(of: cipherID)?.change?.isUnborn ?? false
     }
 
     // MARK: Sharing
@@ -270,10 +274,12 @@ extension Account {
         }
     }
 
-    /// Has what is pending for the item tried now.
+    /// Has what is pending for the item tried now. What is set aside stays so until somebody decides on it.
     private func settlePending(of cipherID: String) async {
         guard link.monitor.standing.state != .offline else { return }
-        guard let pending = try? pendingChange(of: cipherID) else { return }
+        guard let pending = try? pendingChange(of: cipherID),
+            pending.summary.state.kind != .quarantined
+        else { return }
         let timekeeper = office.surroundings.timekeeper
         await withTaskGroup { race in
             race.addTask { _ = try? await self.retry(pending.summary.id) }

@@ -1,5 +1,6 @@
 public import Crypto
 public import Messaging
+internal import Vault
 
 /// An account's vault: shows it, and takes edits.
 ///
@@ -180,14 +181,20 @@ extension Repository {
             try neighbours.reader.layers(of: userID)
         }
         var pending = Dictionary(layers.pending.map { ($0.summary.lane.cipherID, $0) }) { $1 }
+        let doubted = Set(layers.pending.flatMap { $0.change?.doubtedCreates ?? [] })
         var items: [ViewedItem] = []
         items.reserveCapacity(layers.base.count + pending.count)
         for base in layers.base {
             let id = base.lane.cipherID
             let change = pending.removeValue(forKey: id)
-            if let item = Layers(base.lane, base: base, pending: change).viewed(keys) {
-                items.append(item)
+            guard let item = Layers(base.lane, base: base, pending: change).viewed(keys) else {
+                continue
             }
+            // It is shown as what waits here until it is known to be that.
+            if change == nil, !doubted.isEmpty, doubted.contains(item.item.cipher.fingerprint) {
+                continue
+            }
+            items.append(item)
         }
         for change in layers.pending {
             let id = change.summary.lane.cipherID

@@ -221,6 +221,12 @@ public struct PendingChange: Hashable, Sendable {
         attempts.filter { $0.outcome == .unknown && !$0.kind.bringsContent }
     }
 
+    /// By these upstream may have made the cipher although it has not confirmed it, under an id that nobody here knows.
+    public var doubtedCreates: [[UInt8]] {
+        guard isUnborn else { return [] }
+        return attempts.filter { $0.kind == .create && $0.mayHaveLanded }.map(\.fingerprint)
+    }
+
     /// Whether upstream has never confirmed that it has the cipher.
     public var isUnborn: Bool {
         if case .create = intent { return true }

@@ -59,7 +59,7 @@ private struct Comparison {
             if isPlacedAlike(wanted), isSame(wanted) { return .landed }
         }
         if isUnmoved { return .unmoved }
-        if change.mayHaveSent(copy) { return .ours }
+        if change.mayHaveSent(copy) || change.hasSealed(copy) { return .ours }
         if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
         if let base = change.baseCopy.flatMap({ try? Cipher($0) }),
@@ -119,5 +119,12 @@ extension PendingChange {
         return sent.contains {
             $0.fingerprint == fingerprint || !$0.core.isEmpty && $0.core == core
         }
+    }
+
+    /// Whether it was ever sent, letter for letter. Nobody else can have sealed it so: upstream has taken it, though
+    /// it may have refused it as well, having been asked twice.
+    fileprivate func hasSealed(_ content: Cipher) -> Bool {
+        let fingerprint = content.fingerprint
+        return attempts.contains { $0.kind.bringsContent && $0.fingerprint == fingerprint }
     }
 }

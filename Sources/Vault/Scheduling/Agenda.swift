@@ -183,9 +183,12 @@ extension Agenda {
         keepRetry(at: now)
     }
 
-    /// A run begins, and serves every wish there is. What is wished from now on is for the next.
+    /// A run begins, and serves every wish there is, but for news that cannot be seen yet; see ``look(at:)``. What
+    /// is wished from now on is for the next.
     public mutating func begin(_ occasion: Occasion, at now: Duration) {
+        let early = wishes[.upstreamChanged].flatMap { $0 > now ? $0 : nil }
         (wishes, answered) = ([:], [:])
+        wishes[.upstreamChanged] = early
         current = occasion
         if occasion == .networkReturned { lastReturn = now }
     }

@@ -203,6 +203,74 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden], ["auto", "offline"])
+    func `a folder's id is one, and whoever has another is told so at once`(
+        _ personality: Personality.Name,
+        _ mode: String
+    ) async throws {
+        try await Self.open(personality) { guest, _ in
+            let made = try await guest.post("/object/folder", #"{"name":"Work"}"#)
+            let folder = try #require(made.data?["id"]?.string, "\(made.text)")
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            _ = try await guest.put("/network", #"{"mode":"\#(mode)"}"#)
+            for text in ["junk", "../..", String(repeating: "x", count: 300)] {
+                let body = #"{"type":1,"name":"x","folderId":"\#(text)"}"#
+                for reply in [
+                    try await guest.post("/object/item", body),
+                    try await guest.put("/object/item/\(id)", body),
+                ] {
+                    #expect(reply.status == .badRequest)
+                    #expect(reply.message == "folderId must be the id of a folder.")
+                }
+            }
+            let body = #"{"type":1,"name":"x","folderId":"\#(folder)"}"#
+            let put = try await guest.put("/object/item/\(id)", body)
+            #expect(put.data?["folderId"]?.string == folder, "\(put.text)")
+            #expect(try await guest.get("/list/object/items").elements.count == 1)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `P3 an item whose making is in doubt is shown once, also after a sync of the locked vault`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            await upstream.inject(Fault(.loseAnswer, on: .createCipher))
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            _ = try await guest.post("/lock")
+            _ = try await guest.post("/sync")
+            _ = try await guest.post("/unlock", #"{"password":"\#(guest.stage.password)"}"#)
+            let items = try await guest.get("/list/object/items").elements
+            #expect(items.map { $0["id"]?.string } == [id])
+            #expect(try await guest.get("/object/item/x").data?["id"]?.string == id)
+            #expect(try await guest.delete("/object/item/\(id)").isSuccess)
+            let file = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(file.message == "This item has not reached the server yet.", "\(file.text)")
+        }
+    }
+
+    @Test func `a file for an item that is set aside leaves it there`() async throws {
+        try await Self.open(.bitwarden) { guest, upstream in
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            var refusal = Fault(.invalid, on: .createCipher)
+            refusal.times = 9
+            await upstream.inject(refusal)
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            func change() async throws -> JSON.Value? {
+                try await guest.get("/pending").elements.first
+            }
+            while try await change()?["state"]?.string != "quarantined", !Task.isCancelled {
+                _ = try await guest.post("/sync")
+            }
+            let tried = try await change()?["attempts"]?.int
+            let file = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            #expect(!file.isSuccess)
+            #expect(try await change()?["state"]?.string == "quarantined")
+            #expect(try await change()?["attempts"]?.int == tried)
+        }
+    }
+
     @Test func `an item with a file from before files had keys does not move`() async throws {
         try await Self.open(.bitwarden) { guest, upstream in
             let (organization, collection) = try await guest.stage.addOrganization()

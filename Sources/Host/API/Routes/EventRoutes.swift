@@ -10,7 +10,7 @@ extension VaultAPI {
             .get,
             "/events",
             Description(
-                "What happens, as it happens; never the content of an item.",
+                "What happens to all accounts, or to the one that the path or the token names; never content.",
                 answer: .events
             )
         ) { call, desk in
