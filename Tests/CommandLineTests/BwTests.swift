@@ -24,6 +24,13 @@ struct BwTests {
         #expect(child.output == "get password mail")
     }
 
+    @Test(arguments: ["key\n", "key", "\n\n", ""])
+    func `the lines' ends of the value itself stay`(_ value: String) throws {
+        let child = try bw(["get", "notes", "mail"], answer: "printf '%s\\n' '\(value)'")
+        #expect(child.status == 0)
+        #expect(child.output == value)
+    }
+
     @Test func `a value that there is not ends with the status of the host's command`() throws {
         let child = try bw(
             ["get", "password", "mail"],
