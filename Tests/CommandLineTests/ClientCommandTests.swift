@@ -44,6 +44,15 @@ struct ClientCommandTests {
         ("list sends", "GET /list/object/send", ""),
         ("list folders --search a&b", "GET /list/object/folders?search=a%26b", ""),
         ("list --account X/Y", "GET /accounts/X%2FY/list/object/items", ""),
+        ("list --url http://x", "GET /list/object/items?url=http%3A%2F%2Fx", ""),
+        (
+            "list trash --organization-id 3 --collection-id null --folder-id 1",
+            "GET /list/object/items?trash=true&folderid=1&collectionid=null&organizationid=3", ""
+        ),
+        (
+            "list collections --organization-id 3",
+            "GET /list/object/collections?organizationid=3", ""
+        ),
         ("get Mail", "GET /object/item/Mail", ""),
         ("get password café?", "GET /object/password/caf%C3%A9%3F", ""),
         ("delete 7", "DELETE /object/item/7", ""),

@@ -11,13 +11,28 @@ extension Command {
         operands: "[items|folders|collections|organizations|sends|trash]",
         choices: ListKind.allCases.map(\.rawValue),
         flags: HostLine.accountFlags + [
-            Flag(name: "search", value: "TEXT", mayBeEmpty: true, help: "only what has that in it")
+            Flag(name: "search", value: "TEXT", mayBeEmpty: true, help: "only what has that in it"),
+            Flag(name: "url", value: "URL", help: "only logins for that address"),
+            Flag(
+                name: "folder-id",
+                value: "ID",
+                help: "only what is in that folder; null is none, notnull any"
+            ),
+            Flag(
+                name: "collection-id",
+                value: "ID",
+                help: "or in that collection; null is none, notnull any"
+            ),
+            Flag(
+                name: "organization-id",
+                value: "ID",
+                help: "or that organization's; null is nobody's, notnull any's"
+            ),
         ],
         run: { invocation, console throws(Failure) in
             try invocation.allow(1)
             let kind: ListKind = try invocation.word(.items)
-            var query = kind == .trash ? [(name: "trash", value: "true")] : []
-            if let text = invocation.value("search") { query.append(("search", text)) }
+            let query = try kind.query(invocation)
             let answer = try await HostLine(invocation).ask(.get, kind.path, query)
             Showing(invocation, console).table(answer.list, none: "There is none.") {
                 kind.table(answer.data?.listed ?? [])
@@ -130,6 +145,36 @@ private enum ListKind: String, CaseIterable {
         case .trash: "/list/object/items"
         case .sends: "/list/object/send"
         case .items, .folders, .collections, .organizations: "/list/object/\(rawValue)"
+        }
+    }
+
+    /// What narrows the list, in the host's words.
+    func query(_ invocation: Invocation) throws(Failure) -> [(name: String, value: String)] {
+        var query = self == .trash ? [(name: "trash", value: "true")] : []
+        if let text = invocation.value("search") { query.append(("search", text)) }
+        for (flag, name) in Self.filters {
+            guard let text = invocation.value(flag) else { continue }
+            guard isNarrowed(by: flag) else {
+                throw Failure(
+                    status: .usage,
+                    message: "--\(flag) does not go with 'holdfast list \(rawValue)'."
+                )
+            }
+            query.append((name, text))
+        }
+        return query
+    }
+
+    private static let filters: KeyValuePairs = [
+        "url": "url", "folder-id": "folderid", "collection-id": "collectionid",
+        "organization-id": "organizationid",
+    ]
+
+    private func isNarrowed(by flag: String) -> Bool {
+        switch self {
+        case .items, .trash: true
+        case .collections: flag == "organization-id"
+        case .folders, .organizations, .sends: false
         }
     }
 
