@@ -55,6 +55,9 @@ struct ClientCommandTests {
         ),
         ("get Mail", "GET /object/item/Mail", ""),
         ("get password café?", "GET /object/password/caf%C3%A9%3F", ""),
+        ("get folder Work", "GET /object/folder/Work", ""),
+        ("get folder", "GET /object/item/folder", ""),
+        ("get template item.login", "GET /object/template/item.login", ""),
         ("delete 7", "DELETE /object/item/7", ""),
         ("delete 7 --permanent", "DELETE /object/item/7?permanent=true", ""),
         ("restore 7", "POST /restore/item/7", "{}"),
@@ -335,6 +338,17 @@ struct ClientCommandTests {
         #expect(
             await run(words + ["--json"]).said.answer == #"{"object":"string","data":"pa\"ss"}"#
         )
+        await host.close()
+    }
+
+    @Test func `a template is printed as it is to be filled in`() async throws {
+        let host = try ScriptedHost { _ in
+            .envelope(#"{"object":"template","template":{"name":"Folder name"}}"#)
+        }
+        let words = ["get", "template", "folder", "--socket", host.socket]
+        for words in [words, words + ["--json"]] {
+            #expect(await run(words).said.answer == #"{"name":"Folder name"}"#)
+        }
         await host.close()
     }
 

@@ -42,8 +42,9 @@ extension Command {
 
     static let get = Command(
         name: "get",
-        summary: "shows an item, or one thing of it",
-        operands: "[item|username|password|uri|totp|notes] ID-OR-SEARCH",
+        summary: "shows an item or one thing of it, what items lie in, or a template of them",
+        operands: "[item|username|password|uri|totp|notes|folder|collection|organization|template] "
+            + "ID-OR-SEARCH",
         choices: Part.allCases.map(\.rawValue),
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
@@ -56,10 +57,15 @@ extension Command {
             let path = "/object/\(part.rawValue)/\(search.escapedForURL)"
             let answer = try await HostLine(invocation).ask(.get, path)
             let showing = Showing(invocation, console)
-            guard part == .item else {
-                return showing.words(answer.data?.shown("data") ?? "", answer.json)
+            switch part {
+            case .item, .folder, .collection, .organization:
+                showing.fields(answer.json) { FieldList(item: answer.data) }
+            case .username, .password, .uri, .totp, .notes:
+                showing.words(answer.data?.shown("data") ?? "", answer.json)
+            case .template:
+                let template = answer.data?["template"]?.raw ?? answer.json
+                showing.words(template.text, template)
             }
-            showing.fields(answer.json) { FieldList(item: answer.data) }
         }
     )
 
@@ -132,9 +138,9 @@ private enum Creation: String, CaseIterable {
     case item, folder
 }
 
-/// What can be asked for of an item.
+/// What can be asked for: an item, one thing of it, what it lies in, and the shape of a new one.
 private enum Part: String, CaseIterable {
-    case item, username, password, uri, totp, notes
+    case item, username, password, uri, totp, notes, folder, collection, organization, template
 }
 
 private enum ListKind: String, CaseIterable {
@@ -200,7 +206,7 @@ private enum ListKind: String, CaseIterable {
 }
 
 extension FieldList {
-    /// What a person wants to see of an item; the password is asked for by its name.
+    /// What a person wants to see of an item, or of its folder; the password is asked for by its name.
     fileprivate init(item: JSON.Value?) {
         let login = item?["login"]
         let uris = login?["uris"]?.array?.map { $0.shown("uri") } ?? []
