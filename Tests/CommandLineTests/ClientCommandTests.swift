@@ -59,6 +59,8 @@ struct ClientCommandTests {
         ("get folder", "GET /object/item/folder", ""),
         ("get template item.login", "GET /object/template/item.login", ""),
         ("delete 7", "DELETE /object/item/7", ""),
+        ("delete folder 7", "DELETE /object/folder/7", ""),
+        ("delete folder", "DELETE /object/item/folder", ""),
         ("delete 7 --permanent", "DELETE /object/item/7?permanent=true", ""),
         ("restore 7", "POST /restore/item/7", "{}"),
         ("pending", "GET /pending", ""), ("pending show 7", "GET /pending/7", ""),
@@ -104,7 +106,32 @@ struct ClientCommandTests {
         await host.close()
     }
 
-    @Test(arguments: ["unlock", "login a@x.example", "create", "edit 7"])
+    @Test func `folders are renamed, and items put into collections, by standard input`()
+        async throws
+    {
+        let host = try ScriptedHost()
+        let state = ["--state", host.state]
+        let (folder, collections) = (#"{"name":"Work"}"#, #"["1","2"]"#)
+        #expect(await run(["edit", "folder", "7"] + state, input: folder).status == .success)
+        let placing = ["edit", "item-collections", "7"] + state
+        #expect(await run(placing, input: collections).status == .success)
+        let moving = ["move", "7", "8"] + state
+        #expect(await run(moving, input: collections).status == .success)
+        #expect(
+            host.asked == [
+                .init(line: "PUT /object/folder/7", body: folder),
+                .init(line: "PUT /object/item-collections/7", body: collections),
+                .init(line: "POST /move/7/8", body: collections),
+            ]
+        )
+        for words in [placing, moving] {
+            #expect(await run(words, input: folder).status == .usage)
+        }
+        #expect(host.asked.count == 3)
+        await host.close()
+    }
+
+    @Test(arguments: ["unlock", "login a@x.example", "create", "edit 7", "move 7 8"])
     func `without a host nobody is asked for anything`(_ words: String) async throws {
         let scratch = try Scratch()
         let words = words.split(separator: " ").map(String.init) + ["--state", scratch.path]

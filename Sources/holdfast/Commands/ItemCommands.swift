@@ -80,7 +80,7 @@ extension Command {
             let kind: Creation = try invocation.word(.item)
             let line = try HostLine(invocation)
             try line.requireHost()
-            let body = try console.objectOnInput()
+            let body = try console.jsonOnInput(.object)
             let answer = try await line.ask(
                 .post,
                 "/object/\(kind.rawValue)",
@@ -92,15 +92,17 @@ extension Command {
 
     static let edit = Command(
         name: "edit",
-        summary: "replaces an item by the JSON on standard input",
-        operands: "ID",
+        summary:
+            "replaces an item, a folder or an item's collections by the JSON on standard input",
+        operands: "[item|folder|item-collections] ID",
+        choices: Change.allCases.map(\.rawValue),
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
-            let id = try invocation.onlyID()
+            let (kind, id) = try invocation.kindAndID(Change.item)
             let line = try HostLine(invocation)
             try line.requireHost()
-            let body = try console.objectOnInput()
-            let path = "/object/item/\(id.escapedForURL)"
+            let body = try console.jsonOnInput(kind == .collections ? .array : .object)
+            let path = "/object/\(kind.rawValue)/\(id.escapedForURL)"
             let answer = try await line.ask(.put, path, body: body)
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
@@ -108,13 +110,15 @@ extension Command {
 
     static let delete = Command(
         name: "delete",
-        summary: "moves an item to the trash, or deletes it for good",
-        operands: "ID",
+        summary: "moves an item to the trash, or deletes it for good; or deletes a folder",
+        operands: "[item|folder] ID",
+        choices: Deletion.allCases.map(\.rawValue),
         flags: HostLine.accountFlags + [
             Flag(name: "permanent", help: "for good, from the trash as well")
         ],
         run: { invocation, console throws(Failure) in
-            let path = "/object/item/\(try invocation.onlyID().escapedForURL)"
+            let (kind, id) = try invocation.kindAndID(Deletion.item)
+            let path = "/object/\(kind.rawValue)/\(id.escapedForURL)"
             let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
             let answer = try await HostLine(invocation).ask(.delete, path, query)
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
@@ -132,10 +136,46 @@ extension Command {
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
     )
+
+    static let move = Command(
+        name: "move",
+        summary: "gives an item to an organization, into the collections on standard input",
+        operands: "ID ORGANIZATION-ID",
+        flags: HostLine.accountFlags,
+        run: { invocation, console throws(Failure) in
+            try invocation.allow(2)
+            let ids = invocation.operands.filter { !$0.isEmpty }.map(\.escapedForURL)
+            guard ids.count == 2 else {
+                throw Failure(
+                    status: .usage,
+                    message: "Say what goes where: holdfast move ID ORGANIZATION-ID."
+                )
+            }
+            let line = try HostLine(invocation)
+            try line.requireHost()
+            let body = try console.jsonOnInput(.array)
+            let answer = try await line.ask(.post, "/move/\(ids[0])/\(ids[1])", body: body)
+            Showing(invocation, console).outcome(answer.edited) { answer.sentence }
+        }
+    )
 }
 
 private enum Creation: String, CaseIterable {
     case item, folder
+}
+
+private enum Change: String, CaseIterable {
+    case item, folder
+    case collections = "item-collections"
+}
+
+private enum Deletion: String, CaseIterable {
+    case item, folder
+}
+
+/// What standard input is to be.
+private enum Shape: String {
+    case object, array
 }
 
 /// What can be asked for: an item, one thing of it, what it lies in, and the shape of a new one.
@@ -246,11 +286,27 @@ extension Invocation {
         }
         return id
     }
+
+    /// What is named before an id, and the id; if that is alone, the standard kind is meant.
+    fileprivate func kindAndID<Kind: CaseIterable & RawRepresentable<String>>(
+        _ standard: Kind
+    ) throws(Failure) -> (kind: Kind, id: String) {
+        guard operands.count > 1 else { return (standard, try onlyID()) }
+        try allow(2)
+        let kind: Kind = try word(standard)
+        guard !operands[1].isEmpty else {
+            throw Failure(
+                status: .usage,
+                message: "Say which: holdfast \(command) \(kind.rawValue) ID."
+            )
+        }
+        return (kind, operands[1])
+    }
 }
 
 extension Console {
-    /// The JSON object on standard input, found to be one before the host is asked.
-    fileprivate func objectOnInput() throws(Failure) -> [UInt8] {
+    /// The JSON on standard input, found to be of its shape before the host is asked.
+    fileprivate func jsonOnInput(_ shape: Shape) throws(Failure) -> [UInt8] {
         let bytes: [UInt8]
         do {
             bytes = try input()
@@ -258,8 +314,12 @@ extension Console {
             throw Failure(status: .failure, message: error.description)
         }
         do {
-            guard try JSON.Document(bytes).root.object != nil else {
-                throw Failure(status: .usage, message: "Standard input must be a JSON object.")
+            let root = try JSON.Document(bytes).root
+            guard shape == .object ? root.object != nil : root.array != nil else {
+                throw Failure(
+                    status: .usage,
+                    message: "Standard input must be a JSON \(shape.rawValue)."
+                )
             }
         } catch let failure as Failure {
             throw failure
