@@ -7,8 +7,8 @@ struct Holdfast {
     static let version = "0.1.0"
     static let commands: [Command] = [
         .serve, .demo, .upstream, .load, .simulate, .login, .logout, .unlock, .lock, .sync, .status,
-        .accounts, .list, .get, .create, .edit, .delete, .restore, .move, .pending, .token,
-        .verify, .completions, .manual,
+        .accounts, .list, .get, .create, .edit, .delete, .restore, .move, .generate, .pending,
+        .token, .verify, .completions, .manual,
     ]
 
     /// Synchronous, because an asynchronous `main` would let signals through that are blocked.

@@ -58,6 +58,15 @@ struct ClientCommandTests {
         ("get folder Work", "GET /object/folder/Work", ""),
         ("get folder", "GET /object/item/folder", ""),
         ("get template item.login", "GET /object/template/item.login", ""),
+        ("generate", "GET /generate", ""),
+        (
+            "generate --special --min-number 2 --length 20",
+            "GET /generate?length=20&special=true&minNumber=2", ""
+        ),
+        (
+            "generate --passphrase --separator= --include-number",
+            "GET /generate?passphrase=true&separator=empty&includeNumber=true", ""
+        ),
         ("delete 7", "DELETE /object/item/7", ""),
         ("delete folder 7", "DELETE /object/folder/7", ""),
         ("delete folder", "DELETE /object/item/folder", ""),
@@ -281,9 +290,13 @@ struct ClientCommandTests {
     }
 
     @Test(arguments: [
-        ["list", "things"], ["list", "items", "more"], ["get"], ["get", "things", "x"],
-        ["get", "item", "x", "y"], ["create", "thing"], ["edit"], ["edit", "a", "b"], ["delete"],
-        ["delete", ""], ["restore"], ["pending", "burn"], ["pending", "retry"],
+        ["list", "things"], ["list", "items", "more"], ["list", "folders", "--url", "x"],
+        ["list", "collections", "--folder-id", "1"], ["get"], ["get", "things", "x"],
+        ["get", "item", "x", "y"], ["create", "thing"], ["edit"], ["edit", "a", "b"],
+        ["edit", "folder", ""], ["edit", "folder", "7", "8"], ["delete"], ["delete", ""],
+        ["delete", "a", "b"], ["move"], ["move", "7"], ["move", "7", ""], ["move", "7", "8", "9"],
+        ["generate", "x"], ["generate", "--length", "x"], ["restore"], ["pending", "burn"],
+        ["pending", "retry"],
         ["pending", "list", "x"], ["token"], ["token", "make"], ["token", "create"],
         ["token", "create", "--scope", "king"], ["token", "revoke"], ["login"],
         ["login", "a", "b", "--password-env", "P"],
