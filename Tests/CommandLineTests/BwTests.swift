@@ -45,11 +45,82 @@ struct BwTests {
         (["list", "items"], "list items --json\n"),
         (["list", "items", "--trash"], "list trash --json\n"),
         (["list", "items", "--trash", "--search", "a"], "list trash --search a --json\n"),
+        (["list", "items", "--url", "http://x"], "list items --url http://x --json\n"),
+        (
+            ["list", "--collectionid=2", "items", "--organizationid", "3", "--folderid", "null"],
+            "list items --folder-id null --collection-id 2 --organization-id 3 --json\n"
+        ),
+        (
+            ["list", "collections", "--organizationid", "3"],
+            "list collections --organization-id 3 --json\n"
+        ),
+        (["get", "item", "mail", "--session", "any"], "get item mail --json\n"),
+        (["get", "folder", "work"], "get folder work --json\n"),
+        (["get", "collection", "work"], "get collection work --json\n"),
+        (["get", "organization", "work"], "get organization work --json\n"),
+        (["get", "template", "item.login"], "get template item.login --json\n"),
+        (["delete", "--permanent", "item", "7"], "delete item 7 --permanent\n"),
+        (["delete", "-p", "item", "7"], "delete item 7 --permanent\n"),
+        (["delete", "folder", "7"], "delete folder 7\n"),
+        (["restore", "item", "7"], "restore 7\n"),
+        (["sync", "-f"], "sync --force\n"),
     ])
-    func `lists are asked for by the host's own names`(_ words: [String], _ asked: String) throws {
+    func `things are asked for by the host's own names`(_ words: [String], _ asked: String) throws {
         let child = try bw(words, answer: "echo \"$*\"")
         #expect(child.status == 0)
         #expect(child.output == asked)
+    }
+
+    @Test(arguments: [
+        (["generate"], "<generate>"),
+        (
+            ["generate", "-lusn", "--length", "18"],
+            "<generate><--lowercase><--uppercase><--special><--number><--length><18>"
+        ),
+        (
+            ["generate", "--minNumber=2", "--minSpecial", "3", "--ambiguous"],
+            "<generate><--ambiguous><--min-number><2><--min-special><3>"
+        ),
+        (
+            ["generate", "-pc", "--words", "4", "--separator", " ", "--includeNumber"],
+            "<generate><--passphrase><--capitalize><--include-number><--words><4><--separator>< >"
+        ),
+    ])
+    func `a password is asked for in the host's own words`(
+        _ words: [String],
+        _ asked: String
+    ) throws {
+        let child = try bw(words, answer: "printf '<%s>' \"$@\"; echo")
+        #expect(child.status == 0)
+        #expect(child.output == asked)
+    }
+
+    @Test(arguments: [
+        (["create", "folder"], "create folder --json"),
+        (["edit", "item", "7"], "edit item 7 --json"),
+        (["edit", "folder", "7"], "edit folder 7 --json"),
+        (["edit", "item-collections", "7"], "edit item-collections 7 --json"),
+        (["move", "7", "8"], "move 7 8 --json"), (["share", "7", "8"], "move 7 8 --json"),
+    ])
+    func `what is encoded is handed on as it was before`(
+        _ words: [String],
+        _ asked: String
+    ) throws {
+        let child = try bw(words + ["WyIxIl0="], answer: "echo \"$*\"; cat")
+        #expect(child.status == 0)
+        #expect(child.output == "\(asked)\n[\"1\"]")
+    }
+
+    @Test(arguments: [
+        (["list", "items", "--nonsense"], "--nonsense is not known here with list"),
+        (["lock", "-p"], "-p is not known here with lock"),
+        (["list", "items", "--search"], "--search wants a value"),
+    ])
+    func `a flag that says nothing here is refused`(_ words: [String], _ complaint: String) throws {
+        let child = try bw(words, answer: "echo \"$*\"")
+        #expect(child.status == 1)
+        #expect(child.output.isEmpty)
+        #expect(child.complaint == "bw: \(complaint)\n")
     }
 
     @Test func `only items have a trash`() throws {
