@@ -112,6 +112,41 @@ struct BwTests {
     }
 
     @Test(arguments: [
+        ("login", "unlocked", "You are logged in!", ""),
+        ("login", "locked", "You are logged in!", ""),
+        ("login", "unauthenticated", "", "You are not logged in."),
+        ("unlock", "unlocked", "Vault is unlocked!", ""),
+        ("unlock", "locked", "", "Vault is locked."),
+        ("unlock", "unauthenticated", "", "You are not logged in."),
+    ])
+    func `whether somebody is signed in, and the vault open, is told by the status`(
+        _ command: String,
+        _ state: String,
+        _ answer: String,
+        _ complaint: String
+    ) throws {
+        let child = try bw([command, "--check"], answer: "echo '{\"status\":\"\(state)\"}'")
+        #expect(child.status == (complaint.isEmpty ? 0 : 1))
+        #expect(child.output == (answer.isEmpty ? "" : answer + "\n"))
+        #expect(child.complaint == (complaint.isEmpty ? "" : "bw: \(complaint)\n"))
+    }
+
+    @Test(arguments: [["login", "--check"], ["unlock", "--check"], ["config", "server"]])
+    func `where no host runs, there is no status to tell`(_ words: [String]) throws {
+        let child = try bw(words, answer: "echo 'No host.' >&2; exit 69")
+        #expect(child.status == 69)
+        #expect(child.output.isEmpty)
+        #expect(child.complaint == "No host.\n")
+    }
+
+    @Test func `the server is told, and none but that is taken`() throws {
+        let answer = #"echo '{"serverUrl":"https://x.example","status":"locked"}'"#
+        #expect(try bw(["config", "server"], answer: answer).output == "https://x.example")
+        #expect(try bw(["config", "server", "https://x.example/"], answer: answer).status == 0)
+        #expect(try bw(["config", "server", "https://y.example"], answer: answer).status == 1)
+    }
+
+    @Test(arguments: [
         (["list", "items", "--nonsense"], "--nonsense is not known here with list"),
         (["lock", "-p"], "-p is not known here with lock"),
         (["list", "items", "--search"], "--search wants a value"),
