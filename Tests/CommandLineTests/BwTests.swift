@@ -146,6 +146,13 @@ struct BwTests {
         #expect(try bw(["config", "server", "https://y.example"], answer: answer).status == 1)
     }
 
+    @Test(arguments: ["--version", "-v"])
+    func `the version is a bare number`(_ word: String) throws {
+        let child = try bw([word], answer: "echo holdfast 0.1.0")
+        #expect(child.status == 0)
+        #expect(child.output.wholeMatch(of: /\d{4}\.\d+\.\d+\n/) != nil)
+    }
+
     @Test(arguments: [
         (["list", "items", "--nonsense"], "--nonsense is not known here with list"),
         (["lock", "-p"], "-p is not known here with lock"),
