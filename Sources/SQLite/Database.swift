@@ -9,10 +9,10 @@ internal import System
 /// }
 /// ```
 ///
-/// - A write is answered when it is on stable storage, and not before. Writes that arrive together
-///   share one commit; one that throws is undone alone. Nothing waits inside a transaction, because
-///   the closures cannot wait. An edit is run again if another one took the shared transaction away,
-///   so it leaves its trace in the database and nowhere else.
+/// - A write is answered when it is on stable storage, and not before; only of a draft nothing is
+///   flushed. Writes that arrive together share one commit; one that throws is undone alone. Nothing
+///   waits inside a transaction, because the closures cannot wait. An edit is run again if another
+///   one took the shared transaction away, so it leaves its trace in the database and nowhere else.
 /// - A read sees everything that was committed before it began.
 /// - A write that was cancelled before its turn does nothing and throws. Later, cancellation
 ///   changes nothing: the caller hears what became of the commit.

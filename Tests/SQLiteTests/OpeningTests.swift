@@ -20,6 +20,21 @@ struct OpeningTests {
         try await shelf.close()
     }
 
+    @Test func `a draft is written without a flush, and is whole once it is closed`() async throws {
+        let disk = FaultyDisk(seed: 1)
+        var configuration = Configuration()
+        configuration.vfs = disk.vfs
+        configuration.isFlushedAtCommit = false
+        disk.count(.sync)
+        let draft = try await Shelf(at: "shelf.db", configuration)
+        for id in 1...3 { try await draft.add(id) }
+        try await draft.close()
+        #expect(disk.calls == 0)
+        let shelf = try await Shelf(at: "shelf.db", configuration)
+        #expect(try shelf.ids() == [1, 2, 3])
+        try await shelf.close()
+    }
+
     @Test func `the files are for their owner only`() async throws {
         let shelf = try await Shelf()
         try await shelf.add(1)

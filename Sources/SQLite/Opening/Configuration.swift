@@ -11,6 +11,9 @@ public struct Configuration: Sendable {
     public var logPages = 500
     /// How long SQLite tries again when another process holds a lock. Blocks the thread meanwhile.
     public var patience: Duration = .seconds(1)
+    /// Whether a commit is on stable storage when it is answered. Of a draft, on which nobody relies before it is
+    /// whole, nothing is flushed: its owner flushes the file once it is closed.
+    public var isFlushedAtCommit = true
     /// Prepared statements kept for each connection.
     public var statementsKept = 128
     /// Reading connections kept open while nobody reads.

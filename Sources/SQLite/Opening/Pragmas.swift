@@ -13,8 +13,10 @@ extension Session {
         try session.refuseReadOnly(place)
         try session.heed(configuration, place)
         try session.set(Self.common)
+        let isFlushed = configuration.isFlushedAtCommit && !mutated(.noFlush)
+        // First, because a change of the journal is flushed too.
+        try session.set([isFlushed ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"])
         try session.set(Self.durable)
-        if mutated(.noFlush) { try session.set(["PRAGMA synchronous = OFF"]) }
         try session.refuseOtherJournals(place)
         session.watchLog()
         return session
@@ -47,7 +49,6 @@ extension Session {
     /// - The log is cut back after a long read has kept it from starting over.
     private static let durable: [StaticString] = [
         "PRAGMA journal_mode = WAL",
-        "PRAGMA synchronous = FULL",
         "PRAGMA foreign_keys = ON",
         "PRAGMA secure_delete = FAST",
         "PRAGMA wal_autocheckpoint = 0",

@@ -85,23 +85,47 @@ extension Store {
         try await catchUpLate()
         // Whatever comes of it: on a full disk its room is needed.
         defer { StoreFile.remove(draft) }
+        try await writeDraft(draft, after: path)
+        do throws(SystemError) {
+            try StoreFile.flush(draft)
+            // A log that a salvage left behind would be read as that of the new file.
+            StoreFile.removeLog(of: path)
+            try StoreFile.replace(path, by: draft)
+        } catch {
+            throw .system(error)
+        }
+    }
+
+    /// Every step of the schema is a commit, and a host that is told to end has no time for a flush of each
+    /// on a slow disk.
+    static var draftConfiguration: Configuration {
+        var configuration = Configuration()
+        configuration.isFlushedAtCommit = false
+        return configuration
+    }
+
+    /// Writes the copy, without a flush.
+    ///
+    /// - Parameter former: Where the copy of last time is.
+    func writeDraft(
+        _ draft: String,
+        after former: String,
+        _ configuration: Configuration = Store.draftConfiguration
+    ) async throws(StoreError) {
         try await Self.wrapping { () async throws(DatabaseError) in
-            let copy = try await Database.open(draft, migrations: Schema.migrations)
+            let copy = try await Database.open(
+                draft,
+                migrations: Schema.migrations,
+                configuration: configuration
+            )
             do throws(DatabaseError) {
-                try await copyRows(to: copy, FormerCopy(path))
+                try await copyRows(to: copy, FormerCopy(former))
             } catch {
                 // The rows that did not arrive are the news, not that the copy cannot be closed.
                 try? await copy.close()
                 throw error
             }
             try await copy.close()
-        }
-        do throws(SystemError) {
-            // A log that a salvage left behind would be read as that of the new file.
-            StoreFile.removeLog(of: path)
-            try StoreFile.replace(path, by: draft)
-        } catch {
-            throw .system(error)
         }
     }
 

@@ -11,6 +11,11 @@ enum StoreFile {
         return Int(status.st_size)
     }
 
+    /// Puts on stable storage what was written into it, by whomever.
+    static func flush(_ path: String) throws(SystemError) {
+        try File(path: path, flags: O_RDONLY).flush()
+    }
+
     static func replace(_ path: String, by draft: String) throws(SystemError) {
         try system("rename \(draft)") { rename(draft, path) }
         let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

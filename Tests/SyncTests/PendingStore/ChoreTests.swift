@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import SQLite
 import System
 import TestSupport
 import Testing
@@ -78,6 +79,19 @@ import Vault
         }
         #expect(!StoreFile.exists(scratch.file(Store.copyName) + "-wal"))
         #expect(try await Self.copied(scratch) == (0..<40).map { "item-\($0)" })
+        try await shelf.store.close()
+    }
+
+    @Test func `F44 a copy is not flushed step by step, for a slow disk would take too long`()
+        async throws
+    {
+        let (shelf, disk) = (try await Shelf(), FaultyDisk(seed: 1))
+        try await shelf.add("mine")
+        var configuration = Store.draftConfiguration
+        configuration.vfs = disk.vfs
+        disk.count(.sync)
+        try await shelf.store.writeDraft("draft.db", after: "none.db", configuration)
+        #expect(disk.calls == 0)
         try await shelf.store.close()
     }
 
