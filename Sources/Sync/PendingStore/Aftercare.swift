@@ -182,6 +182,7 @@ enum Aftercare {
             "DELETE FROM stray WHERE settled_ticks < ?",
             "DELETE FROM late_call WHERE sent_ticks < ?",
         ] { try db.execute(table, .moment(moment)) }
+        try ReceiptTable.forget(before: moment, db)
         try OwnHistory.sweep(db)
     }
 
@@ -189,13 +190,13 @@ enum Aftercare {
     private static let stride: Int64 = 12 * 3_600
 
     private static func oldest(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
-        let ticks = try db.first(
+        let settled = try db.first(
             """
             SELECT min(ticks) FROM (SELECT min(settled_ticks) AS ticks FROM brought_up
                 UNION ALL SELECT min(settled_ticks) FROM stray)
             """
-        ) { (row) throws(DatabaseError) in try row.int(orNil: 0) }
-        return (ticks ?? nil).map { Moment(ticks: Int64($0)) }
+        ) { (row) throws(DatabaseError) in try row.moment(orNil: 0) }
+        return [settled ?? nil, try ReceiptTable.oldest(db)].compactMap(\.self).min()
     }
 
     /// Up to when everything was forgotten.

@@ -167,6 +167,33 @@ extension ReceiptTable {
     }
 }
 
+extension ReceiptTable {
+    /// When the oldest of those that have ended was issued. What cannot be read is of no age.
+    static func oldest(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
+        try db.first(
+            """
+            SELECT min(queued_ticks) FROM receipt WHERE typeof(queued_ticks) = 'integer'
+            AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                'discarded')
+            """
+        ) { (row) throws(DatabaseError) in try row.moment(orNil: 0) } ?? nil
+    }
+
+    static func forget(
+        before moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            DELETE FROM receipt WHERE queued_ticks < ?
+            AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                'discarded')
+            """,
+            .moment(moment)
+        )
+    }
+}
+
 extension StoreReader {
     public func receipt(_ id: String, of userID: String) throws(StoreError) -> Receipt? {
         try read { (db) throws(DatabaseError) in
@@ -181,18 +208,8 @@ extension StoreReader {
 
 extension Store {
     /// Forgets the receipts that were issued before the moment and have ended, and what was settled
-    /// before it; receipts that cannot be read stay.
+    /// before it, a stride at a time if the clock has leapt; receipts that cannot be read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {
-        try await write { (db) throws(DatabaseError) in
-            try Aftercare.forget(before: moment, db)
-            try db.execute(
-                """
-                DELETE FROM receipt WHERE queued_ticks < ?
-                AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
-                    'discarded')
-                """,
-                .moment(moment)
-            )
-        }
+        try await write { (db) throws(DatabaseError) in try Aftercare.forget(before: moment, db) }
     }
 }

@@ -132,15 +132,50 @@ import Vault
         try await shelf.store.remove(Shelf.lane("ended"))
         #expect(try reader.receipt(ended, of: Shelf.user)?.status == .discarded)
         try await with(shelf) { _, heard in
-            let week = Duration.seconds(7 * 24 * 3_600)
-            for (wait, isKept) in [(Duration.zero, true), (week, true), (.seconds(1), false)] {
-                if wait > .zero { await time.pass(wait) }
+            for hour in 0...(7 * 24 + 1) {
+                if hour > 0 { await time.pass(Self.hour) }
                 for _ in Chore.allCases { #expect(await heard.next()?.error == nil) }
                 let isThere = try reader.receipt(ended, of: Shelf.user) != nil
-                #expect(isThere == isKept, "after another \(wait)")
+                #expect(isThere == (hour <= 7 * 24), "after \(hour) hours")
             }
         }
         #expect(try reader.receipt(waiting, of: Shelf.user)?.status == .queued)
+        try await shelf.store.close()
+    }
+
+    @Test func `G-CLOCK a clock that leaps by a month takes no receipt along`() async throws {
+        let shelf = try await Shelf()
+        let now = shelf.store.now
+        let week: Int64 = 7 * 24 * 3_600
+        let id = try await shelf.receipt("ended", at: now)
+        try await shelf.store.remove(Shelf.lane("ended"))
+        func isThere(after seconds: Int64) async throws -> Bool {
+            let moment = now.advanced(bySeconds: seconds - week)
+            try await shelf.store.forgetReceipts(before: moment)
+            return try shelf.store.reader.receipt(id, of: Shelf.user) != nil
+        }
+        #expect(try await isThere(after: 0))
+        #expect(try await isThere(after: 4 * week))
+        #expect(try await isThere(after: 60), "The clock is right again.")
+        for _ in 0..<14 { _ = try await isThere(after: 4 * week) }
+        #expect(try await !isThere(after: 4 * week), "It is a month later after all.")
+        try await shelf.store.close()
+    }
+
+    @Test func `G-CLOCK what upstream took while the clock was ahead takes no older receipt along`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let now = shelf.store.now
+        let week: Int64 = 7 * 24 * 3_600
+        let id = try await shelf.receipt("ended", at: now)
+        try await shelf.store.remove(Shelf.lane("ended"))
+        try await shelf.store.forgetReceipts(before: now.advanced(bySeconds: -week))
+        let ahead = now.advanced(bySeconds: 4 * week)
+        let stray = Stray([7], keeper: .item("kept"))
+        try await shelf.store.watch([stray], of: Shelf.user, at: ahead)
+        try await shelf.store.forgetReceipts(before: ahead.advanced(bySeconds: -week))
+        #expect(try shelf.store.reader.receipt(id, of: Shelf.user)?.status == .discarded)
         try await shelf.store.close()
     }
 
