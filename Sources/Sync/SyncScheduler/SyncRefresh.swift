@@ -103,6 +103,8 @@ extension SyncScheduler {
     private struct Start {
         let moment: Moment
         let mark: RefreshMark
+        /// The receipts of what was sent before. Clocks are set back, so their moments do not tell.
+        let sent: Set<String>
         var footing: SyncFooting
     }
 
@@ -144,6 +146,7 @@ extension SyncScheduler {
             return Start(
                 moment: surroundings.now,
                 mark: try reader.refreshMark(of: userID),
+                sent: Set(try reader.sentReceipts(of: userID).map(\.id)),
                 footing: SyncFooting(
                     userID: userID,
                     ciphers: try reader.stamps(of: userID),
@@ -293,8 +296,9 @@ extension SyncScheduler {
         guard let ciphers = fetched.picture.ciphers else { return }
         var (shown, gone): ([Receipt], [Receipt]) = ([], [])
         do throws(StoreError) {
-            for receipt in try reader.sentReceipts(of: userID) {
-                switch receipt.sight(of: ciphers, since: start.moment) {
+            let sent = try reader.sentReceipts(of: userID)
+            for receipt in sent where start.sent.contains(receipt.id) {
+                switch receipt.sight(of: ciphers) {
                 case .shown: shown.append(receipt)
                 case .gone: gone.append(receipt)
                 case .nothing: break
@@ -380,8 +384,7 @@ extension Receipt {
 
     /// What an answer that was asked for after it was sent shows of what it stands for: the cipher, or, of a deletion,
     /// that it is gone.
-    fileprivate func sight(of ciphers: [String: Moment?], since start: Moment) -> Sight {
-        guard let sent, sent <= start else { return .nothing }
+    fileprivate func sight(of ciphers: [String: Moment?]) -> Sight {
         guard let resultCipherID else { return ciphers[cipherID] == nil ? .shown : .nothing }
         return ciphers[resultCipherID] == nil ? .gone : .shown
     }

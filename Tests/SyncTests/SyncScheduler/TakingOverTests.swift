@@ -448,6 +448,25 @@ import Vault
         }
     }
 
+    @Test func `G-CLOCK what was sent is observed though the clock was set back since`() throws {
+        try Stage.play { stage in
+            let receipt = try #require(try await stage.edit().receiptID)
+            stage.upstream.edit {
+                $0.failure = { name, _ in name == "fetch" ? .malformed("") : nil }
+            }
+            try await stage.sync()
+            let read = { try stage.store.reader.receipt(receipt, of: Shelf.user)?.status }
+            #expect(try read() == .sent)
+            // Of the clock as it is now, that was in an hour.
+            try await stage.store.database.execute(
+                "UPDATE receipt SET sent_ticks = sent_ticks + 36000000000"
+            )
+            stage.upstream.edit { $0.failure = { _, _ in nil } }
+            try await stage.pass(.seconds(300))
+            #expect(try read() == .observed)
+        }
+    }
+
     @Test func `what upstream took and shows no more is over without having been observed`() throws
     {
         try Stage.play { stage in
