@@ -223,7 +223,7 @@ extension HostServer {
         /// What requests need of that to be answered once nobody is waited for any more.
         var answering: Duration
 
-        public init(within: Duration = .seconds(8), answering: Duration = .seconds(1)) {
+        public init(within: Duration = .seconds(8), answering: Duration = .seconds(2)) {
             (self.within, self.answering) = (within, answering)
         }
     }
