@@ -1,3 +1,4 @@
+internal import Records
 internal import Vault
 internal import System
 
@@ -14,6 +15,7 @@ extension Resolver {
         }
         var errand = Errand(change, kit, isQueued: recorded.before != nil, isAnswered: true)
         errand.announced = change.attempts.last
+        errand.earlier = recorded.before?.change.intent
         do throws(Halt) {
             try await errand.requireSameAccount()
             if recorded.before == nil, errand.lateCallsHavePassed == nil, try !errand.isInTrash {
@@ -95,7 +97,7 @@ extension Errand {
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
         if landed != nil { return try await answerAfterLanding(to: halt) }
-        guard isAnswered else { return try await overtaken(by: halt) }
+        guard isAnswered, !isBegun else { return try await overtaken(by: halt) }
         switch halt {
         case .overtaken: return .overtaken
         case .store(let error): throw error
@@ -143,15 +145,17 @@ extension Errand {
         }
     }
 
-    /// What failed is somebody else's edit too by now. To refuse it would take that back with it.
+    /// What failed is somebody else's edit too by now, or the rest of one that upstream has a part of. To refuse it
+    /// would take that back with it, or deny it.
     private mutating func overtaken(by halt: Halt) async throws(StoreError) -> Attempted {
         switch halt {
         case .store(let error): throw error
-        case .setback(let setback), .unlisted(let setback):
-            conclude(setback)
-            try await writeConclusion()
+        case .setback(let setback), .unlisted(let setback): conclude(setback)
         case .wait, .behind, .doubt, .unfit, .locked, .overruled, .overtaken: break
         }
+        try await writeConclusion()
+        // Without that, a run finds it out again.
+        try? await standOnTaken()
         return .overtaken
     }
 

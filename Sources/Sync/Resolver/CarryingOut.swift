@@ -9,16 +9,20 @@ extension Resolver {
         let lane = try reader.resolve(lane)
         let mark = try reader.refreshMark(of: userID)
         let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
+        let ground = wish.isConditional ? copy?.revision : nil
+        var held = copy
         do throws(Setback) {
             try await kit.upstream.requireSameAccount(kit.urgency)
-            guard let held = try await kit.bringAbout(wish, of: lane.cipherID, over: copy) else {
+            let answer = try await kit.bringAbout(wish, of: lane.cipherID, over: &held)
+            guard let answer else {
                 await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
-            let ground = wish.isConditional ? copy?.revision : nil
-            await learn(held, over: ground, since: mark, kit)
-            return .done(cipherID: held.id)
+            await learn(answer, over: ground, since: mark, kit)
+            return .done(cipherID: answer.id)
         } catch {
+            // What came before that is done.
+            if let held, held != copy { await learn(held, over: ground, since: mark, kit) }
             return .refused(error)
         }
     }
@@ -91,11 +95,12 @@ extension Edit.Wish {
 }
 
 extension Kit {
+    /// - Parameter held: What upstream holds as far as is known, also if something fails.
     /// - Returns: What upstream holds now; nil if that is nothing.
     fileprivate func bringAbout(
         _ wish: Edit.Wish,
         of id: String,
-        over copy: Cipher?
+        over held: inout Cipher?
     ) async throws(Setback) -> Cipher? {
         if case .add(let snapshot) = wish {
             let content = try content(of: snapshot)
@@ -108,11 +113,11 @@ extension Kit {
             return try await upstream.create(request, in: collectionIDs, urgency)
                 .inCollections(collectionIDs)
         }
-        let intent = Intent(wish, over: copy)
+        let intent = Intent(wish, over: held)
         let content = try intent.snapshot.map { snapshot throws(Setback) in
             try self.content(of: snapshot)
         }
-        guard var copy else {
+        guard var copy = held else {
             // Nothing is known of it, so upstream itself says what it thinks of that.
             guard case .hardDelete = wish else { return try await upstream.cipher(id, urgency) }
             try await upstream.delete(id, urgency)
@@ -135,6 +140,7 @@ extension Kit {
             }
             done.insert(deed)
             copy = answer.inCollections(copy.collectionIDs)
+            held = copy
             state = ItemState(copy, isCertain: true)
         }
         return copy

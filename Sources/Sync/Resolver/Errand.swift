@@ -16,6 +16,8 @@ struct Errand {
     /// Whether the caller of all that is pending waits for it. What is edited meanwhile has a caller of its
     /// own, and whatever becomes of that is none of this one's.
     var isAnswered = false
+    /// What had waited before the edit of that caller.
+    var earlier: Intent?
     /// Whether it may give way to what others have written. Content does, and its caller finds it in a copy; of a
     /// deletion nothing would be left, and what had waited before it would go with it.
     var mayYield = true
@@ -60,6 +62,10 @@ struct Errand {
     private(set) var formerType: ChangeType?
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
+    /// What upstream said last when it took something of this, unless base says so too.
+    var taken: Cipher?
+    /// Whether that was something of the caller's edit, so that nobody can tell them that nothing has happened.
+    var isBegun = false
 
     init(_ change: PendingChange, _ kit: Kit, isQueued: Bool, isAnswered: Bool = false) {
         self.change = change
@@ -373,12 +379,19 @@ struct Errand {
 
     /// Gives the record the id under which upstream has the cipher.
     ///
-    /// - Parameter ground: What came from here, if others have written it since.
-    mutating func move(to base: BaseCipher, ground: Footing?) async throws(Halt) {
+    /// - Parameters:
+    ///   - ground: What came from here, if others have written it since.
+    ///   - isSeen: Whether others had no hand in it; else the record stays on its ground.
+    mutating func move(
+        to base: BaseCipher,
+        ground: Footing?,
+        isSeen: Bool = true
+    ) async throws(Halt) {
         let settlement = Settlement(
             upstream: .holds(base),
             receipts: end(.sent),
             keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
+            isSeen: isSeen,
             ground: ground
         )
         let (lane, id) = (lane, change.id)
@@ -391,6 +404,7 @@ struct Errand {
         if case .occupied(let state) = settled { throw occupied(by: state) }
         guard case .rebased(let moved) = settled else { throw .overtaken }
         formerType = formerType ?? change.type
+        taken = nil
         noteEdits(of: moved)
         change = moved
     }

@@ -119,11 +119,19 @@ extension Errand {
             wasArchived: agreed?.isArchived == true,
             done: done
         ) {
+            let former = earlier?.nextDeed(
+                over: state,
+                holdsContent: holdsContent,
+                wasArchived: agreed?.isArchived == true,
+                done: done
+            )
+            let isNew = isNew(deed, beside: former)
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
             try await note(deed.attempt, content)
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
+            if isNew { isBegun = true }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
                 !kit.isSame(answer, as: copy), !mutated(.decidesOnce)
@@ -139,14 +147,35 @@ extension Errand {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
         }
         fresh = copy
-        let isPlaced = copy.isInTrash == (agreed ?? ground).isInTrash || mayHaveSwitched
         return try await settle(
             .holds(base),
             outcome,
             .sent,
-            isSeen: isKnown(copy) && isPlaced,
+            isSeen: isOwn(copy, since: agreed ?? ground),
             over: done.contains(.content) ? ground.revision : nil
         )
+    }
+
+    /// Whether that is done for the edit whose caller waits.
+    ///
+    /// - Parameter former: What would be done for what had waited before.
+    private func isNew(_ deed: Deed, beside former: Deed?) -> Bool {
+        deed != former || deed == .content && earlier?.snapshot != change.intent.snapshot
+    }
+
+    /// Writes down what upstream has taken of it though it does not take the rest: base says so, and what is left
+    /// is an edit of that.
+    mutating func standOnTaken() async throws(Halt) {
+        guard let taken, let base = BaseCipher(taken, of: kit.userID), base.lane == lane,
+            let shown = try known(lane), !base.revision.isEarlier(than: shown.revision)
+        else { return }
+        let agreed = try Self.cipher(change.baseCopy ?? shown.json)
+        try await move(to: base, ground: nil, isSeen: isOwn(taken, since: agreed))
+    }
+
+    /// Whether others had no hand in what upstream has now.
+    private func isOwn(_ copy: Cipher, since ground: Cipher) -> Bool {
+        isKnown(copy) && (copy.isInTrash == ground.isInTrash || mayHaveSwitched)
     }
 
     /// Whether it came from here that the item is in the trash, or is not any more.
@@ -191,6 +220,7 @@ extension Errand {
                 content: content
             )
             conclusion = .accepted
+            taken = answer
             done.insert(deed)
             return answer
         } catch {
@@ -259,6 +289,7 @@ extension Errand {
         }
         let content = try Self.cipher(snapshot.json)
         let answer = try await post(content)
+        if earlier?.snapshot != snapshot { isBegun = true }
         guard let base = BaseCipher(answer, of: kit.userID) else {
             let reason = Setback.Reason.malformed("no id or revision")
             throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
@@ -289,6 +320,7 @@ extension Errand {
             let request = content.request(kit.sending(over: nil))
             let answer = try await kit.upstream.create(request, kit.urgency)
             conclusion = .accepted
+            taken = answer
             return answer
         } catch {
             guard mayLoseFolder, let folderID = content.folderID,

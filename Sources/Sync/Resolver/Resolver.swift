@@ -141,8 +141,8 @@ public enum Attempted: Sendable {
     case unanswered(Setback, version: Int64)
     /// It cannot be sent as things are, so it has to wait, too.
     case hindered(FailureNote, version: Int64)
-    /// Somebody else has settled, changed or removed the record meanwhile; whatever is pending now is
-    /// in the store.
+    /// Somebody else has settled, changed or removed the record meanwhile, or upstream has taken a part of it;
+    /// whatever is pending now is in the store.
     case overtaken
 }
 

@@ -158,6 +158,7 @@ extension Errand {
             tell(note, cipherID ?? change.cipherID)
             return .over(cipherID: cipherID)
         case .rebased(let edited):
+            taken = nil
             goOn(with: edited)
             return .again
         case .missing: return .over(cipherID: cipherID)

@@ -1,4 +1,5 @@
 import EmbeddedUpstream
+import JSON
 import MeshSupport
 import Sync
 import Testing
@@ -89,6 +90,37 @@ import Vault
             #expect(try home.person.base(written.value) != nil)
             #expect(try await home.person.elsewhere.names.sorted() == ["mail", "note"])
             #expect(try home.person.resolutions.isEmpty)
+        }
+    }
+
+    /// A server that knows no archive leaves the date out, and has no such call.
+    @Test(arguments: Personality.Name.allCases)
+    func `P3: what is made and then may not be archived is there once, and the rest of it waits`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, _ in
+            let ada = home.person
+            for operation in [Operation.createCipher, .readCipher] {
+                let dateless = Reshaping(["archivedDate"], .set(.null))
+                var fault = Fault(.reshape([dateless]), on: operation)
+                fault.times = nil
+                await world.server.inject(fault)
+            }
+            await world.server.inject(FailureScopeTests.refusal(400, on: .archiveCipher))
+            let written = try await home.add(
+                #"{"type":2,"name":"note","notes":"kept","secureNote":{"type":0},"#
+                    + #""archivedDate":"2026-01-01T00:00:00.000Z"}"#
+            )
+            #expect(written.isQueued)
+            #expect(try ada.changes.map(\.cipherID) == [written.value])
+            #expect(try await home.list.map(\.item.name) == ["mail", "note"])
+            for _ in 0..<3 {
+                world.time.pass(.seconds(901))
+                try await ada.run()
+            }
+            #expect(try ada.changes.map(\.state) == [.quarantined])
+            #expect(try ada.changes.map(\.lastFailure?.kind) == [.rejected])
+            #expect(try await ada.elsewhere.names.sorted() == ["mail", "note"])
         }
     }
 

@@ -105,6 +105,70 @@ import Vault
         }
     }
 
+    /// With one of the servers it takes a call of its own to get an item out of the archive.
+    private func withArchived(
+        _ switches: Switches = .on,
+        refusals: Int? = nil,
+        story: @Sendable (World, Home, String, Repository.Wish) async throws -> Void
+    ) async throws {
+        try await atHome(.vaultwarden, switches) { world, home, id in
+            try await home.person.elsewhere.archive(id)
+            try await home.person.refresh()
+            await world.server.inject(
+                FailureScopeTests.refusal(400, on: .archiveCipher, times: refusals)
+            )
+            let body = try ItemBody(Array(password("second").utf8)).outOfArchive()
+            try await story(world, home, id, .update(id, body))
+        }
+    }
+
+    @Test func `an edit is not refused of which upstream has a part, and what is left can go`()
+        async throws
+    {
+        try await withArchived { _, home, id, wish in
+            #expect(try await home.edit(wish).isQueued)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "second")
+            let change = try #require(try home.person.changes.first)
+            #expect(try await home.discard(change.id))
+            let shown = try #require(try await home.view(id))
+            #expect(shown.item.login?.password == "second" && shown.item.cipher.isArchived)
+            #expect(shown.mark == .clean)
+        }
+    }
+
+    @Test func `what is left of it goes up later, and all of it came from here`() async throws {
+        try await withArchived(refusals: 1) { _, home, id, wish in
+            let ada = home.person
+            let seen = try #require(try ada.base(id)).revision.text
+            guard case .queued(let receiptID) = try await home.edit(wish).disposition else {
+                throw Unexpected("it does not wait")
+            }
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second" && !item.cipher.isArchived)
+            let receipt = try ada.world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .sent)
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            #expect(!(try await home.update(id, stale)).isQueued)
+        }
+    }
+
+    @Test
+    func `what upstream has of an edit that is not kept is shown, though the rest is refused`()
+        async throws
+    {
+        let switches = Switches(offlineChanges: false, resolution: true)
+        try await withArchived(switches) { _, home, id, wish in
+            guard case .upstream? = try await refusal({ try await home.edit(wish) }) else {
+                throw Unexpected("it was not refused")
+            }
+            #expect(try home.person.changes.isEmpty)
+            let shown = try #require(try await home.view(id)).item
+            #expect(shown.login?.password == "second" && shown.cipher.isArchived)
+        }
+    }
+
     @Test func `a refused edit gives the earlier one back that it was folded into`() async throws {
         try await atHome { world, home, id in
             world.wire.isCut = true

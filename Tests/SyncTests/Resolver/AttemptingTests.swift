@@ -271,6 +271,37 @@ import Vault
         }
     }
 
+    @Test func `an edit that is done is not taken back because what had waited is refused`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.favour(true), id)
+            let recorded = try await ada.wish(.archive, id, atOnce: true).made
+            await world.server.inject(FailureScopeTests.refusal(400, on: .placeCipher))
+            guard case .overtaken = try await ada.attempt(recorded) else {
+                throw Unexpected("not overtaken: \(world.wire.requests)")
+            }
+            #expect(try ada.base(id)?.isArchived == true)
+            #expect(try ada.change(id)?.intent == recorded.change.intent)
+        }
+    }
+
+    @Test func `nor is an edit done that is refused after what had waited`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("first"))
+            let recorded = try await ada.wish(.archive, id, atOnce: true).made
+            await world.server.inject(FailureScopeTests.refusal(400, on: .archiveCipher))
+            guard case .refused(_, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused: \(world.wire.requests)")
+            }
+            #expect(try await world.store.withdraw(recorded, expecting: version))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "first" && !item.cipher.isArchived)
+        }
+    }
+
     @Test func `what is edited while an earlier create is looked for is answered by itself`()
         async throws
     {
