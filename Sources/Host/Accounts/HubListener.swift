@@ -42,8 +42,7 @@ final class HubListener: Sendable {
 
     private static let longestSilence = Duration.seconds(10)
 
-    /// Until the task is cancelled or the session is over. A scheduler that has too much to do looks at
-    /// upstream anyway.
+    /// Until the task is cancelled. A scheduler that has too much to do looks at upstream anyway.
     func run() async {
         defer { upstream.listens(false) }
         await hub.run(resting: rest) { news in

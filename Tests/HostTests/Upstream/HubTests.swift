@@ -21,13 +21,14 @@ import Vault
         var seconds: [Double] { heard.withLock { $0.map(\.at) } }
     }
 
-    /// Listens for so many seconds of virtual time.
+    /// Listens for so many seconds of virtual time after the story.
     private static func listen(
         _ executor: SeededExecutor,
         _ network: ScriptedNetwork,
         seconds: Int,
         secondsLeft: Int64 = 1_000_000,
-        holds: Holds = Holds()
+        holds: Holds = Holds(),
+        after story: (Session) async throws -> Void = { _ in }
     ) async throws -> Ear {
         let time = executor.time
         let upstream = Upstream(
@@ -37,25 +38,34 @@ import Vault
             metrics: UpstreamMetrics(Registry(timekeeper: time))
         )
         upstream.holds = holds
-        let tokens = Tokens(
-            userID: "me",
-            access: "old",
-            expires: Moment(time.now).advanced(bySeconds: secondsLeft),
-            renewal: .refresh(token: "r", clientID: "cli")
-        )
+        let tokens = Self.tokens("old", secondsLeft, at: time)
         let account = UpstreamAccount(upstream, upstream.session(tokens) { _ in })
         let ear = Ear()
-        await withTaskGroup { parts in
+        try await withThrowingTaskGroup(of: Void.self) { parts in
             parts.addTask { await upstream.run() }
             parts.addTask {
                 await Hub(account).run { news in
                     ear.heard.withLock { $0.append((news, time.elapsed / .seconds(1))) }
                 }
             }
-            try? await time.sleep(for: .seconds(seconds))
-            parts.cancelAll()
+            defer { parts.cancelAll() }
+            try await story(account.session)
+            try await time.sleep(for: .seconds(seconds))
         }
         return ear
+    }
+
+    private static func tokens(
+        _ access: String,
+        _ secondsLeft: Int64,
+        at time: any Timekeeper
+    ) -> Tokens {
+        Tokens(
+            userID: "me",
+            access: access,
+            expires: Moment(time.now).advanced(bySeconds: secondsLeft),
+            renewal: .refresh(token: "r", clientID: "cli")
+        )
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
@@ -167,15 +177,25 @@ import Vault
 
     @Test func `when upstream ends the session there is nothing more to hear`() throws {
         try SeededExecutor.run(seed: 5) { executor, _ in
-            let network = ScriptedNetwork { _ in
-                var headers = Headers()
-                headers["Content-Type"] = "application/json"
-                let body = Array(#"{"error":"invalid_grant"}"#.utf8)
-                return NetworkAnswer(status: 400, headers: headers, body: body)
-            }
+            let network = ScriptedNetwork { _ in .invalidGrant }
             let ear = try await Self.listen(executor, network, seconds: 600, secondsLeft: 0)
             #expect(ear.news == [.signedOut])
             #expect(network.lineURLs.isEmpty && network.requests.count == 1)
+        }
+    }
+
+    @Test func `once the user has signed in again there is a line again, at once`() throws {
+        try SeededExecutor.run(seed: 9) { executor, time in
+            let network = ScriptedNetwork(
+                line: { _ in ScriptedLine(HubHandshake.answer) },
+                answering: { _ in .invalidGrant }
+            )
+            let ear = try await Self.listen(executor, network, seconds: 1, secondsLeft: 0) {
+                try await time.sleep(for: .seconds(100))
+                $0.signIn(Self.tokens("fresh", 3_600, at: time))
+            }
+            #expect(ear.news == [.signedOut, .connected])
+            #expect(ear.seconds.last == 100)
         }
     }
 
@@ -223,6 +243,12 @@ extension TokenAnswer {
 }
 
 extension NetworkAnswer {
+    /// A token is not renewed.
+    fileprivate static var invalidGrant: NetworkAnswer {
+        let body = Array(#"{"error":"invalid_grant"}"#.utf8)
+        return NetworkAnswer(status: 400, headers: ["Content-Type": "application/json"], body: body)
+    }
+
     static func json(_ token: TokenAnswer) -> NetworkAnswer {
         let body = JSON.Raw.object { object in
             object.add("access_token", token.accessToken)

@@ -12,7 +12,7 @@ public enum HubNews: Hashable, Sendable {
     case event(HubEvent, isOwn: Bool)
     /// Nothing is heard for now. Only asking tells whether anything happens.
     case lost
-    /// Upstream has ended the session, so there is nothing more to hear.
+    /// Upstream has ended the session, so there is nothing to hear until the user signs in again.
     case signedOut
 }
 
@@ -31,7 +31,7 @@ public struct Hub: Sendable {
 
     private var world: Upstream.World { account.upstream.world }
 
-    /// Keeps the line, over every interruption, until it is cancelled or the session is over.
+    /// Keeps the line, over every interruption and every end of the session, until it is cancelled.
     ///
     /// - Parameter rest: Waits that long before the next attempt, or less if something speaks for it.
     public func run(
@@ -50,7 +50,11 @@ public struct Hub: Sendable {
                 let token = try await account.session.token(need)
                 refused = await listen(token, &life, tell) ? token : nil
             } catch {
-                if error.reason == .signedOut { return await tell(.signedOut) }
+                if error.reason == .signedOut {
+                    await tell(.signedOut)
+                    await account.session.signedInAgain()
+                    continue
+                }
             }
             await rest(life.wait(chance: world.chance.fraction()))
         }

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Messaging
 import System
 import Vault
 
@@ -13,6 +14,8 @@ public final class Session: Sendable {
     public let userID: String
     private let state: Lock<SessionState>
     private let tickets = Lock(0)
+    /// Closed by the next sign-in.
+    private let doors = Lock<[Mailbox<Never>]>([])
     private let renewal: Renew
     private let timekeeper: any Timekeeper
     private let keep: @Sendable (Tokens) async -> Void
@@ -40,6 +43,21 @@ public final class Session: Sendable {
     public func signIn(_ tokens: Tokens) {
         precondition(tokens.userID == userID, "A session belongs to one account.")
         state.withLock { $0.signIn(tokens) }
+        let closed = doors.withLock { doors in
+            defer { doors = [] }
+            return doors
+        }
+        for door in closed { door.close() }
+    }
+
+    /// Returns when upstream has let the user in again, at once if nobody is signed out, or when the task is cancelled.
+    func signedInAgain() async {
+        let door = Mailbox<Never>(name: "sign-in", capacity: 1)
+        doors.withLock { $0.append(door) }
+        defer { doors.withLock { $0.removeAll { $0 === door } } }
+        // A sign-in that came before the door was there has not closed it.
+        guard isSignedOut else { return }
+        for await _ in door {}
     }
 
     /// Upstream is said to have ended it: the present token will not do any more.
