@@ -81,7 +81,7 @@ import Testing
         #expect(agenda.next?.occasion == .interval, "A run that begins serves what was given back.")
     }
 
-    @Test(arguments: Agenda.Occasion.allCases)
+    @Test(arguments: Agenda.Occasion.allCases.filter { $0 != .moved })
     func `nothing passes upstream's own "not before"`(_ occasion: Agenda.Occasion) {
         var agenda = agenda()
         agenda.begin(.interval, at: .zero)
@@ -106,9 +106,26 @@ import Testing
         agenda.begin(.interval, at: .zero)
         agenda.end(.failed(nil), due: nil, at: .zero, chance: 0)
         agenda.note(occasion, at: at(1))
-        let passes: Set<Agenda.Occasion> = [.networkReturned, .signedIn, .standstill, .asked]
+        let passes: Set<Agenda.Occasion> = [
+            .networkReturned, .signedIn, .moved, .standstill, .asked,
+        ]
         let expected = passes.contains(occasion) ? at(1) : at(2.5)
         #expect(agenda.next?.moment == expected)
+    }
+
+    @Test func `what one server has said or not said is nothing to another`() {
+        var agenda = agenda()
+        for _ in 0..<5 {
+            agenda.begin(.interval, at: .zero)
+            agenda.end(.failed(.throttled(until: at(600))), due: nil, at: .zero, chance: 0)
+        }
+        agenda.note(.moved, at: at(1))
+        #expect(agenda.occasion(at: at(1)) == .moved)
+        #expect(agenda.hold(at: at(1)) == nil)
+        agenda.begin(.moved, at: at(1))
+        let delay = agenda.end(.failed(nil), due: nil, at: at(2), chance: 0)
+        #expect(agenda.failures == 1)
+        #expect(delay?.length == at(2.5), "It is the first failure there.")
     }
 
     @Test func `returns that bring nothing are heeded less and less, until one brings something`() {
@@ -213,7 +230,7 @@ import Testing
         agenda.restore(hold: nil, delay: nil, failures: 0, due: nil, interval: now, at: now)
         for step in 0..<300 {
             now += .milliseconds(chance.number(in: 0..<20_000))
-            let occasion = Agenda.Occasion.allCases[chance.number(in: 0..<12)]
+            let occasion = Agenda.Occasion.allCases[chance.number(in: 0..<13)]
             if chance.number(in: 0..<3) == 0 {
                 agenda.note(occasion, at: now, isOnline: chance.number(in: 0..<2) == 0)
             }

@@ -413,6 +413,9 @@ extension Account {
         }
     }
 
+    /// Its services hear of it when they begin, which is when those on the former server have ended.
+    func noteMove() { try? staff.scheduler.address.tryTell(.trigger(.moved)) }
+
     func lockKeys() {
         memory.withLock { memory in
             (memory.keyCase, memory.formerKeys, memory.opened) = (nil, .none, nil)

@@ -320,22 +320,25 @@ extension Accounts: Household {
 
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
         try await admissions.hold(id) { () async throws(DeskRefusal) in
-            try await move(id, to: address)
+            try await move(id, to: address)?.noteMove()
         }
     }
 
     /// While nobody else signs in the account, moves it or takes it away.
-    func move(_ id: String, to address: String) async throws(DeskRefusal) {
+    ///
+    /// - Returns: The account there, to be told so once its session is that server's; nil if it is the same server in
+    ///   other words.
+    func move(_ id: String, to address: String) async throws(DeskRefusal) -> Account? {
         guard let account = account(id) else { throw .notFound }
         let link = try link(to: address)
         try await account.change { $0.server = address }
-        // The same server in other words.
-        guard link.number != account.link.number else { return }
+        guard link.number != account.link.number else { return nil }
         let (record, tokens) = (account.record, account.session.tokens)
         let former = forget(account, letsEditsEnd: true)
         let moved = try bringUp(record, tokens: tokens, after: former, in: account.lanes)
         moved.takeKeys(from: account)
         _ = moved.staff
+        return moved
     }
 
     public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {

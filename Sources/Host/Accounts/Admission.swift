@@ -42,10 +42,10 @@ extension Accounts {
     ) async throws(DeskRefusal) -> (account: Account, isNew: Bool) {
         let id = admitted.tokens.userID
         if let account = account(id) {
-            if account.record.server != admitted.server {
-                try await move(id, to: admitted.server)
-            }
-            return (try await takeUp(account, admitted), false)
+            let isElsewhere = account.record.server != admitted.server
+            let moved = try await isElsewhere ? move(id, to: admitted.server) : nil
+            defer { moved?.noteMove() }
+            return (try await takeUp(moved ?? account, admitted), false)
         }
         var record = AccountRecord(
             id: id,

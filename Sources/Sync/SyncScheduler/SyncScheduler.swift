@@ -170,6 +170,8 @@ extension SyncScheduler {
         case upstreamChanged
         /// The line on which it tells is back.
         case reconnected
+        /// The account is on another server now. What waits does so for that one, of which nothing is known yet.
+        case moved
         /// The disk has not kept what upstream said, so all of it is fetched.
         case baseDamaged
     }
@@ -304,7 +306,13 @@ extension SyncScheduler {
             if trigger == .signedIn || trigger == .unlocked { $0.opened = surroundings.now }
         }
         if trigger.mayHaveMissedNews { upstream.doubtAccount() }
-        if trigger == .unlocked || (trigger == .queued && !isKnownToWait) { tellWhetherWaiting() }
+        switch trigger {
+        case .unlocked, .moved: tellWhetherWaiting()
+        case .queued where !isKnownToWait: tellWhetherWaiting()
+        case .signedIn, .networkReturned, .recovered, .queued, .upstreamChanged, .reconnected,
+            .baseDamaged:
+            break
+        }
     }
 
     private var hasToCatchUp: Bool {
@@ -353,7 +361,7 @@ extension SyncScheduler.Trigger {
     fileprivate var mayHaveMissedNews: Bool {
         switch self {
         case .unlocked, .networkReturned, .upstreamChanged, .reconnected: true
-        case .signedIn, .recovered, .queued, .baseDamaged: false
+        case .signedIn, .recovered, .queued, .moved, .baseDamaged: false
         }
     }
 }
@@ -367,6 +375,7 @@ extension Agenda.Occasion {
         case .queued: self = .queued
         case .upstreamChanged, .baseDamaged: self = .upstreamChanged
         case .reconnected: self = .reconnected
+        case .moved: self = .moved
         }
     }
 }

@@ -13,6 +13,8 @@ public struct Agenda: Hashable, Sendable {
         case interval, signedIn, unlocked, networkReturned, queued, upstreamChanged
         /// The line on which upstream tells what happens is back.
         case reconnected
+        /// The account is on another server, which has neither failed nor asked for anything.
+        case moved
         /// A change has waited long enough.
         case due
         /// The last run failed.
@@ -29,7 +31,7 @@ public struct Agenda: Hashable, Sendable {
         /// Whether earlier failures say nothing about it.
         var passesBackoff: Bool {
             switch self {
-            case .networkReturned, .signedIn, .standstill, .asked: true
+            case .networkReturned, .signedIn, .moved, .standstill, .asked: true
             case .interval, .unlocked, .queued, .upstreamChanged, .reconnected, .due, .retry,
                 .secondLook, .remainder:
                 false
@@ -149,6 +151,9 @@ extension Agenda {
             failures = 0
             delay = nil
             wish(occasion, at: now)
+        case .moved:
+            (failures, delay, hold) = (0, nil, nil)
+            wish(occasion, at: now)
         case .interval, .unlocked, .due, .retry, .secondLook, .remainder, .standstill, .asked:
             wish(occasion, at: now)
         }
@@ -207,7 +212,7 @@ extension Agenda {
             case .reconnected: break
             case .upstreamChanged where moment <= now: break
             case .interval, .signedIn, .unlocked, .networkReturned, .queued, .upstreamChanged,
-                .due, .retry, .secondLook, .remainder, .standstill, .asked:
+                .moved, .due, .retry, .secondLook, .remainder, .standstill, .asked:
                 continue
             }
             answered[occasion] = moment

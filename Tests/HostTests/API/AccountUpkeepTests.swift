@@ -102,6 +102,35 @@ struct AccountUpkeepTests {
         try await venue.open { _ in }
     }
 
+    @Test func `what could not be sent from where its account was goes out from where it is`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            // That the line to the hub is back would be a reason to sync.
+            var deafness = Fault(.drop, on: .hub)
+            deafness.times = nil
+            await upstream.inject(deafness)
+            account.upstream.doubtAccount()
+            let silence = await upstream.inject(Fault(.hang, on: .profile))
+            async let made = guest.post("/object/item", Sample.login)
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
+            try await accounts.setServer(other, of: account.id)
+            // What is here is shown at once: the edit is under way still.
+            #expect(try await guest.get("/list/object/items").elements.count == 1)
+            let waiting = try await guest.get("/pending").elements
+            #expect(waiting.map { $0["state"]?.string } == ["inFlight"])
+            #expect(try await made.headers["Holdfast-Disposition"] == "queued")
+            while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
+            #expect(try await guest.get("/list/object/items").elements.count == 1)
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `whoever was announced is waited for, though nothing of them runs yet`() async {
         let shift = Shift()
         await shift.ended()

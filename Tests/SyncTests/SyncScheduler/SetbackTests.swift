@@ -26,7 +26,9 @@ import Vault
             try await stage.edit()
             throttle(stage, for: 37)
             #expect(try await stage.sync().outcome == .deferred)
-            for trigger in SyncScheduler.Trigger.allCases { try await stage.trigger(trigger) }
+            for trigger in SyncScheduler.Trigger.allCases where trigger != .moved {
+                try await stage.trigger(trigger)
+            }
             try await stage.pass(.seconds(60))
             #expect(stage.upstream.calls.map(\.at) == [.zero, .seconds(37), .seconds(37)])
             #expect(stage.upstream.names == ["push", "push", "fetch"])
@@ -72,6 +74,22 @@ import Vault
             }
             #expect(until - Moment(stage.time.now) == .seconds(37))
             #expect(stage.upstream.calls.count == 1)
+        }
+    }
+
+    @Test func `what a server has asked for is not asked for by the one that the account moves to`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.edit()
+            throttle(stage, for: 3_000)
+            try await stage.sync()
+            stage.upstream.edit { $0.failure = { _, _ in nil } }
+            try await stage.trigger(.moved)
+            try await stage.pass(.milliseconds(1))
+            #expect(try stage.live == 0)
+            let plan = stage.scheduler.plan
+            #expect(plan.delay == nil && plan.heldUntil == nil)
         }
     }
 

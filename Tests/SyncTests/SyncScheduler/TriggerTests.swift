@@ -13,7 +13,7 @@ import Vault
         stage.upstream.calls.filter { $0.name == name }.map(\.at)
     }
 
-    @Test(arguments: [SyncScheduler.Trigger.signedIn, .unlocked, .networkReturned])
+    @Test(arguments: [SyncScheduler.Trigger.signedIn, .unlocked, .networkReturned, .moved])
     func `what changes the state of affairs starts a run at once`(
         _ trigger: SyncScheduler.Trigger
     ) throws {
