@@ -46,6 +46,7 @@ extension SyncScheduler {
             case .sync(let isFull, let isInsistent):
                 let urgency: Urgency = isInsistent ? .insistent : .patient
                 try await learnSwitches(urgency)
+                try await renewOutlivedBase(urgency)
                 let left = try await resolvePending(isInsistent: isInsistent)
                 return try await refresh(isFull: isFull, urgency, leaving: left)
             case .retry(let changeID):

@@ -1,3 +1,4 @@
+import Crypto
 import Messaging
 import System
 import TestSupport
@@ -149,6 +150,57 @@ import Vault
             #expect(stage.upstream.names == ["fetch"])
             #expect(try stage.live == 1)
             #expect(try stage.baseTicks() == 20)
+        }
+    }
+
+    /// What the account is like whose key was changed elsewhere, once its owner has signed in again.
+    private static func outlive(_ stage: Stage) async throws {
+        let (present, former) = (SeededChance(seed: 5), SeededChance(seed: 6))
+        let pair = try PrivateKey().pkcs8()
+        func wrapped(by entropy: SeededChance) throws -> String {
+            try Sealer(SymmetricKey(from: entropy), entropy: entropy).seal(pair)
+        }
+        let keys = WrappedKeys(privateKey: try wrapped(by: present))
+        let user = SymmetricKey(from: SeededChance(seed: 5))
+        stage.keys.unlock(try KeyRing(user: user, account: keys, entropy: present))
+        let profile = Array(#"{"privateKey":"\#(try wrapped(by: former))"}"#.utf8)
+        try await stage.store.putSlice(BaseSlice(.profile, json: profile), of: Shelf.user)
+    }
+
+    @Test func `T-57 what is under a key of yesterday is fetched anew beneath what stays pending`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            try await stage.edit("a")
+            try await Self.outlive(stage)
+            stage.resolver.edit { $0.poison = ["a": .seconds(600)] }
+            stage.upstream.edit { $0.ciphers["a"] = 20 }
+            let calls = stage.upstream.calls.count
+            #expect(try await stage.sync().outcome == .deferred)
+            #expect(stage.upstream.names.dropFirst(calls) == ["fetch", "push"])
+            #expect(try stage.baseTicks() == 20)
+            #expect(try stage.live == 1)
+            #expect(try await stage.sync().outcome == .deferred)
+            #expect(stage.upstream.names.dropFirst(calls) == ["fetch", "push", "push"])
+        }
+    }
+
+    @Test func `T-57 what is pending is sent although what is under a key of yesterday stays so`()
+        throws
+    {
+        try Stage.play { stage in
+            try await stage.sync()
+            try await stage.edit("a")
+            try await Self.outlive(stage)
+            stage.upstream.edit {
+                $0.failure = { call, _ in call == "fetch" ? .unavailable(status: 502) : nil }
+            }
+            let calls = stage.upstream.calls.count
+            #expect(try await stage.sync().outcome == .failed)
+            let names = stage.upstream.names.dropFirst(calls)
+            #expect(names.prefix(3) == ["fetch", "push", "fetch"])
+            #expect(try stage.live == 0)
         }
     }
 }
