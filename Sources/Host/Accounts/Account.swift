@@ -76,9 +76,9 @@ final class Account: Sendable {
         upstream = AccountUpstream(UpstreamAccount(link.upstream, session), link) {
             await notebook.account?.learn($0, inSession: $1)
         } recognise: {
-            await notebook.account?.recognises($0) ?? true
+            await notebook.account?.recognises($0, inSession: $1) ?? true
         } signedOut: {
-            await notebook.account?.noteSignOut()
+            await notebook.account?.noteSignOut(ofSession: $0)
         }
         switches = office.switchBoard()
         memory = Lock(Memory(record: record))
@@ -219,7 +219,8 @@ extension Account {
     ///
     /// - Parameter signIn: The sign-in in whose name it was asked. What a later one has brought is newer.
     fileprivate func learn(_ answer: SyncAnswer, inSession signIn: Int) async {
-        guard session.signIn == signIn, await recognises(answer.profile) else { return }
+        guard session.signIn == signIn, await recognises(answer.profile, inSession: signIn)
+        else { return }
         let stamp = answer.profile.securityStamp
         let isPremium = answer.isPremium
         await note { record, _ in
@@ -241,16 +242,18 @@ extension Account {
 
     /// Whether upstream's stamp is the one that is known. Another means other keys, or another password: whoever
     /// it is has to sign in again.
-    fileprivate func recognises(_ profile: Profile) async -> Bool {
+    ///
+    /// - Parameter signIn: The sign-in in whose name it was asked. A later one is not ended by that.
+    fileprivate func recognises(_ profile: Profile, inSession signIn: Int) async -> Bool {
         guard profile.id == id, let stamp = profile.securityStamp, !stamp.isEmpty,
             let known = record.securityStamp, stamp != known
         else { return true }
+        guard session.signOut(of: signIn) else { return false }
         office.surroundings.log.notice(
             "Upstream's security stamp has changed, so whoever it is has to sign in again.",
             ["account": id]
         )
-        session.signOut()
-        await noteSignOut()
+        await noteSignOut(ofSession: signIn)
         return false
     }
 
@@ -282,9 +285,12 @@ extension Account {
     }
 
     /// Upstream has ended the session. Nothing opens the vault again but signing in, not even a restart.
-    fileprivate func noteSignOut() async {
+    fileprivate func noteSignOut(ofSession signIn: Int) async {
+        guard session.signIn == signIn else { return }
         if !keyholder.isLocked { lockKeys() }
-        await note { record, _ in record.isSignedOut = true }
+        await note { record, _ in
+            if session.signIn == signIn { record.isSignedOut = true }
+        }
         office.announce(.account(userID: id))
     }
 

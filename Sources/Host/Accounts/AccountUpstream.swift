@@ -25,11 +25,13 @@ package struct AccountUpstream: VaultUpstream {
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself, and in the name of which sign-in.
     let learn: @Sendable (SyncAnswer, Int) async -> Void
-    /// Whether upstream still has the account as it is known here; nil if nobody can tell.
-    let recognise: (@Sendable (Profile) async -> Bool)?
+    /// Whether upstream still has the account as it is known here, which was asked in the name of that sign-in; nil if
+    /// nobody can tell.
+    let recognise: (@Sendable (Profile, Int) async -> Bool)?
     private let recognition = Recognition()
     private let bell = AnswerBell()
-    let signedOut: @Sendable () async -> Void
+    /// Takes note that upstream has ended the session of that sign-in.
+    let signedOut: @Sendable (Int) async -> Void
     /// Keeps until when the server wants to be left alone.
     let keepHolds: @Sendable () async -> Void
 
@@ -37,8 +39,8 @@ package struct AccountUpstream: VaultUpstream {
         _ account: UpstreamAccount,
         _ link: ServerLink,
         learn: @escaping @Sendable (SyncAnswer, Int) async -> Void,
-        recognise: @escaping @Sendable (Profile) async -> Bool,
-        signedOut: @escaping @Sendable () async -> Void
+        recognise: @escaping @Sendable (Profile, Int) async -> Bool,
+        signedOut: @escaping @Sendable (Int) async -> Void
     ) {
         self.account = account
         monitor = link.monitor.address
@@ -58,7 +60,7 @@ package struct AccountUpstream: VaultUpstream {
         self.monitor = monitor
         learn = { _, _ in }
         recognise = nil
-        self.signedOut = signedOut
+        self.signedOut = { _ in await signedOut() }
         self.keepHolds = keepHolds
     }
 
@@ -74,7 +76,7 @@ package struct AccountUpstream: VaultUpstream {
         _ urgency: Urgency,
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(Setback) -> Value {
-        let wasSignedOut = account.session.isSignedOut
+        let (wasSignedOut, signIn) = (account.session.isSignedOut, account.session.signIn)
         do throws(Setback) {
             let value = try await body(account.asking { $0.take(urgency) })
             tell(.answered)
@@ -86,7 +88,7 @@ package struct AccountUpstream: VaultUpstream {
             case .signedOut:
                 // Then upstream itself has just said so.
                 if !wasSignedOut { tell(.answered) }
-                if !mutated(.silentSignOut) { await signedOut() }
+                if !mutated(.silentSignOut) { await signedOut(signIn) }
             case .throttled: await keepHolds()
             case .rejected, .stale, .missing, .unauthorised, .unavailable, .unreachable,
                 .foreign, .malformed, .cancelled:
@@ -192,9 +194,14 @@ package struct AccountUpstream: VaultUpstream {
         return try await recognition.inTurn(urgency) { () async throws(Setback) in
             guard !recognition.isKnown(to: arrival, at: now) else { return true }
             if let setback = recognition.failure(since: arrival) { throw setback }
-            let question = recognition.question(at: now)
+            let (signIn, question) = (account.session.signIn, recognition.question(at: now))
             guard let profile = try await profile(urgency) else { return false }
-            guard await recognise(profile) else {
+            let isRecognised = await recognise(profile, signIn)
+            // It says nothing of the keys of whoever has signed in meanwhile.
+            guard account.session.signIn == signIn else {
+                throw Setback(.cancelled, operation: "look at the account")
+            }
+            guard isRecognised else {
                 throw Setback(.signedOut, operation: "look at the account")
             }
             recognition.confirm(question)

@@ -11,7 +11,7 @@ import Testing
 struct ForcedSignOutTests {
     /// The story is played when the host has been told of no session's end but by a sync.
     private static func deaf(
-        _ story: @escaping @Sendable (Guest, HostStage) async throws -> Void
+        _ story: @escaping @Sendable (Guest, HostStage, EmbeddedUpstream) async throws -> Void
     ) async throws {
         var venue = HostVenue()
         venue.personality = .bitwarden
@@ -22,7 +22,7 @@ struct ForcedSignOutTests {
             await upstream.inject(fault)
             await upstream.goAway()
             try upstream.comeBack()
-            try await story(guest, #require(guest.stage as? HostStage))
+            try await story(guest, #require(guest.stage as? HostStage), upstream)
         }
         try await venue.open { _ in }
     }
@@ -30,7 +30,7 @@ struct ForcedSignOutTests {
     @Test func `T-63 another security stamp ends the session, and what waits is there after it`()
         async throws
     {
-        try await Self.deaf { guest, stage in
+        try await Self.deaf { guest, stage, _ in
             while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
             #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
             let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
@@ -54,6 +54,33 @@ struct ForcedSignOutTests {
             #expect(try await guest.post("/sync?force=true", "").isSuccess)
             #expect(try await guest.get("/list/object/items").names == ["kept"])
             #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
+        }
+    }
+
+    @Test
+    func `T-63 what comes late of an ended session does not end the one that was begun since`()
+        async throws
+    {
+        try await Self.deaf { guest, stage, upstream in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            let account = try #require(guest.accounts?.account(stage.userID))
+            account.upstream.doubtAccount()
+            let late = await upstream.inject(Fault(.delayAnswer(.seconds(2)), on: .profile))
+            async let folder = guest.post("/object/folder", #"{"name":"f"}"#)
+            while await upstream.hits(late) == 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            try await stage.endSessions()
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            _ = try await guest.accounts?.signIn(request)
+            // So that the new stamp is known.
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            _ = try await folder
+            let path = "/accounts/\(stage.userID)"
+            #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
+            #expect(!account.record.isSignedOut)
         }
     }
 

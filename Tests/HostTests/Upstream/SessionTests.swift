@@ -112,6 +112,16 @@ final class SessionTests: Sendable {
         #expect(try await session.token(of: session.signIn) == "fresh")
     }
 
+    @Test func `the end of an earlier sign-in does not end the one that came after it`()
+        async throws
+    {
+        let session = session(secondsLeft: 3_600) { _ in .refused }
+        let before = session.signIn
+        session.signIn(tokens("fresh", secondsLeft: 3_600))
+        #expect(!session.signOut(of: before) && !session.isSignedOut)
+        #expect(session.signOut(of: session.signIn) && session.isSignedOut)
+    }
+
     @Test(arguments: [true, false])
     func `what becomes of tokens from before a sign-in says nothing of those that came with it`(
         _ isRefused: Bool

@@ -66,6 +66,17 @@ public final class Session: Sendable {
     /// Nothing more is asked in this account's name.
     public func signOut() { state.withLock { $0.signOut() } }
 
+    /// The same, unless somebody has signed in anew since.
+    ///
+    /// - Returns: Whether nobody has.
+    func signOut(of signIn: Int) -> Bool {
+        state.withLock { state in
+            guard state.signIn == signIn else { return false }
+            state.signOut()
+            return true
+        }
+    }
+
     /// - Parameter signIn: The only sign-in whose tokens will do; nil for any.
     func token(
         _ need: SessionState.Need = .fresh,
