@@ -374,6 +374,8 @@ extension Account {
         } catch {
             throw .notAllowed("The account's keys cannot be opened. \(error)")
         }
+        // If it has moved meanwhile, its keys have perhaps not come along.
+        guard !isGone else { throw turningAway }
         if !formerKeys.needless.isEmpty { try? await change { $0.forget(formerKeys.needless) } }
         office.announce(.account(userID: id))
     }

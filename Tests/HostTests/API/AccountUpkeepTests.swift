@@ -82,6 +82,27 @@ struct AccountUpkeepTests {
         }
     }
 
+    @Test func `who unlocks an account while it moves is not told that it is open`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            account.lockKeys()
+            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
+            try await accounts.setServer(other, of: account.id)
+            let moved = try #require(accounts.account(account.id))
+            try #require(moved !== account)
+            let refusal = await #expect(throws: DeskRefusal.self) {
+                try await account.unlock(Secret(utf8: HostVenue.password))
+            }
+            #expect(refusal?.status == .unavailable)
+            #expect(moved.keyholder.isLocked)
+            try await moved.unlock(Secret(utf8: HostVenue.password))
+            #expect(!moved.keyholder.isLocked)
+        }
+    }
+
     @Test func `an edit that is on its way is answered although its account moves meanwhile`()
         async throws
     {
