@@ -53,7 +53,10 @@ final class HubListener: Sendable {
             case .connected:
                 self.upstream.listens(true)
                 self.hear(.reconnected)
-            case .lost, .signedOut: self.upstream.listens(false)
+            case .lost: self.upstream.listens(false)
+            case .signedOut(let isNew):
+                self.upstream.listens(false)
+                if isNew { self.link.heardFromHub() }
             case .event(_, isOwn: true): break
             }
         }

@@ -179,7 +179,7 @@ import Vault
         try SeededExecutor.run(seed: 5) { executor, _ in
             let network = ScriptedNetwork { _ in .invalidGrant }
             let ear = try await Self.listen(executor, network, seconds: 600, secondsLeft: 0)
-            #expect(ear.news == [.signedOut])
+            #expect(ear.news == [.signedOut(isNew: true)])
             #expect(network.lineURLs.isEmpty && network.requests.count == 1)
         }
     }
@@ -194,7 +194,7 @@ import Vault
                 try await time.sleep(for: .seconds(100))
                 $0.signIn(Self.tokens("fresh", 3_600, at: time))
             }
-            #expect(ear.news == [.signedOut, .connected])
+            #expect(ear.news == [.signedOut(isNew: true), .connected])
             #expect(ear.seconds.last == 100)
         }
     }

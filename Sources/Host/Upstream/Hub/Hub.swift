@@ -12,8 +12,9 @@ public enum HubNews: Hashable, Sendable {
     case event(HubEvent, isOwn: Bool)
     /// Nothing is heard for now. Only asking tells whether anything happens.
     case lost
-    /// Upstream has ended the session, so there is nothing to hear until the user signs in again.
-    case signedOut
+    /// Upstream has ended the session, so there is nothing to hear until the user signs in again. It is new if upstream
+    /// has said so just now.
+    case signedOut(isNew: Bool)
 }
 
 /// An account's line to upstream's hub.
@@ -45,13 +46,14 @@ public struct Hub: Sendable {
                 await rest(wait + HubLife.spread * world.chance.fraction())
                 continue
             }
+            let wasSignedOut = account.session.isSignedOut
             do throws(Setback) {
                 let need = refused.map { SessionState.Need.other(than: $0) } ?? .fresh
                 let token = try await account.session.token(need)
                 refused = await listen(token, &life, tell) ? token : nil
             } catch {
                 if error.reason == .signedOut {
-                    await tell(.signedOut)
+                    await tell(.signedOut(isNew: !wasSignedOut))
                     await account.session.signedInAgain()
                     continue
                 }
