@@ -422,7 +422,11 @@ import Vault
                         }
                     }
                     await home.haveWaiting(6, for: id)
-                    world.time.pass(.seconds(5))
+                    // Who stands in line has an alarm a moment later.
+                    for _ in 0..<20 {
+                        world.time.pass(.seconds(5))
+                        for _ in 0..<50 { await Task.yield() }
+                    }
                     return try await edits.reduce(into: []) { $0.append($1) }
                 }
                 #expect(queued == Array(repeating: true, count: 6))
