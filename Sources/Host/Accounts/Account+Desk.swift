@@ -255,7 +255,7 @@ extension KeyDerivation {
 extension Account {
     func add(_ body: ItemBody) async throws(DeskRefusal) -> Written<ViewedItem> {
         try await counting(.create) { () async throws(DeskRefusal) in
-            try await requireFolder(of: body)
+            try await requireFolderID(of: body)
         }
         return try await write(.add(body))
     }
@@ -264,7 +264,7 @@ extension Account {
         // Only who pays for it keeps an archive.
         let body = record.isPremium ? body : body.outOfArchive()
         try await counting(.update) { () async throws(DeskRefusal) in
-            try await requireFolder(of: body)
+            try await requireFolderID(of: body)
         }
         let written = try await write(.update(id, body), of: .isLive)
         let shown = written.value.item.cipher
@@ -279,7 +279,7 @@ extension Account {
     }
 
     /// Servers differ in what they make of a folder's id that is none, and offline nobody can ask.
-    private func requireFolder(of body: ItemBody) async throws(DeskRefusal) {
+    private func requireFolderID(of body: ItemBody) async throws(DeskRefusal) {
         guard let id = body.folderID, !id.isIdentifier else { return }
         guard try await folders().contains(where: { $0.id == id }) else {
             throw .unfit(.unfit(JSON.Mismatch("must be the id of a folder", at: ["folderId"])))

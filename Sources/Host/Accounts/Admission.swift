@@ -308,23 +308,23 @@ private struct Entry {
             unlock: unlock,
             wrappedPrivateKey: privateKey,
             hasSecurityState: hasSecurityState,
-            dropsItemKeys: await dropsItemKeys(),
+            dropsItemKeys: await dropsItemKeys(known),
             secondFactorToken: signedIn.secondFactorToken,
             formerKeys: formerKeys,
             key: keyCase
         )
     }
 
-    /// A server that does not say how old it is may be one that does: every server takes items that have none.
-    private func dropsItemKeys() async -> Bool {
+    /// A server that has never said how old it is may be one that does: every server takes items that have none.
+    private func dropsItemKeys(_ known: AccountRecord?) async -> Bool {
         do throws(Setback) {
             return !(try await link.upstream.configuration(manner).keepsItemKeys)
         } catch {
             office.surroundings.log.warning(
-                "Items get no keys of their own: the server does not say whether it keeps them.",
+                "The server does not say whether it keeps items' own keys.",
                 because: error
             )
-            return true
+            return known?.dropsItemKeys ?? true
         }
     }
 

@@ -72,9 +72,7 @@ struct AccountUpkeepTests {
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             let former = account.staff.shift
-            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
-            try #require(other != account.record.server)
-            try await accounts.setServer(other, of: account.id)
+            try await accounts.moveElsewhere(account)
             let moved = try #require(accounts.account(account.id))
             #expect(moved !== account && moved.staff.former === former)
             try await guest.editWhileAway()
@@ -89,8 +87,7 @@ struct AccountUpkeepTests {
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             account.lockKeys()
-            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
-            try await accounts.setServer(other, of: account.id)
+            try await accounts.moveElsewhere(account)
             let moved = try #require(accounts.account(account.id))
             try #require(moved !== account)
             let refusal = await #expect(throws: DeskRefusal.self) {
@@ -115,8 +112,7 @@ struct AccountUpkeepTests {
             await upstream.inject(Fault(.delay(.seconds(2)), on: .createCipher))
             async let made = guest.post("/object/item", Sample.login)
             while await upstream.traffic.calls["createCipher"] == nil { await Task.yield() }
-            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
-            try await accounts.setServer(other, of: account.id)
+            try await accounts.moveElsewhere(account)
             #expect(try await made.headers["Holdfast-Disposition"] == "saved")
             #expect(try await guest.get("/list/object/items").elements.count == 1)
         }
@@ -139,8 +135,7 @@ struct AccountUpkeepTests {
             let silence = await upstream.inject(Fault(.hang, on: .profile))
             async let made = guest.post("/object/item", Sample.login)
             while await upstream.hits(silence) == 0 { await Task.yield() }
-            let other = account.record.server.replacing("127.0.0.1", with: "localhost")
-            try await accounts.setServer(other, of: account.id)
+            try await accounts.moveElsewhere(account)
             #expect(try await made.headers["Holdfast-Disposition"] == "queued")
             while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
             #expect(try await guest.get("/list/object/items").elements.count == 1)
@@ -201,6 +196,25 @@ struct AccountUpkeepTests {
         try await venue.open { _ in }
     }
 
+    @Test func `a server that once does not say how old it is is the one that it was`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            #expect(!account.record.dropsItemKeys)
+            let silence = await upstream.inject(Fault(.drop, on: .config))
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = account.record.server
+            _ = try await accounts.signIn(request)
+            #expect(await upstream.hits(silence) == 1)
+            #expect(!account.record.dropsItemKeys)
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `what is heard of an account that was taken away is not kept`() async throws {
         try await HostVenue().open { guest async throws in
             let accounts = try #require(guest.accounts)
@@ -219,5 +233,14 @@ extension Guest {
         let reply = try await post("/object/item", Sample.login)
         #expect(reply.headers["Holdfast-Disposition"] == "queued")
         #expect(try await put("/network", #"{"mode":"auto"}"#).isSuccess)
+    }
+}
+
+extension Accounts {
+    /// To what is the same server under a name that nobody here knows to be the same.
+    fileprivate func moveElsewhere(_ account: Account) async throws {
+        let other = account.record.server.replacing("127.0.0.1", with: "localhost")
+        try #require(other != account.record.server)
+        try await setServer(other, of: account.id)
     }
 }

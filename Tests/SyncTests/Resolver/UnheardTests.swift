@@ -149,6 +149,21 @@ import Vault
         return (made, try #require(try await ada.elsewhere.items.first?.id))
     }
 
+    /// Makes an item again that was deleted elsewhere, and hears nothing of it. Others edit it then.
+    ///
+    /// - Returns: Its first id.
+    private static func loseRecreation(_ world: World, _ ada: Person) async throws -> String {
+        let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
+        try await ada.refresh()
+        try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
+        try await ada.elsewhere.delete(id)
+        await world.server.inject(Fault(lost, on: .createCipher))
+        try await ada.run()
+        let again = try #require(try await ada.elsewhere.items.first?.id)
+        try await ada.elsewhere.edit(again, theirs)
+        return id
+    }
+
     @Test func `G-RES1 a list that was asked for too early says nothing, however late it comes`()
         async throws
     {
@@ -224,14 +239,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
-            try await ada.refresh()
-            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
-            try await ada.elsewhere.delete(id)
-            await world.server.inject(Fault(Self.lost, on: .createCipher))
-            try await ada.run()
-            let again = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(again, Self.theirs)
+            _ = try await Self.loseRecreation(world, ada)
             world.time.pass(.seconds(25))
             try await ada.run()
             let items = try await ada.elsewhere.items
@@ -246,14 +254,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let id = try await ada.elsewhere.addWithoutKey(name: "mail", password: "old")
-            try await ada.refresh()
-            try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
-            try await ada.elsewhere.delete(id)
-            await world.server.inject(Fault(Self.lost, on: .createCipher))
-            try await ada.run()
-            let again = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(again, Self.theirs)
+            let id = try await Self.loseRecreation(world, ada)
             try await ada.edit(id, #"{"name":"post","notes":"newest"}"#)
             world.time.pass(.seconds(25))
             try await ada.run()

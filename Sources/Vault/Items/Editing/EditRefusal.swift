@@ -23,7 +23,7 @@ extension EditRefusal {
         case .tooLong(let path, let bytes):
             .tooLong(JSON.Path([step] + path.steps), bytes: bytes)
         case .unfit(let mismatch):
-            .unfit(JSON.Mismatch(mismatch.expectation, at: JSON.Path([step] + mismatch.path.steps)))
+            .unfit(mismatch.within(step))
         case .notJSON, .unknownType, .typeChanged, .unreadable, .crypto: self
         }
     }

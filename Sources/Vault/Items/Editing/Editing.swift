@@ -41,7 +41,7 @@ extension Item {
             wanted["login"] = .object(login)
         }
         try wanted.check(against: contents)
-        let raw = try Merge(sealer: sealer, accepted: contents.secrets).object(
+        let raw = try Merge(sealer: sealer, former: contents).object(
             cipher.document.root,
             from: contents,
             to: wanted
@@ -180,10 +180,10 @@ extension Cipher {
 }
 
 extension Contents {
-    /// What goes into the history when it is changed.
-    fileprivate var secrets: Set<String> {
-        let fields = self["fields"].list.map { $0["value"].text }
-        return Set(([self["login"].object?["password"].text] + fields).compactMap(\.self))
+    /// Whether it is something that goes into the history when it is changed.
+    func holdsSecret(_ text: String) -> Bool {
+        self["login"].object?["password"].text == text
+            || self["fields"].list.contains { $0["value"].text == text }
     }
 
     fileprivate var lastUsed: Revision? { self["lastUsedDate"].text.flatMap(Revision.init) }

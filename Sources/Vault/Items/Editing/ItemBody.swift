@@ -131,7 +131,7 @@ extension Member.Kind {
 }
 
 extension JSON.Mismatch {
-    fileprivate func within(_ step: JSON.Step) -> JSON.Mismatch {
+    func within(_ step: JSON.Step) -> JSON.Mismatch {
         JSON.Mismatch(expectation, at: JSON.Path([step] + path.steps))
     }
 }

@@ -5,8 +5,8 @@ import JSON
 /// bytes, be it ciphertext or something that nobody here has heard of.
 struct Merge {
     let sealer: Sealer
-    /// Upstream held these before, so it takes them, however long.
-    var accepted: Set<String> = []
+    /// The item as it was: what was secret in it upstream takes, however long.
+    var former: Contents?
 
     typealias Parts = [(name: String, value: JSON.Raw)]
 
@@ -135,7 +135,7 @@ struct Merge {
         _ kind: Member.Kind
     ) throws(EditRefusal) -> JSON.Raw {
         if case .sealed(let limit) = kind, Sealer.textCount(sealing: text.utf8.count) > limit,
-            !accepted.contains(text)
+            former?.holdsSecret(text) != true
         {
             throw .tooLong([], bytes: Sealer.byteCount(fitting: limit))
         }
