@@ -83,10 +83,10 @@ final class House: Sendable {
         self.upstream = upstream
         monitor = NetworkMonitor(
             upstream: "upstream",
-            probe: { await Self.probe(upstream) },
+            probe: { await upstream.probeNetwork() },
             surroundings: surroundings
         )
-        let holds = KeptHolds(upstream, pendingStore.address)
+        let holds = KeptHolds(upstream, pendingStore, surroundings)
         let premises = Tenant.Premises(
             store: store.reader,
             pendingStore: pendingStore.address,
@@ -104,19 +104,7 @@ final class House: Sendable {
             patience: .seconds(10),
             time: clock
         )
-        holds.restore(store.reader)
-    }
-
-    private static func probe(_ upstream: Upstream) async -> Evidence {
-        var manner = Manner()
-        manner.isForced = true
-        manner.deadline = .seconds(10)
-        do {
-            try await upstream.probe(manner)
-            return .answered
-        } catch {
-            return Evidence(error) ?? .unreachable
-        }
+        if holds.restore() { try? monitor.address.tryTell(.heard(.troubled)) }
     }
 
     func run() async {
@@ -135,28 +123,6 @@ final class House: Sendable {
 
     /// Ends it where it stands: nothing that it does from now on has an effect.
     func kill() { leash.close() }
-}
-
-/// Until when the server wants to be left alone, over a restart; as the host keeps it.
-private struct KeptHolds: Sendable {
-    let upstream: Upstream
-    let store: Address<PendingStore.Message>
-    private static let setting = "not before upstream"
-
-    init(_ upstream: Upstream, _ store: Address<PendingStore.Message>) {
-        self.upstream = upstream
-        self.store = store
-    }
-
-    func keep() async {
-        let text = upstream.holds.text
-        _ = try? await store.ask { .set(Self.setting, to: text, $0) }.get()
-    }
-
-    func restore(_ reader: StoreReader) {
-        guard let text = try? reader.setting(Self.setting), let holds = Holds(text) else { return }
-        upstream.holds = holds
-    }
 }
 
 /// Wakes those who wait for their turn at the server.

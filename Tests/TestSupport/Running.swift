@@ -35,10 +35,11 @@ public final class Running: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Whoever runs the tests may outlive a terminal; what is tested is told when one hangs up.
+        // Whoever runs the tests may outlive a terminal, or be in the background of one, where a
+        // shell has its keys ignored; what is tested is told when one hangs up or is interrupted.
         var signals = sigset_t()
         sigemptyset(&signals)
-        sigaddset(&signals, SIGHUP)
+        for ignored in [SIGHUP, SIGINT, SIGQUIT] { sigaddset(&signals, ignored) }
         posix_spawnattr_setsigdefault(&attributes, &signals)
         // A session of its own, or the terminal could not become its own.
         posix_spawnattr_setflags(&attributes, 0x80 | Int16(POSIX_SPAWN_SETSIGDEF))

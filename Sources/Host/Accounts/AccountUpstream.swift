@@ -5,19 +5,6 @@ package import Sync
 import System
 package import Vault
 
-extension Evidence {
-    /// What a setback shows of the network; nil if it shows nothing.
-    package init?(_ setback: Setback) {
-        switch setback.reason {
-        case .rejected, .stale, .missing, .unauthorised: self = .answered
-        case .throttled(_, .asked), .throttled(_, .guessed), .unavailable, .malformed:
-            self = .troubled
-        case .unreachable(.tried), .foreign: self = .unreachable
-        case .signedOut, .throttled(_, .paced), .unreachable(.held), .cancelled: return nil
-        }
-    }
-}
-
 /// The upstream as the mesh asks for it: each call in the manner that its urgency wants, and each end
 /// of one told to the network's monitor.
 package struct AccountUpstream: VaultUpstream {

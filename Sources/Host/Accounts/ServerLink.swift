@@ -1,4 +1,3 @@
-import Logging
 import Messaging
 import Metrics
 import Sync
@@ -11,7 +10,7 @@ final class ServerLink: Service {
     let number: Int
     let monitor: NetworkMonitor
     let runs = RunTurns()
-    private let office: Office
+    private let holds: KeptHolds
     private let heart: Heart
     private let watch: ChannelMetrics.Watch
     /// Who wants to hear that the server answers again.
@@ -34,7 +33,6 @@ final class ServerLink: Service {
     init(_ upstream: Upstream, number: Int, _ office: Office) {
         self.upstream = upstream
         self.number = number
-        self.office = office
         heart = office.heart
         let listeners = listeners
         var surroundings = office.surroundings
@@ -45,55 +43,16 @@ final class ServerLink: Service {
         }
         monitor = NetworkMonitor(
             upstream: upstream.bases.server,
-            probe: { await Self.probe(upstream) },
+            probe: { await upstream.probeNetwork() },
             surroundings: surroundings
         )
         watch = office.channels.watch(monitor.address)
-        restoreHolds()
-    }
-
-    // MARK: Until when the server wants to be left alone
-
-    private var setting: String { "not before \(upstream.bases.server)" }
-
-    /// That the host was restarted is nothing to the server.
-    private func restoreHolds() {
-        guard let text = try? office.store.reader.setting(setting), let holds = Holds(text)
-        else { return }
-        upstream.holds = holds
+        holds = KeptHolds(upstream, office.store, surroundings)
         // Until then it is as troubled as it was.
-        if upstream.holds.api != nil { try? monitor.address.tryTell(.heard(.troubled)) }
+        if holds.restore() { try? monitor.address.tryTell(.heard(.troubled)) }
     }
 
-    func keepHolds() async {
-        do {
-            var holds = upstream.holds
-            holds.noted = office.surroundings.now
-            let text = holds.text
-            let _: Void = try await office.ask { .set(setting, to: text, $0) }
-        } catch {
-            office.surroundings.log.warning("A wait was not kept for a restart.", because: error)
-        }
-    }
-
-    /// In spite of what the budget has learnt of the network and of limits: finding that out anew is what it is
-    /// for, and it is the smallest of questions.
-    ///
-    /// Not while a guard wants this host gone, though: nobody insists on it.
-    private static func probe(_ upstream: Upstream) async -> Evidence {
-        if upstream.isBanned { return .unreachable }
-        var manner = Manner()
-        manner.isForced = true
-        manner.isWaitedFor = true
-        manner.deadline = .seconds(10)
-        do {
-            try await upstream.probe(manner)
-            // That it is there does not say that it takes anything again.
-            return upstream.restsFor == nil ? .answered : .troubled
-        } catch {
-            return Evidence(error) ?? .unreachable
-        }
-    }
+    func keepHolds() async { await holds.keep() }
 
     func join(_ listener: HubListener) { listeners.add(listener) }
     func leave(_ listener: HubListener) { listeners.remove(listener) }
