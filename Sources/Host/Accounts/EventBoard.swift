@@ -30,7 +30,11 @@ public final class EventBoard: Sendable {
                 state.recent.removeFirst(Self.remembered)
             }
             state.recent.append(numbered)
-            for listener in state.listeners.values { listener.yield(numbered) }
+            // Who is gone is noticed here and nowhere else. A task that is cancelled tells so while the
+            // runtime holds a lock of that task, which whoever yields to it needs, too.
+            for (ticket, listener) in state.listeners {
+                if case .terminated = listener.yield(numbered) { state.listeners[ticket] = nil }
+            }
         }
     }
 
@@ -40,16 +44,12 @@ public final class EventBoard: Sendable {
             of: NumberedEvent.self,
             bufferingPolicy: .bufferingNewest(2 * Self.remembered)
         )
-        let ticket = state.withLock { state in
+        state.withLock { state in
             if let number {
                 for event in state.recent where event.number > number { listener.yield(event) }
             }
             state.nextListener += 1
             state.listeners[state.nextListener] = listener
-            return state.nextListener
-        }
-        listener.onTermination = { [weak self] _ in
-            _ = self?.state.withLock { $0.listeners.removeValue(forKey: ticket) }
         }
         return stream
     }

@@ -47,6 +47,18 @@ struct EventTests {
         }
     }
 
+    @Test func `a listener that goes while something is told is in nobody's way`() async {
+        for round in 0..<5_000 {
+            let board = EventBoard()
+            await withDiscardingTaskGroup { group in
+                for _ in 0..<4 { group.addTask { for await _ in board.events(after: nil) {} } }
+                group.addTask { for _ in 0..<50 { board.post(.account(userID: "u")) } }
+                for _ in 0..<round % 10 { await Task.yield() }
+                group.cancelAll()
+            }
+        }
+    }
+
     @Test func `every kind of event has its name and its members`() {
         let lane = Lane(userID: "u", cipherID: "c")
         let moment = Moment(ticks: 17_681_155_649_012_345)
