@@ -13,10 +13,13 @@ public final class ExecutorThread: Sendable {
         self.isReleased = isReleased
         Thread.start(name: name) {
             executor.adoptThread()
+            var isLast = false
             repeat {
                 wake.wait()
+                // Before the jobs are run: what is queued by then runs.
+                isLast = isReleased.isSet
                 executor.runJobs()
-            } while !isReleased.isSet
+            } while !isLast
         }
     }
 

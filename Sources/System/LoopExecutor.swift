@@ -59,6 +59,8 @@ public final class LoopExecutor: SerialExecutor, TaskExecutor {
             count += jobs.count
             jobs.removeAll(keepingCapacity: true)
         }
+        // The last round has not looked again, so whoever comes to an empty queue has to wake the loop.
+        if left == 0 { inbox.withLock { $0.isAwake = !$0.jobs.isEmpty } }
         return count
     }
 

@@ -58,6 +58,28 @@ struct LoopExecutorTests {
         loop.runJobs()
     }
 
+    @Test func `a job that comes after the last of the rounds wakes the loop`() {
+        let (loop, wakes) = adoptedLoop()
+        Task(executorPreference: loop) {}
+        #expect(loop.runJobs(rounds: 1) == 1)
+        #expect(!loop.hasJobs, "So the loop may sleep.")
+        elsewhere { Task(executorPreference: loop) {} }
+        #expect(wakes.values.count == 1)
+        loop.runJobs()
+    }
+
+    @Test func `a job that comes in the last of the rounds wakes nobody, because it is seen`() {
+        let (loop, wakes) = adoptedLoop()
+        Task(executorPreference: loop) {
+            elsewhere { Task(executorPreference: loop) {} }
+        }
+        #expect(loop.runJobs(rounds: 1) == 1)
+        #expect(loop.hasJobs)
+        elsewhere { Task(executorPreference: loop) {} }
+        #expect(wakes.values.isEmpty)
+        #expect(loop.runJobs() == 2)
+    }
+
     @Test func `a step into plain asynchronous code is not queued again`() {
         let (loop, _) = adoptedLoop()
         Task(executorPreference: loop) { for _ in 0..<100 { await step() } }
