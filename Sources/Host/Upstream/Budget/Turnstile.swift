@@ -11,8 +11,9 @@ import Vault
 /// time to pass waits on.
 final class Turnstile: Sendable {
     private enum Alarm: Sendable {
-        case set(Duration)
-        case rang
+        /// Somebody waits for an earlier moment than those before.
+        case look
+        case rang(Duration)
     }
 
     private let state: Lock<TurnstileState>
@@ -79,7 +80,7 @@ final class Turnstile: Sendable {
 
     private func enter(_ ask: RequestBudget.Ask) async throws(RequestBudget.Refusal) -> Int {
         let now = timekeeper.elapsed
-        let ((ticket, answer, alarm, called), before, after) = state.withLock { state in
+        let ((ticket, answer, wantsLook, called), before, after) = state.withLock { state in
             let before = state.budget.breaker.kind
             return (state.ask(ask, at: now), before, state.budget.breaker.kind)
         }
@@ -89,22 +90,20 @@ final class Turnstile: Sendable {
         case .go: break
         case .refused(let refusal): throw refusal
         case .wait:
-            if let alarm { await wind(alarm - now, for: ticket) }
+            if wantsLook { wind(for: ticket) }
             if let refusal = await turn(of: ticket) { throw refusal }
         }
         metrics.entered()
         return ticket
     }
 
-    /// Without an alarm clock nobody would wake it, so then it does not wait at all.
-    private func wind(_ wait: Duration, for ticket: Int) async {
+    /// A full mailbox will be read, and whoever reads it looks at everybody. Without an alarm clock nobody
+    /// would wake it, so then it does not wait at all.
+    private func wind(for ticket: Int) {
         do {
-            try await mailbox.address.tell(.set(wait))
+            try mailbox.address.tryTell(.look)
         } catch {
-            state.withLock { state in
-                state.forgetAlarm()
-                return state.withdraw(ticket)
-            }?.resume()
+            if error != .full { state.withLock { $0.withdraw(ticket) }?.resume() }
         }
     }
 
@@ -178,30 +177,23 @@ final class Turnstile: Sendable {
 
     /// Rings when time has passed that somebody waits for.
     func run() async {
-        await withDiscardingTaskGroup { alarms in
+        await withDiscardingTaskGroup { sleepers in
+            var sleeping = Alarms()
             for await alarm in mailbox {
-                switch alarm {
-                case .set(let wait):
-                    alarms.addTask {
-                        try? await self.timekeeper.sleep(for: max(wait, .zero))
-                        try? await self.mailbox.address.tell(.rang)
-                    }
-                case .rang:
-                    if let next = ring() { alarms.addTask { await self.set(next) } }
+                if case .rang(let moment) = alarm {
+                    sleeping.ring(moment)
+                    act { budget, now in budget.ring(at: now) }
+                }
+                let now = timekeeper.elapsed
+                guard let next = state.withLock({ $0.nextAlarm(at: now) }), sleeping.set(for: next)
+                else { continue }
+                sleepers.addTask {
+                    try? await self.timekeeper.sleep(until: next)
+                    try? await self.mailbox.address.tell(.rang(next))
                 }
             }
-            alarms.cancelAll()
+            sleepers.cancelAll()
         }
-    }
-
-    private func ring() -> Duration? {
-        act { budget, now in budget.ring(at: now) }
-        let now = timekeeper.elapsed
-        return state.withLock { $0.nextAlarm(at: now) }.map { $0 - now }
-    }
-
-    private func set(_ wait: Duration) async {
-        try? await mailbox.address.tell(.set(wait))
     }
 
     private func act(_ change: (inout RequestBudget, Duration) -> [RequestBudget.Turn]) {

@@ -21,26 +21,27 @@ struct TurnstileState: Sendable {
     var budget: RequestBudget
     private var tickets = 0
     private var places: [Int: Place] = [:]
-    /// The earliest moment for which the alarm clock has been set.
+    /// The earliest moment of which the alarm clock knows, or is about to hear.
     private var alarm: Duration?
 
     init(budget: RequestBudget) {
         self.budget = budget
     }
 
-    /// - Returns: Among others the moment for which the alarm clock is to be set, if it is not set
-    ///   for an earlier one.
+    /// - Returns: Among others whether the alarm clock has to look at who waits for what.
     mutating func ask(
         _ ask: RequestBudget.Ask,
         at now: Duration
-    ) -> (ticket: Int, answer: RequestBudget.Answer, alarm: Duration?, calls: [Call]) {
+    ) -> (ticket: Int, answer: RequestBudget.Answer, wantsLook: Bool, calls: [Call]) {
         tickets += 1
         let (answer, turns) = budget.ask(ask, ticket: tickets, at: now)
         let calls = call(turns)
-        guard answer == .wait else { return (tickets, answer, nil, calls) }
+        guard answer == .wait else { return (tickets, answer, false, calls) }
         places[tickets] = .standing
-        let alarm = setAlarm(budget.alarm(for: ask, at: now))
-        return (tickets, answer, alarm, calls)
+        let moment = budget.alarm(for: ask, at: now)
+        if let alarm, alarm <= moment { return (tickets, answer, false, calls) }
+        alarm = moment
+        return (tickets, answer, true, calls)
     }
 
     mutating func lieDown(_ ticket: Int, _ sleeper: Sleeper) -> Call? {
@@ -78,18 +79,9 @@ struct TurnstileState: Sendable {
         }
     }
 
-    /// It could not be set.
-    mutating func forgetAlarm() { alarm = nil }
-
-    /// The alarm has rung; when is the next one wanted?
+    /// - Returns: When the alarm clock is to ring next.
     mutating func nextAlarm(at now: Duration) -> Duration? {
-        alarm = nil
-        return budget.alarm(at: now).flatMap { setAlarm($0) }
-    }
-
-    private mutating func setAlarm(_ moment: Duration) -> Duration? {
-        if let alarm, alarm <= moment { return nil }
-        alarm = moment
-        return moment
+        alarm = budget.alarm(at: now)
+        return alarm
     }
 }
