@@ -20,19 +20,23 @@ public final class VirtualTimekeeper: Timekeeper {
     public var now: Date { origin.addingTimeInterval(elapsed / .seconds(1)) }
 
     public func sleep(for duration: Duration) async throws(CancellationError) {
+        try await sleep(until: elapsed + max(.zero, duration))
+    }
+
+    public func sleep(until moment: Duration) async throws(CancellationError) {
         let ticket = sleepers.withLock { $0.issueTicket() }
         let hasSlept = await withTaskCancellationHandler {
-            await withUnsafeContinuation { lie(down: $0, ticket: ticket, for: duration) }
+            await withUnsafeContinuation { lie(down: $0, ticket: ticket, until: moment) }
         } onCancel: {
             sleepers.withLock { $0.remove(ticket) }?.resume(returning: false)
         }
         if !hasSlept { throw CancellationError() }
     }
 
-    private func lie(down sleeper: Continuation, ticket: Int, for duration: Duration) {
+    private func lie(down sleeper: Continuation, ticket: Int, until moment: Duration) {
         let isCancelled = sleepers.withLock {
             if Task.isCancelled { return true }
-            $0.add(sleeper, ticket: ticket, for: duration)
+            $0.add(sleeper, ticket: ticket, until: moment)
             return false
         }
         if isCancelled { sleeper.resume(returning: false) }
@@ -66,8 +70,9 @@ struct Sleepers<Sleeper> {
         return nextTicket
     }
 
-    mutating func add(_ sleeper: Sleeper, ticket: Int, for duration: Duration) {
-        let wakesAt = elapsed + max(.zero, duration)
+    /// A moment that has passed wakes them with those of now.
+    mutating func add(_ sleeper: Sleeper, ticket: Int, until moment: Duration) {
+        let wakesAt = max(elapsed, moment)
         entries.append(Entry(ticket: ticket, sleeper: sleeper, wakesAt: wakesAt))
     }
 

@@ -87,7 +87,7 @@ public final class AlarmClock: Service {
         guard let next = state.withLock({ $0.moments.first?.rank }), sleeping.set(for: next)
         else { return }
         sleepers.addTask {
-            try? await self.timekeeper.sleep(for: next - self.timekeeper.elapsed)
+            try? await self.timekeeper.sleep(until: next)
             try? await self.mailbox.address.tell(.woke(next))
         }
     }

@@ -20,6 +20,10 @@ final class HouseClock: Timekeeper {
     func sleep(for duration: Duration) async throws(CancellationError) {
         try await time.sleep(for: duration)
     }
+
+    func sleep(until moment: Duration) async throws(CancellationError) {
+        try await time.sleep(until: moment)
+    }
 }
 
 /// Something that happens once, and that several may wait for.

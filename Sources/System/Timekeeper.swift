@@ -9,6 +9,14 @@ public protocol Timekeeper: Sendable {
     var elapsed: Duration { get }
     /// Waits for that long; cancellation ends the wait at once.
     func sleep(for duration: Duration) async throws(CancellationError)
+    /// Waits until so much has ``elapsed``; cancellation ends the wait at once.
+    func sleep(until moment: Duration) async throws(CancellationError)
+}
+
+extension Timekeeper {
+    public func sleep(until moment: Duration) async throws(CancellationError) {
+        try await sleep(for: moment - elapsed)
+    }
 }
 
 /// The machine's own clocks.

@@ -59,20 +59,29 @@ public final class WorldTime: Timekeeper {
     /// When the next of those who sleep wakes.
     public var nextAlarm: Duration? { state.withLock { $0.sleepers.values.map(\.until).min() } }
 
+    public func hasAlarm(at moment: Duration) -> Bool {
+        state.withLock { $0.sleepers.values.contains { $0.until == moment } }
+    }
+
     public func sleep(for duration: Duration) async throws(CancellationError) {
-        if duration <= .zero { return }
+        try await sleep(until: elapsed + duration)
+    }
+
+    /// Time may pass between somebody's look at it and their falling asleep; they do not sleep longer for that.
+    public func sleep(until moment: Duration) async throws(CancellationError) {
         let ticket = state.withLock { state in
             state.lastTicket += 1
             return state.lastTicket
         }
         let hasSlept = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isCancelled = state.withLock { state in
-                    if Task.isCancelled { return true }
-                    state.sleepers[ticket] = (state.elapsed + duration, continuation)
-                    return false
+                let hasSlept: Bool? = state.withLock { state in
+                    if moment <= state.elapsed { return true }
+                    if Task.isCancelled { return false }
+                    state.sleepers[ticket] = (moment, continuation)
+                    return nil
                 }
-                if isCancelled { continuation.resume(returning: false) }
+                if let hasSlept { continuation.resume(returning: hasSlept) }
             }
         } onCancel: {
             state.withLock { $0.sleepers.removeValue(forKey: ticket) }?.continuation
@@ -90,5 +99,9 @@ private struct TrueTime: Timekeeper {
 
     func sleep(for duration: Duration) async throws(CancellationError) {
         try await host.sleep(for: duration)
+    }
+
+    func sleep(until moment: Duration) async throws(CancellationError) {
+        try await host.sleep(until: moment)
     }
 }

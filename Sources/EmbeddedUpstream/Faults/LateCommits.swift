@@ -48,8 +48,7 @@ final class LateCommits: Sendable {
             for await commit in mailbox {
                 commits.addTask { [time] in
                     defer { self.settle(commit.number) }
-                    guard (try? await time.sleep(for: commit.due - time.elapsed)) != nil
-                    else { return }
+                    guard (try? await time.sleep(until: commit.due)) != nil else { return }
                     _ = await ledger.carryOut(commit.call, commit.route)
                 }
             }

@@ -80,7 +80,7 @@ struct Driver: Sendable {
         do {
             try await barrier.pass()
             if let due, due > timekeeper.elapsed {
-                try await timekeeper.sleep(for: due - timekeeper.elapsed)
+                try await timekeeper.sleep(until: due)
                 try await barrier.pass()
             }
             return !Task.isCancelled

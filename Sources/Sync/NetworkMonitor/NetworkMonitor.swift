@@ -214,7 +214,7 @@ extension NetworkMonitor {
             watch.alarms.set(for: moment)
         else { return }
         errands.addTask {
-            try? await self.surroundings.timekeeper.sleep(for: moment - self.now)
+            try? await self.surroundings.timekeeper.sleep(until: moment)
             try? await self.address.tell(.noted(Note(kind: .alarm(moment))))
         }
     }

@@ -8,7 +8,7 @@ import Vault
 
 @testable import Sync
 
-@Suite struct SalvageTests {
+@Suite(.timeLimit(.minutes(2))) struct SalvageTests {
     private static let seed: UInt64 = 9
     private static let changes = 120
 

@@ -9,7 +9,7 @@ import Vault
 @testable import Sync
 
 /// What `holdfast verify` finds, and that it finds nothing where all is well.
-@Suite struct VerificationTests {
+@Suite(.timeLimit(.minutes(2))) struct VerificationTests {
     private static func verified(
         _ harm: @Sendable (World, Home, String) async throws -> Void = { _, _, _ in }
     ) async throws -> Verification {

@@ -6,7 +6,7 @@ import Testing
 import Vault
 
 /// Rows 25 to 33 and 66 of the test map: an item is added.
-@Suite struct AddingTests {
+@Suite(.timeLimit(.minutes(2))) struct AddingTests {
     @Test(arguments: Outage.allCases)
     func `rows 25, 28, 29 and T-44, T-45: what cannot be added is kept`(
         _ outage: Outage

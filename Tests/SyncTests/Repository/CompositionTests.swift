@@ -5,7 +5,7 @@ import Testing
 import Vault
 
 /// Whatever is done offline, one thing after another, ends upstream as it would have online.
-@Suite struct CompositionTests {
+@Suite(.timeLimit(.minutes(2))) struct CompositionTests {
     enum Step: String, CaseIterable, CustomTestStringConvertible, Sendable {
         case edit, trash, restore, archive, unarchive, favour, delete
 

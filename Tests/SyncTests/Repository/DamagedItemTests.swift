@@ -7,7 +7,7 @@ import Vault
 @testable import Sync
 
 /// One item that the disk has not kept is in nobody's way.
-@Suite struct DamagedItemTests {
+@Suite(.timeLimit(.minutes(2))) struct DamagedItemTests {
     private static func damage(_ id: String, _ world: World) async throws {
         try await world.store.database.execute(
             "UPDATE base_cipher SET json = x'7b7d' WHERE cipher_id = ?",

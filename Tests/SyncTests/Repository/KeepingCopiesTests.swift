@@ -5,7 +5,7 @@ import Testing
 import Vault
 
 /// A person keeps what waits as a copy, while the world goes on.
-@Suite struct KeepingCopiesTests {
+@Suite(.timeLimit(.minutes(2))) struct KeepingCopiesTests {
     private static func open(
         _ story: @Sendable (World, Person, Home, String) async throws -> Void
     ) async throws {

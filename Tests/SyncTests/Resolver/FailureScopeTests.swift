@@ -9,7 +9,7 @@ import Vault
 @testable import Sync
 
 /// Whose trouble a failure is: the run's, the change's for now, or the change's for good.
-@Suite struct FailureScopeTests {
+@Suite(.timeLimit(.minutes(2))) struct FailureScopeTests {
     typealias Rows = ResolvingRowsTests
 
     static func refusal(

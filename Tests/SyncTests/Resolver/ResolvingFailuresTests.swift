@@ -8,7 +8,7 @@ import Testing
 import Vault
 
 /// Rows 87 to 103 of the test map: what is left after a failure.
-@Suite struct ResolvingFailuresTests {
+@Suite(.timeLimit(.minutes(2))) struct ResolvingFailuresTests {
     private static let broken = Fault.Effect.answer(.refusal(500, "broken"), isCarriedOut: false)
 
     @Test(arguments: Personality.Name.allCases)

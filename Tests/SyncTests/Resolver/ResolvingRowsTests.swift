@@ -7,7 +7,7 @@ import Testing
 import Vault
 
 /// Rows 70 to 92 of the test map: what a run does upstream.
-@Suite struct ResolvingRowsTests {
+@Suite(.timeLimit(.minutes(2))) struct ResolvingRowsTests {
     static let mail = #"{"type":1,"name":"mail","login":{"username":"ada","password":"first"}}"#
 
     static func password(_ text: String) -> String {

@@ -4,7 +4,7 @@ import Sync
 import Testing
 import Vault
 
-@Suite struct WorldTests {
+@Suite(.timeLimit(.minutes(2))) struct WorldTests {
     @Test(arguments: Personality.Name.allCases)
     func `G-TESTS somebody has the same items here and elsewhere`(
         _ personality: Personality.Name

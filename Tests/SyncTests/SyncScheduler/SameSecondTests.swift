@@ -8,7 +8,7 @@ import Vault
 
 /// Servers take what is based on a revision of the same second for up to date, so what came from here
 /// may be overwritten by somebody who has not seen it.
-@Suite struct SameSecondTests {
+@Suite(.timeLimit(.minutes(2))) struct SameSecondTests {
     typealias Rows = ResolvingRowsTests
 
     private static func sync(_ scheduler: SyncScheduler) async throws {

@@ -7,7 +7,7 @@ import Vault
 @testable import Sync
 
 /// What a run makes of failures that are nobody's own: G-R3 and what belongs to it.
-@Suite struct SetbackTests {
+@Suite(.timeLimit(.minutes(2))) struct SetbackTests {
     private func throttle(_ stage: Stage, for seconds: Int) {
         let time = stage.time
         stage.upstream.edit {

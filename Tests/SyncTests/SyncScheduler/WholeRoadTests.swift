@@ -5,7 +5,7 @@ import Testing
 import Vault
 
 /// The scheduler with the real resolver, against an upstream that holds everybody to the rules.
-@Suite struct WholeRoadTests {
+@Suite(.timeLimit(.minutes(2))) struct WholeRoadTests {
     static func scheduler(_ world: World, _ person: Person) async throws -> SyncScheduler {
         let monitor = NetworkMonitor(
             upstream: "http://localhost",
