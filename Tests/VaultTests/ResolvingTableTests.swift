@@ -69,6 +69,7 @@ import Testing
         switch situation.resolution {
         case .pushKeepingUpstream: #expect(situation.conflict?.winner == .local)
         case .yieldKeepingLocal: #expect(situation.conflict?.winner == .upstream)
+        case .recreate: #expect(situation.conflict?.winner == .local)
         default: #expect(situation.conflict?.winner != .local)
         }
         if situation.standing == .moved { #expect(situation.conflict?.kind != .soft) }

@@ -126,12 +126,14 @@ extension Errand {
                 done: done
             )
             let isNew = isNew(deed, beside: former)
+            let isOwnRestore = change.intent.trash == .restored || mayHaveSwitched
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
             try await note(deed.attempt, content)
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
             if isNew { isBegun = true }
+            if deed == .restore, !isOwnRestore { conflict = conflict ?? (.delete, .local) }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
                 !kit.isSame(answer, as: copy), !mutated(.decidesOnce)

@@ -137,7 +137,7 @@ extension Errand {
             concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
             late: lateCalls,
             over: over,
-            overwritesOthers: conflict.map { $0.kind != .soft } ?? false
+            overwritesOthers: overwritesOthers
         )
         return try await settle(settlement, telling: note, cipherID)
     }
@@ -164,6 +164,14 @@ extension Errand {
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
         case .occupied(let state): throw occupied(by: state)
+        }
+    }
+
+    /// Whether upstream had something that this side had not seen.
+    private var overwritesOthers: Bool {
+        switch (conflict?.kind, conflict?.winner) {
+        case (.hard, _), (.delete, .upstream): true
+        case (.soft, _), (.delete, _), (nil, _): false
         }
     }
 

@@ -77,8 +77,8 @@ extension Situation {
         case (.pushKeepingUpstream, _): (.soft, .local)
         case (.yieldKeepingLocal, _): (.hard, .upstream)
         case (.yield, _): wish == .touch ? nil : (.delete, .upstream)
-        case (.push, _), (.complete, _), (.create, _), (.adopt, _), (.recreate, _), (.settle, _):
-            nil
+        case (.recreate, _): (.delete, .local)
+        case (.push, _), (.complete, _), (.create, _), (.adopt, _), (.settle, _): nil
         }
     }
 
@@ -87,7 +87,7 @@ extension Situation {
         case hard
         /// Upstream did not move, but pushing would lose passwords.
         case soft
-        /// What is to be deleted was changed.
+        /// One side has deleted, or put into the trash, what the other has changed.
         case delete
     }
 }

@@ -308,6 +308,9 @@ import Vault
             #expect(try ada.changes.isEmpty)
             #expect(try ada.base(id)?.lane.cipherID == again.id, "T-67: the old id leads there.")
             #expect(try ada.resolutions.map(\.outcome) == [.recreated])
+            #expect(try ada.resolutions.map(\.winner) == [.local])
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 1)
         }
     }
 

@@ -143,6 +143,23 @@ import Vault
                     "PUT /api/ciphers/\(id)",
                 ]
             )
+            #expect(try ada.resolutions.map(\.winner) == [.local])
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 1)
+        }
+    }
+
+    @Test func `T-35 what was trashed and restored here is no conflict`() async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            try await ada.wish(.restore, id)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 0)
         }
     }
 
