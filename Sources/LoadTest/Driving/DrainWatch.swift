@@ -9,7 +9,7 @@ struct DrainWatch: Sendable {
     private var start: Duration
     private var hasBegun = false
     /// The first look at which no more than one in twenty was left.
-    private var mostGone: (count: Int, seconds: Double?)?
+    private var mostGone: (count: Int, seconds: Double)?
     private var ended: Duration
 
     init(_ waiting: Int, at now: Duration) {
@@ -21,12 +21,10 @@ struct DrainWatch: Sendable {
         if count != last { moved = now }
         last = count
         ended = now
-        let isFirst = !hasBegun && count < waiting
-        hasBegun = hasBegun || isFirst
+        hasBegun = hasBegun || count < waiting
         if !hasBegun { start = now }
-        guard mostGone == nil, count <= waiting / 20 else { return }
-        // Between two looks is no time that anybody has measured.
-        mostGone = (count: waiting - count, seconds: isFirst ? nil : (now - start).inSeconds)
+        guard mostGone == nil, count <= waiting / 20, now > start else { return }
+        mostGone = (count: waiting - count, seconds: (now - start).inSeconds)
     }
 
     func restedSince(_ now: Duration) -> Duration { now - moved }
@@ -36,7 +34,7 @@ struct DrainWatch: Sendable {
         drain.changes = waiting
         drain.secondsUntilFirst = (start - begun).inSeconds
         drain.seconds = mostGone?.seconds
-        drain.gone = drain.seconds == nil ? 0 : mostGone?.count ?? 0
+        drain.gone = mostGone?.count ?? 0
         drain.secondsUntilLast = (ended - start).inSeconds
         return drain
     }

@@ -30,7 +30,7 @@ public struct LoadReport: Sendable {
         public var removals = 0
         /// Until the last look at which nothing had gone.
         public var secondsUntilFirst = 0.0
-        /// From then until no more than one in twenty waited; nil if that was between two looks. What is
+        /// From then until no more than one in twenty waited; nil if it never came to that. What is
         /// left may have to wait on purpose: for a server that asked for it, or because nobody knows what
         /// became of an attempt.
         public var seconds: Double?

@@ -39,8 +39,8 @@ public struct ReportTable: Sendable {
     private var figures: String {
         var rows: [[String]] = [
             [
-                "accepted edits",
-                report.acceptedPerSecond.map { "\($0.brief)/s" } ?? Self.notReached,
+                "throughput",
+                report.acceptedPerSecond.map { "\($0.brief) accepted edits/s" } ?? Self.notReached,
             ],
             ["sign-in", signIn],
             ["drain", drain],
@@ -81,7 +81,7 @@ public struct ReportTable: Sendable {
             if let seconds = drain.seconds, let rate = drain.perSecond {
                 "in \(seconds.brief) s (\(rate.brief)/s)"
             } else {
-                "between two looks"
+                "not reached"
             }
         return
             "\(drain.changes.grouped) changes, the first after \(drain.secondsUntilFirst.brief) s; "

@@ -66,7 +66,7 @@ extension SyncScheduler {
             outcome: isDeferred ? .deferred : .failed,
             reason: live > 0 ? "\(Self.stillPending(live)) \(setback)" : setback.description,
             setback: setback,
-            abort: setback.abort ?? (live > 0 ? .pending : nil),
+            abort: setback.abort ?? (live > 0 && policy.abort == .whole ? .pending : nil),
             ending: ending(after: setback),
             hasMoved: hasMoved,
             live: live

@@ -302,6 +302,21 @@ import Vault
         }
     }
 
+    @Test(arguments: SyncPolicy.Abort.allCases)
+    func
+        `a sync that upstream stops is stopped by what is pending under the policy of the whole only`(
+            _ abort: SyncPolicy.Abort
+        ) throws
+    {
+        try Stage.play(policy: SyncPolicy(abort: abort)) { stage in
+            try await stage.edit()
+            stage.upstream.isDown(true)
+            #expect(try await stage.sync().outcome == .deferred)
+            let aborts = await stage.figure("holdfast_sync_aborts_total{reason=\"pending\"}")
+            #expect(aborts == (abort == .whole ? 1 : 0))
+        }
+    }
+
     @Test func `G-DELAY the network returns and the run begins at once, without anybody's doing`()
         throws
     {
