@@ -169,7 +169,9 @@ struct PendingChangeReader {
         return BackupNote(
             source: source,
             json: message.json.array,
-            cipherID: message.cipher_id == nil ? nil : try text(message.cipher_id)
+            cipherID: message.cipher_id == nil ? nil : try text(message.cipher_id),
+            conflict: message.conflict == nil
+                ? nil : Situation.Conflict(rawValue: try text(message.conflict))
         )
     }
 

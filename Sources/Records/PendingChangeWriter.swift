@@ -188,6 +188,7 @@ struct PendingChangeWriter: ~Copyable {
         message.pointee.has_json = 1
         message.pointee.json = arena.bytes(backup.json)
         message.pointee.cipher_id = backup.cipherID.map { arena.text($0) }
+        message.pointee.conflict = backup.conflict.map { arena.text($0.rawValue) }
         attach(.backup(backup.source.text), &message.pointee.base)
         return message
     }

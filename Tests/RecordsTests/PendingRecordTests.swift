@@ -75,6 +75,16 @@ import Vault
         }
     }
 
+    @Test(arguments: [nil, Situation.Conflict.hard, .soft])
+    func `for which conflict a copy was made is kept`(_ conflict: Situation.Conflict?) throws {
+        var change = PendingChange.versionOne[2].change
+        let source = Revision(text: "then", moment: Moment(ticks: 7))
+        change.backup = BackupNote(source: source, json: [1], cipherID: "b", conflict: conflict)
+        let bytes = PendingRecord(change).encoded()
+        let read = PendingRecord.read(bytes, PendingRecord.Columns(of: change))
+        #expect(read.value?.change.backup == change.backup)
+    }
+
     @Test func `since when something fails is kept, and that nobody knows it too`() {
         var change = PendingChange.versionOne[2].change
         for since in [nil, Moment(ticks: 0), Moment(ticks: -7), Moment(ticks: .max)] {

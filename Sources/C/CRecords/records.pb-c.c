@@ -1528,7 +1528,7 @@ const ProtobufCMessageDescriptor holdfast__attempt__descriptor =
   (ProtobufCMessageInit) holdfast__attempt__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor holdfast__backup__field_descriptors[3] =
+static const ProtobufCFieldDescriptor holdfast__backup__field_descriptors[4] =
 {
   {
     "source",
@@ -1566,16 +1566,29 @@ static const ProtobufCFieldDescriptor holdfast__backup__field_descriptors[3] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "conflict",
+    4,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Holdfast__Backup, conflict),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned holdfast__backup__field_indices_by_name[] = {
   2,   /* field[2] = cipher_id */
+  3,   /* field[3] = conflict */
   1,   /* field[1] = json */
   0,   /* field[0] = source */
 };
 static const ProtobufCIntRange holdfast__backup__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 3 }
+  { 0, 4 }
 };
 const ProtobufCMessageDescriptor holdfast__backup__descriptor =
 {
@@ -1585,7 +1598,7 @@ const ProtobufCMessageDescriptor holdfast__backup__descriptor =
   "Holdfast__Backup",
   "holdfast",
   sizeof(Holdfast__Backup),
-  3,
+  4,
   holdfast__backup__field_descriptors,
   holdfast__backup__field_indices_by_name,
   1,  holdfast__backup__number_ranges,

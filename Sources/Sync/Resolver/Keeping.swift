@@ -4,16 +4,17 @@ internal import System
 /// Backup copies. Each comes before whatever takes its source away: if we are stopped in between,
 /// there is a copy too many, which is a nuisance; the other way around there would be one too few.
 extension Errand {
-    /// Keeps what upstream holds.
+    /// Keeps what upstream holds, which gives way.
     mutating func keep(
         _ copy: Cipher,
-        _ reason: SyncMetrics.BackupReason
+        for conflict: Situation.Conflict
     ) async throws(Halt) {
         guard let revision = copy.revision else {
             throw .doubt(.unconfirmed)
         }
         fileSource = copy
-        try await keep(copy, source: revision, at: revision.moment, reason)
+        let reason: SyncMetrics.BackupReason = conflict == .soft ? .softConflict : .hardConflict
+        try await keep(copy, source: revision, at: revision.moment, reason, conflict)
         try await learn(copy)
     }
 
@@ -49,7 +50,8 @@ extension Errand {
         _ cipher: Cipher,
         source: Revision,
         at moment: Moment,
-        _ reason: SyncMetrics.BackupReason
+        _ reason: SyncMetrics.BackupReason,
+        _ conflict: Situation.Conflict? = nil
     ) async throws(Halt) {
         let metrics = kit.surroundings.metrics
         let isOther = try isKeptOther(than: cipher, source)
@@ -66,8 +68,8 @@ extension Errand {
         }
         let note =
             isOther
-            ? try newNote(of: cipher, source, at: moment)
-            : try note(of: cipher, source, at: moment)
+            ? try newNote(of: cipher, source, at: moment, conflict)
+            : try note(of: cipher, source, at: moment, conflict)
         if let id = try await earlierBackup(of: cipher, like: note) {
             metrics.backedUp(reason, .reused)
             return try await keepNote(id, as: note)
@@ -106,18 +108,21 @@ extension Errand {
     private func note(
         of cipher: Cipher,
         _ source: Revision,
-        at moment: Moment
+        at moment: Moment,
+        _ conflict: Situation.Conflict?
     ) throws(Halt) -> BackupNote {
         if let note = change.backup, note.source == source { return note }
-        return try newNote(of: cipher, source, at: moment)
+        return try newNote(of: cipher, source, at: moment, conflict)
     }
 
     private func newNote(
         of cipher: Cipher,
         _ source: Revision,
-        at moment: Moment
+        at moment: Moment,
+        _ conflict: Situation.Conflict?
     ) throws(Halt) -> BackupNote {
-        BackupNote(source: source, json: try backup(of: cipher, at: moment).bytes)
+        let json = try backup(of: cipher, at: moment).bytes
+        return BackupNote(source: source, json: json, conflict: conflict)
     }
 
     /// Whether what was kept with this very stamp is something else: stamps may have few digits.
@@ -246,6 +251,9 @@ extension Errand {
             }
         }
         conclusion = .refused
-        return try await post(BackupNote(source: note.source, json: cipher.withoutFolder.bytes))
+        let json = cipher.withoutFolder.bytes
+        return try await post(
+            BackupNote(source: note.source, json: json, conflict: note.conflict)
+        )
     }
 }

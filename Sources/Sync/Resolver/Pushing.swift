@@ -89,8 +89,7 @@ extension Errand {
     mutating func keepLoser(of situation: Situation, _ copy: Cipher) async throws(Halt) {
         switch situation.resolution {
         case .pushKeepingUpstream where !mutated(.overwritesWithoutBackup):
-            let isHard = situation.standing == .moved || situation.standing == .unproven
-            try await keep(copy, isHard ? .hardConflict : .softConflict)
+            try await keep(copy, for: situation.conflict?.kind ?? .hard)
         case .yieldKeepingLocal where !mutated(.yieldsWithoutBackup):
             try await keepLocal(beside: copy)
         case .pushKeepingUpstream, .yieldKeepingLocal, .create, .adopt, .recreate, .settle, .push,
@@ -245,7 +244,7 @@ extension Errand {
 
     /// What the history says of it.
     private var outcome: ResolutionNote.Outcome {
-        if backupID != nil { return .backedUpServer }
+        if keptID != nil { return .backedUpServer }
         if isCreated { return .recreated }
         if done.contains(.trash) || done.contains(.delete) { return .deleted }
         if !done.isEmpty { return .pushed }

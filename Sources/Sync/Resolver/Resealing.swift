@@ -95,7 +95,8 @@ extension PendingChange {
             change.backup = BackupNote(
                 source: note.source,
                 json: json ?? note.json,
-                cipherID: note.cipherID
+                cipherID: note.cipherID,
+                conflict: note.conflict
             )
         }
         return change

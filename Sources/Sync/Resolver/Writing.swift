@@ -98,7 +98,7 @@ extension Errand {
             status,
             at: kit.now,
             resultCipherID: cipherID,
-            backupCipherID: backupID
+            backupCipherID: keptID
         )
     }
 
@@ -119,8 +119,8 @@ extension Errand {
         let note = ResolutionNote(
             outcome,
             at: kit.now,
-            winner: conflict?.winner,
-            backupCipherID: backupID,
+            winner: decided?.winner,
+            backupCipherID: keptID,
             type: formerType
         )
         let cipherID = upstream.cipherID(or: change.cipherID)
@@ -167,9 +167,24 @@ extension Errand {
         }
     }
 
+    /// Which conflict it was, and for whom it was decided: by this errand, or by one before it that nobody has been
+    /// told of. That one's copy is upstream, and its push may have been done unheard.
+    private var decided: (kind: Situation.Conflict, winner: Side)? {
+        conflict ?? yielded.map { ($0.conflict, .local) }
+    }
+
+    /// The backup copy that there is to tell of.
+    var keptID: String? { backupID ?? yielded?.backupID }
+
+    private var yielded: (conflict: Situation.Conflict, backupID: String)? {
+        guard let note = change.backup, let conflict = note.conflict, let id = note.cipherID
+        else { return nil }
+        return (conflict, id)
+    }
+
     /// Whether upstream had something that this side had not seen.
     private var overwritesOthers: Bool {
-        switch (conflict?.kind, conflict?.winner) {
+        switch (decided?.kind, decided?.winner) {
         case (.hard, _), (.delete, .upstream): true
         case (.soft, _), (.delete, _), (nil, _): false
         }
@@ -177,7 +192,7 @@ extension Errand {
 
     /// Whether its caller hears that it is saved, and nothing had to be decided: edits that had waited have
     /// given way to it, as if they had been edited over offline.
-    private var isPlainlySaved: Bool { isAnswered && conflict == nil && backupID == nil }
+    private var isPlainlySaved: Bool { isAnswered && decided == nil && keptID == nil }
 
     /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
     /// wait for a person.
@@ -230,10 +245,10 @@ extension Errand {
     private func tell(_ note: ResolutionNote, _ cipherID: String) {
         let surroundings = kit.surroundings
         let lane = kit.lane(cipherID)
-        if let conflict {
+        if let decided {
             surroundings.metrics.decided(
-                SyncMetrics.ConflictKind(conflict.kind),
-                for: conflict.winner
+                SyncMetrics.ConflictKind(decided.kind),
+                for: decided.winner
             )
         }
         if isQueued {

@@ -75,15 +75,19 @@ public struct BackupNote: Hashable, Sendable {
     /// What is posted, frozen like every snapshot.
     public let json: [UInt8]
     public var cipherID: String?
+    /// For which conflict upstream's version gives way to what is pending; nil if it is what is pending that does.
+    public let conflict: Situation.Conflict?
 
     public init(
         source: Revision,
         json: [UInt8],
-        cipherID: String? = nil
+        cipherID: String? = nil,
+        conflict: Situation.Conflict? = nil
     ) {
         self.source = source
         self.json = json
         self.cipherID = cipherID
+        self.conflict = conflict
     }
 }
 

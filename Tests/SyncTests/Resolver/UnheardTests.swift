@@ -320,6 +320,39 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases, [Situation.Conflict.hard, .soft])
+    func `T-23 a conflict whose push was not answered is told as one that was, with its copy`(
+        _ personality: Personality.Name,
+        _ kind: Situation.Conflict
+    ) async throws {
+        for isEditedAgain in [false, true] {
+            try await Rows.open(personality) { world, ada, id in
+                if kind == .hard { try await ada.elsewhere.edit(id, Rows.password("theirs")) }
+                for number in 1...(kind == .hard ? 1 : 4) {
+                    try await ada.edit(id, Rows.password("mine \(number)"))
+                }
+                await world.server.inject(Fault(Self.lost, on: .updateCipher))
+                try await ada.run()
+                #expect(try ada.change(id) != nil)
+                if isEditedAgain { try await ada.edit(id, Rows.password("mine, later")) }
+                world.time.pass(.seconds(25))
+                try await ada.run()
+                #expect(try ada.changes.isEmpty)
+                let copies = try await ada.elsewhere.items.filter { $0.id != id }
+                let kept = kind == .hard ? "theirs" : "first"
+                #expect(copies.contains { $0.login?.password == kept })
+                let told = try #require(try ada.resolutions.first)
+                #expect(try ada.resolutions.count == 1)
+                #expect(told.outcome == .backedUpServer)
+                #expect(told.winner == .local)
+                #expect(copies.contains { $0.id == told.backupCipherID })
+                let series =
+                    "holdfast_conflicts_total{kind=\"\(kind.rawValue)\",winner=\"local\"}"
+                #expect(await world.registry.figure(series) == 1)
+            }
+        }
+    }
+
     @Test func `T-24 what died between the answer and the bookkeeping is found done`()
         async throws
     {

@@ -255,10 +255,14 @@ struct  Holdfast__Backup
   protobuf_c_boolean has_json;
   ProtobufCBinaryData json;
   char *cipher_id;
+  /*
+   * Of a copy of what upstream had: the conflict for which that gives way, "hard" or "soft".
+   */
+  char *conflict;
 };
 #define HOLDFAST__BACKUP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__backup__descriptor) \
-    , NULL, 0, {0,NULL}, NULL }
+    , NULL, 0, {0,NULL}, NULL, NULL }
 
 
 struct  Holdfast__Failure
