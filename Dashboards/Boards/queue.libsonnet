@@ -66,7 +66,7 @@ b.board('holdfast-queue', 'Offline queue', 'What waits, why, since when, and how
     ),
     b.graph(
       'Age of the oldest',
-      'Of all pending changes, and of those that nothing known keeps from being sent.',
+      'Of all pending changes, of those that nothing known keeps from being sent, and of those that only a lock does.',
       's',
       [
         b.query('max(%s) or vector(0)' % b.age('holdfast_pending_oldest_timestamp_seconds'), 'of all'),
@@ -74,6 +74,7 @@ b.board('holdfast-queue', 'Offline queue', 'What waits, why, since when, and how
           'max(%s) or vector(0)' % b.age('holdfast_pending_deliverable_oldest_timestamp_seconds'),
           'of the deliverable'
         ),
+        b.query('max(%s) or vector(0)' % b.age('holdfast_pending_locked_oldest_timestamp_seconds'), 'of locked vaults'),
       ]
     ) + b.wide,
     b.graph(

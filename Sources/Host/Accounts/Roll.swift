@@ -77,10 +77,18 @@ final class Roll: Sendable {
         guard servers.values.contains(where: { $0.isOpen || $0.hold(at: now) != nil }) else {
             return summary
         }
-        let deliverable = roll.count(queues(), into: &summary, at: now, servers)
-        if !deliverable.isEmpty { summary.oldestDeliverable = oldestLive(deliverable) }
+        let senders = roll.count(queues(), into: &summary, at: now, servers)
+        if !senders.open.isEmpty { summary.oldestDeliverable = oldestLive(senders.open) }
+        if !senders.locked.isEmpty { summary.oldestLocked = oldestLive(senders.locked) }
         return summary
     }
+}
+
+/// Accounts that have something for a server that takes it: what is set aside is not meant.
+private struct Senders {
+    var open: Set<String> = []
+    /// They only want to be unlocked.
+    var locked: Set<String> = []
 }
 
 extension Roll.Road {
@@ -103,30 +111,31 @@ extension Roll.State {
         return tally.summary(servers)
     }
 
-    /// Counts what open vaults have for servers.
-    ///
-    /// - Returns: The accounts of which something can be sent.
+    /// Counts what open vaults have for servers, and finds out who has something at all.
     fileprivate func count(
         _ queues: [String: PendingQueue],
         into summary: inout HouseholdSummary,
         at now: Moment,
         _ servers: [Int: Roll.Road]
-    ) -> Set<String> {
-        var deliverable: Set<String> = []
+    ) -> Senders {
+        var senders = Senders()
         for (id, queue) in queues where queue.live > 0 {
-            guard let entry = places[id].flatMap({ entries[$0] }), entry.status == .unlocked else {
-                continue
-            }
+            guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
             let road = servers[entry.server] ?? Roll.Road()
-            if let held = road.hold(at: now) {
+            switch (entry.status, road.hold(at: now)) {
+            case (.unlocked, let held?):
                 summary.longestBackoff = max(summary.longestBackoff, held - now)
                 summary.nextRetry = min(summary.nextRetry ?? held, held)
-            } else if road.isOpen {
+            case (.unlocked, nil) where road.isOpen:
                 summary.deliverable += queue.live
-                deliverable.insert(id)
+                senders.open.insert(id)
+            case (.locked, nil) where road.isOpen:
+                senders.locked.insert(id)
+            case (.unlocked, nil), (.locked, _), (.signedOut, _):
+                break
             }
         }
-        return deliverable
+        return senders
     }
 }
 

@@ -11,6 +11,8 @@ public struct HouseholdSummary: Hashable, Sendable {
     /// How many changes wait that nothing known keeps from being sent, and since when the first of them does.
     public var deliverable = 0
     public var oldestDeliverable: Moment?
+    /// When the oldest change was made that nothing known but the lock of its vault keeps from being sent.
+    public var oldestLocked: Moment?
     /// When the account that waits longest was last synced; nil if one never was.
     public var lastSync: Moment?
     /// The longest wait that is in force after a failure.

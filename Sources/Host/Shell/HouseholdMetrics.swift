@@ -17,6 +17,7 @@ public struct HouseholdMetrics: Sendable {
     private let bytes: Gauge
     private let deliverable: Gauge
     private let oldestDeliverable: Gauge
+    private let oldestLocked: Gauge
     private let lastSuccess: Gauge
     private let longestBackoff: Gauge
     private let nextRetry: Gauge
@@ -53,6 +54,12 @@ public struct HouseholdMetrics: Sendable {
             .gauge(
                 "holdfast_pending_deliverable_oldest_timestamp_seconds",
                 "When the oldest deliverable change was made; 0 if there is none."
+            )
+        )
+        oldestLocked = registry.register(
+            .gauge(
+                "holdfast_pending_locked_oldest_timestamp_seconds",
+                "When the oldest change was made that only a lock keeps back; 0 if there is none."
             )
         )
         lastSuccess = registry.register(
@@ -101,6 +108,7 @@ public struct HouseholdMetrics: Sendable {
         oldest.set(summary.oldest.seconds)
         deliverable.set(summary.deliverable)
         oldestDeliverable.set(summary.oldestDeliverable.seconds)
+        oldestLocked.set(summary.oldestLocked.seconds)
     }
 
     private func show(_ tally: [PendingTally]) {

@@ -41,8 +41,13 @@ extension HouseholdSummary {
         guard let since = pending.oldest else { return }
         oldest = min(oldest ?? since, since)
         let live = pending.total - pending.quarantined
-        guard status == .unlocked, isWayOpen, live > 0 else { return }
-        deliverable += live
-        oldestDeliverable = min(oldestDeliverable ?? since, since)
+        guard isWayOpen, live > 0 else { return }
+        switch status {
+        case .unlocked:
+            deliverable += live
+            oldestDeliverable = min(oldestDeliverable ?? since, since)
+        case .locked: oldestLocked = min(oldestLocked ?? since, since)
+        case .signedOut: break
+        }
     }
 }

@@ -268,6 +268,7 @@ struct OpsTests {
         let page = try get(venue, "/metrics").body
         #expect(page.contains("\nholdfast_pending_deliverable_changes 5\n"))
         #expect(page.contains("\nholdfast_pending_deliverable_oldest_timestamp_seconds 40\n"))
+        #expect(page.contains("\nholdfast_pending_locked_oldest_timestamp_seconds 10\n"))
         #expect(page.contains("\nholdfast_pending_oldest_timestamp_seconds 10\n"))
         await venue.close()
     }

@@ -125,6 +125,27 @@ struct RollTests {
         #expect(all.networks == [.online: 1, .offline: 1])
     }
 
+    @Test func `what waits only for its owner is what locked vaults have for servers that answer`()
+    {
+        let entries = [
+            "open": entry(), "locked": entry(.locked), "away": entry(.locked, server: 1),
+            "held": entry(.locked, server: 2), "out": entry(.signedOut), "aside": entry(.locked),
+        ]
+        for id in entries.keys { roll.note(id) }
+        let all = summary(
+            entries,
+            queues: [
+                "open": [.ready: 1], "locked": [.ready: 1, .quarantined: 2], "away": [.ready: 1],
+                "held": [.backingOff: 1], "out": [.ready: 1], "aside": [.quarantined: 1],
+            ],
+            servers: [0: .init(), 1: .init(state: .offline), 2: .init(heldUntil: moment(1_008))]
+        ) { $0 == ["locked"] ? moment(45) : nil }
+        #expect(all.oldestLocked == moment(45), "Unlocking helps none of the others.")
+        #expect(all.deliverable == 1 && all.oldestDeliverable == nil)
+        #expect(all.nextRetry == nil && all.longestBackoff == .zero)
+        #expect(summary(entries, queues: ["open": [.ready: 1]]).oldestLocked == nil)
+    }
+
     @Test func `while no server can be reached nobody counts what waits`() {
         roll.note("a")
         let away = entry(.unlocked, server: 1)
