@@ -385,18 +385,22 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'SyncRefused',
       'warning',
       30,
-      gained('holdfast_sync_aborts_total', hours(1), 'reason=~"decode|auth"') + ' > 0',
+      gained('holdfast_sync_aborts_total', hours(1), 'reason="decode"') + ' > 0',
       minutes(5),
       'What upstream sent to {{ $labels.instance }} is no sync answer, or was not for us.',
       "Compare the upstream's version with what is supported; look for a proxy that answers instead of it.",
       [series('holdfast_sync_aborts_total', '0x5 1x30', 'reason="decode"')],
-      [series('holdfast_sync_aborts_total', '0+1x30', 'reason="pending"')],
+      [
+        series('holdfast_sync_aborts_total', '0+1x30', 'reason="pending"'),
+        series('holdfast_sync_aborts_total', '0x5 2x30', 'reason="auth"'),
+      ],
     ),
     alert(
       'SyncStale',
       'warning',
       330,
-      'time() - %s > %d and %s %s > 0.01 * %s unless %s %s unless %s %s > 0' % [
+      // Who is signed out is told of by AccountSignedOut, and asks in vain again and again.
+      'time() - %s > %d and %s %s > 0.01 * %s unless %s %s unless %s %s > 0 unless %s (%s > 0 and %s %s > 0)' % [
         of('holdfast_sync_last_success_timestamp_seconds'),
         3 * 3600 / pace,
         here,
@@ -405,7 +409,11 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
         here,
         isNotOnline,
         here,
-        gained('holdfast_sync_aborts_total', hours(1), 'reason!="pending"'),
+        gained('holdfast_sync_aborts_total', hours(1), 'reason!~"pending|auth"'),
+        here,
+        gained('holdfast_sync_aborts_total', hours(1), 'reason="auth"'),
+        here,
+        of('holdfast_accounts', 'status="signedOut"'),
       ],
       hours(1),
       'An account of {{ $labels.instance }} was not synced for three hours, although its upstream answers; syncs fail.',
@@ -638,6 +646,7 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     'holdfast_sync_runs_total{outcome="notNeeded"}': asked,
     'holdfast_sync_runs_total{outcome="failed"}': nothing,
     'holdfast_sync_aborts_total{reason="pending"}': nothing,
+    'holdfast_sync_aborts_total{reason="auth"}': nothing,
     'holdfast_sync_aborts_total{reason="decode"}': nothing,
     'holdfast_resolutions_total{type="update",outcome="pushed"}': nothing,
     'holdfast_backups_total{reason="hardConflict",outcome="failed"}': nothing,
@@ -703,6 +712,9 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       }
     ),
     day('The server refuses syncs, and nothing is pending', 840, { SyncStale: [280, 600] }, nothingSynced(600)),
+    day('No token is taken, and nobody is signed out for that', 840, { SyncStale: [280, 600] }, nothingSynced(600) + {
+      'holdfast_sync_aborts_total{reason="auth"}': grows([[60, 0], [540, 15]]),
+    }),
     day('No sync ever succeeded, the clock having begun with that day', 360, { SyncStale: [250, 999] }, {
       holdfast_sync_last_success_timestamp_seconds: nothing,
       'holdfast_sync_runs_total{outcome="failed"}': grows([[360, 15]]),
@@ -710,6 +722,11 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
     }),
     day('What answers is no sync answer', 600, { SyncRefused: [70, 999] }, nothingSynced(660) + {
       'holdfast_sync_aborts_total{reason="decode"}': grows([[60, 0], [600, 15]]),
+    }),
+    day('A password is changed elsewhere, and its owner signs in again within minutes', 360, {}, {
+      'holdfast_accounts{status="signedOut"}': stands([[110, 0], [5, 1], [1, 0]]),
+      'holdfast_sync_runs_total{outcome="failed"}': stands([[110, 0], [1, 2]]),
+      'holdfast_sync_aborts_total{reason="auth"}': stands([[110, 0], [1, 2]]),
     }),
     day('All vaults are locked, and nothing is asked for a day', 1440, {}, {
       'holdfast_accounts{status="locked"}': stands([[1, 2]]),
@@ -795,6 +812,9 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'holdfast_accounts{status="locked"}': stands([[1, 1]]),
       'holdfast_accounts{status="unlocked"}': stands([[60, 1], [1, 0]]),
       'holdfast_accounts{status="signedOut"}': stands([[60, 0], [1, 1]]),
+      holdfast_sync_last_success_timestamp_seconds: stands([[1, 60]]),
+      'holdfast_sync_runs_total{outcome="failed"}': grows([[60, 0], [1740, 30]]),
+      'holdfast_sync_aborts_total{reason="auth"}': grows([[60, 0], [1740, 30]]),
       'holdfast_pending_changes{type="update",state="ready"}': stands([[60, 0], [1, 3]]),
       holdfast_pending_oldest_timestamp_seconds: stands([[60, 0], [1, 3600]]),
     }),
