@@ -9,19 +9,33 @@ struct BwTests {
             "\($0)/\($1)"
         } + "/packaging/bw"
 
+    /// Runs what follows with a host's command before all others.
+    private static let script = "PATH=\"$0:$PATH\" exec env \"$@\""
+
     /// - Parameter answer: The shell commands that answer in place of `holdfast`.
-    private func bw(_ words: [String], answer: String) throws -> Child {
+    private static func host(answering answer: String) throws -> Scratch {
         let scratch = try Scratch()
         let holdfast = scratch.file("holdfast")
         try Files.replace(holdfast, with: Array("#!/bin/sh\n\(answer)\n".utf8), mode: 0o700)
-        let script = "PATH=\"$0:$PATH\" exec \"$@\""
-        return try Child.run("/bin/sh", ["-c", script, scratch.path, Self.program] + words)
+        return scratch
+    }
+
+    /// - Parameter variables: Those of its environment, as `NAME=VALUE`.
+    private func bw(
+        _ words: [String],
+        _ variables: [String] = [],
+        input: String = "",
+        answer: String
+    ) throws -> Child {
+        let host = try Self.host(answering: answer)
+        let all = ["-c", Self.script, host.path] + variables + [Self.program] + words
+        return try Child.run("/bin/sh", all, input: input)
     }
 
     @Test func `a value comes without a line's end`() throws {
         let child = try bw(["get", "password", "mail"], answer: "echo \"$*\"")
         #expect(child.status == 0)
-        #expect(child.output == "get password mail")
+        #expect(child.output == "get password -- mail")
     }
 
     @Test(arguments: ["key\n", "key", "\n\n", ""])
@@ -54,16 +68,19 @@ struct BwTests {
             ["list", "collections", "--organizationid", "3"],
             "list collections --organization-id 3 --json\n"
         ),
-        (["get", "item", "mail", "--session", "any"], "get item mail --json\n"),
-        (["get", "folder", "work"], "get folder work --json\n"),
-        (["get", "collection", "work"], "get collection work --json\n"),
-        (["get", "organization", "work"], "get organization work --json\n"),
-        (["get", "template", "item.login"], "get template item.login --json\n"),
-        (["delete", "--permanent", "item", "7"], "delete item 7 --permanent\n"),
-        (["delete", "-p", "item", "7"], "delete item 7 --permanent\n"),
-        (["delete", "folder", "7"], "delete folder 7\n"),
-        (["restore", "item", "7"], "restore 7\n"),
+        (["get", "item", "mail", "--session", "any"], "get item --json -- mail\n"),
+        (["get", "folder", "work"], "get folder --json -- work\n"),
+        (["get", "collection", "work"], "get collection --json -- work\n"),
+        (["get", "organization", "work"], "get organization --json -- work\n"),
+        (["get", "template", "item.login"], "get template --json -- item.login\n"),
+        (["delete", "--permanent", "item", "7"], "delete item --permanent -- 7\n"),
+        (["delete", "-p", "item", "7"], "delete item --permanent -- 7\n"),
+        (["delete", "folder", "7"], "delete folder -- 7\n"),
+        (["restore", "item", "7"], "restore -- 7\n"),
         (["sync", "-f"], "sync --force\n"),
+        (["get", "item", "--", "-x"], "get item --json -- -x\n"),
+        (["get", "item", "--", "--raw=1"], "get item --json -- --raw=1\n"),
+        (["--", "get", "item", "--"], "get item --json -- --\n"),
     ])
     func `things are asked for by the host's own names`(_ words: [String], _ asked: String) throws {
         let child = try bw(words, answer: "echo \"$*\"")
@@ -97,10 +114,10 @@ struct BwTests {
 
     @Test(arguments: [
         (["create", "folder"], "create folder --json"),
-        (["edit", "item", "7"], "edit item 7 --json"),
-        (["edit", "folder", "7"], "edit folder 7 --json"),
-        (["edit", "item-collections", "7"], "edit item-collections 7 --json"),
-        (["move", "7", "8"], "move 7 8 --json"), (["share", "7", "8"], "move 7 8 --json"),
+        (["edit", "item", "7"], "edit item --json -- 7"),
+        (["edit", "folder", "7"], "edit folder --json -- 7"),
+        (["edit", "item-collections", "7"], "edit item-collections --json -- 7"),
+        (["move", "7", "8"], "move --json -- 7 8"), (["share", "7", "8"], "move --json -- 7 8"),
     ])
     func `what is encoded is handed on as it was before`(
         _ words: [String],
@@ -109,6 +126,45 @@ struct BwTests {
         let child = try bw(words + ["WyIxIl0="], answer: "echo \"$*\"; cat")
         #expect(child.status == 0)
         #expect(child.output == "\(asked)\n[\"1\"]")
+    }
+
+    @Test(arguments: ["WyIxIl0=!!!", "[\"1\"]", "WyIxIl0=\nrubbish"])
+    func `nothing is made of what is encoded in part only`(_ sent: String) throws {
+        for (words, input) in [([sent], ""), ([], sent)] {
+            let child = try bw(["create", "item"] + words, input: input, answer: "echo \"$*\"")
+            #expect(child.status == 1)
+            #expect(child.output.isEmpty)
+            #expect(
+                child.complaint == "bw: what is sent is not encoded as 'bw encode' does it\n"
+            )
+        }
+    }
+
+    @Test(arguments: [(64, 1), (69, 69), (77, 77), (1, 1)])
+    func `what is sent and is no JSON ends with 1, and all else as the host's command does`(
+        _ answered: Int,
+        _ status: Int32
+    ) throws {
+        let answer = "cat > /dev/null; echo 'Why.' >&2; exit \(answered)"
+        for words in [["create", "item"], ["edit", "item", "7"], ["move", "7", "8"]] {
+            let child = try bw(words + ["eA=="], answer: answer)
+            #expect(child.status == status)
+            #expect(child.complaint == "Why.\n")
+        }
+    }
+
+    @Test func `at a terminal nobody is waited for to type what is to be sent`() throws {
+        let host = try Self.host(answering: "echo \"$*\"")
+        let terminal = try Terminal()
+        let running = try Running(
+            "/bin/sh",
+            ["-c", Self.script, host.path, Self.program, "create", "item"],
+            environment: ["PATH": "/usr/bin:/bin"],
+            terminal: terminal.path
+        )
+        terminal.type("\u{4}")
+        #expect(running.wait() == 1)
+        #expect(try running.complaint == "bw: create wants what it is to send, encoded\n")
     }
 
     @Test(arguments: [
@@ -131,7 +187,9 @@ struct BwTests {
         #expect(child.complaint == (complaint.isEmpty ? "" : "bw: \(complaint)\n"))
     }
 
-    @Test(arguments: [["login", "--check"], ["unlock", "--check"], ["config", "server"]])
+    @Test(arguments: [
+        ["login", "--check"], ["unlock", "--check"], ["config", "server"], ["sync", "--last"],
+    ])
     func `where no host runs, there is no status to tell`(_ words: [String]) throws {
         let child = try bw(words, answer: "echo 'No host.' >&2; exit 69")
         #expect(child.status == 69)
@@ -146,6 +204,80 @@ struct BwTests {
         #expect(try bw(["config", "server", "https://y.example"], answer: answer).status == 1)
     }
 
+    @Test func `without an account there is no server to tell, and no sync`() throws {
+        let answer = #"echo '{"serverUrl":null,"status":"unauthenticated"}'"#
+        let complaint = "bw: no server is known before: holdfast login ADDRESS --server URL\n"
+        for words in [["config", "server"], ["config", "server", "https://x.example"]] {
+            let child = try bw(words, answer: answer)
+            #expect(child.status == 1)
+            #expect(child.output.isEmpty && child.complaint == complaint)
+        }
+        let child = try bw(["sync", "--last"], answer: answer)
+        #expect(child.status == 1)
+        #expect(child.output.isEmpty && child.complaint == "bw: You are not logged in.\n")
+    }
+
+    @Test func `the last sync is told, and there may be none`() throws {
+        let never = #"echo '{"serverUrl":"https://x.example","status":"locked"}'"#
+        #expect(try bw(["sync", "--last"], answer: never).output.isEmpty)
+        #expect(try bw(["sync", "--last"], answer: never).status == 0)
+        let once = #"echo '{"lastSync":"2026-01-05T08:12:44.901Z","status":"locked"}'"#
+        let child = try bw(["sync", "--last"], answer: once)
+        #expect(child.status == 0)
+        #expect(child.output == "2026-01-05T08:12:44.901Z")
+    }
+
+    @Test(
+        arguments: [
+            (["--nointeraction"], []), ([], ["BW_NOINTERACTION=true"]),
+            (["--nointeraction", ""], []),
+        ] as [([String], [String])]
+    )
+    func `where nobody may be asked, a password has to be given`(
+        _ words: [String],
+        _ variables: [String]
+    ) throws {
+        let child = try bw(["unlock", "--raw"] + words, variables, answer: "echo \"$*\" >&2")
+        #expect(child.status == 1)
+        #expect(child.output.isEmpty)
+        #expect(child.complaint.hasPrefix("bw: Master password is required."))
+    }
+
+    @Test func `a password that is given opens the vault, whoever may be asked`() throws {
+        let answer = "echo \"$*\" >&2"
+        let scratch = try Scratch()
+        try Files.replace(scratch.file("holdfast.password"), with: Array("secret\n".utf8))
+        for (words, variables, asked) in [
+            (["secret"], [], "unlock --password-env HOLDFAST_SHIM_PASSWORD\n"),
+            (["--passwordenv", "SECRET"], [], "unlock --password-env SECRET\n"),
+            (["--passwordfile=/secret"], [], "unlock --password-file /secret\n"),
+            ([], ["CREDENTIALS_DIRECTORY=\(scratch.path)"], "unlock\n"),
+        ] as [([String], [String], String)] {
+            let said = ["unlock", "--raw", "--nointeraction"] + words
+            let child = try bw(said, variables, answer: answer)
+            #expect(child.status == 0)
+            #expect(child.output == "holdfast\n")
+            #expect(child.complaint == asked)
+        }
+        #expect(try bw(["unlock", "secret"], ["BW_RAW=true"], answer: "").output == "holdfast\n")
+    }
+
+    @Test(arguments: [
+        ["list", "items"], ["get", "password", "mail"], ["login", "--check"], ["unlock", "secret"],
+        ["create", "item", "e30="], ["--version"], ["help"],
+    ])
+    func `nothing is said to whoever wants to hear nothing`(_ words: [String]) throws {
+        let answer = "cat > /dev/null; echo '{\"status\":\"unlocked\"}'"
+        for (words, variables) in [(words + ["--quiet"], []), (words, ["BW_QUIET=true"])] {
+            let child = try bw(words, variables, answer: answer)
+            #expect(child.status == 0)
+            #expect(child.output.isEmpty && child.complaint.isEmpty)
+        }
+        let refused = try bw(["--quiet"] + words, answer: "cat > /dev/null; exit 77")
+        #expect([0, 77].contains(refused.status))
+        #expect(refused.output.isEmpty)
+    }
+
     @Test(arguments: ["--version", "-v"])
     func `the version is a bare number`(_ word: String) throws {
         let child = try bw([word], answer: "echo holdfast 0.1.0")
@@ -157,8 +289,39 @@ struct BwTests {
         (["list", "items", "--nonsense"], "--nonsense is not known here with list"),
         (["lock", "-p"], "-p is not known here with lock"),
         (["list", "items", "--search"], "--search wants a value"),
+        (["list", "items", "--response"], "--response is not known here with list"),
     ])
     func `a flag that says nothing here is refused`(_ words: [String], _ complaint: String) throws {
+        let child = try bw(words, answer: "echo \"$*\"")
+        #expect(child.status == 1)
+        #expect(child.output.isEmpty)
+        #expect(child.complaint == "bw: \(complaint)\n")
+    }
+
+    @Test func `answers in another shape are refused, however they are asked for`() throws {
+        let child = try bw(["list", "items"], ["BW_RESPONSE=true"], answer: "echo \"$*\"")
+        #expect(child.status == 1)
+        #expect(child.output.isEmpty)
+        #expect(child.complaint == "bw: BW_RESPONSE is not known here\n")
+    }
+
+    @Test(arguments: [
+        (["get"], "get wants to know what"),
+        (["get", "item"], "get wants to know which item"),
+        (["get", "totp"], "get wants to know of which item"),
+        (["create"], "create wants to know what"),
+        (["edit"], "edit wants to know what"),
+        (["edit", "item"], "edit wants to know which one"),
+        (["move"], "move wants to know which item"),
+        (["move", "7"], "move wants to know to which organization"),
+        (["delete"], "delete wants to know what"),
+        (["delete", "folder"], "delete wants to know which folder"),
+        (["restore", "item"], "restore wants to know which item"),
+    ])
+    func `a command that lacks a word says which`(
+        _ words: [String],
+        _ complaint: String
+    ) throws {
         let child = try bw(words, answer: "echo \"$*\"")
         #expect(child.status == 1)
         #expect(child.output.isEmpty)
