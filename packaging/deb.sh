@@ -22,6 +22,8 @@ pack() { mkdir -p "$(dirname "$tree/$1")" && gzip -9n > "$tree/$1" && chmod 644 
 
 put 755 "$program" usr/bin/holdfast
 strip --strip-unneeded --remove-section=.comment --remove-section=.note "$tree/usr/bin/holdfast"
+# Not among the programs: that name is Bitwarden's own.
+put 755 "$root/packaging/bw" usr/lib/holdfast/bw
 put 644 "$root/packaging/holdfast.service" lib/systemd/system/holdfast.service
 "$program" manual | pack usr/share/man/man1/holdfast.1.gz
 "$program" completions bash > "$work/bash"
@@ -35,8 +37,7 @@ documents=usr/share/doc/holdfast
 for file in ARCHITECTURE.md CONFLICTS.md METRICS.md PERFORMANCE.md PROMISES.md RUNBOOK.md TESTS.md UPSTREAM.md outage.svg; do
 	put 644 "$root/Docs/$file" "$documents/$file"
 done
-# All of them lie side by side there.
-sed 's#](Docs/#](#g; s#Dashboards/Ready#examples#g' "$root/README.md" > "$work/README.md"
+sed -f "$root/packaging/README.sed" "$root/README.md" > "$work/README.md"
 put 644 "$work/README.md" "$documents/README.md"
 put 644 "$root/packaging/copyright" "$documents/copyright"
 mkdir -p "$tree/$documents/examples"

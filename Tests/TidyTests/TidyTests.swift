@@ -1,3 +1,4 @@
+import TestSupport
 import Testing
 
 /// The habits that a reviewer should not have to look for.
@@ -130,6 +131,23 @@ struct TidyTests {
                 let path = folder.isEmpty ? String(link.1) : "\(folder)/\(link.1)"
                 #expect(SourceTree.exists(path), "\(document) links to \(link.1).")
             }
+        }
+    }
+
+    @Test func `the package's README names nothing but what the package has`() throws {
+        let script = "\(SourceTree.root)/packaging/README.sed"
+        let child = try Child.run("sed", ["-f", script, "\(SourceTree.root)/README.md"])
+        #expect(child.status == 0)
+        for word in ["`make", "    make", "swift", ".build", "packaging/", "Docs/", "Dashboards/"] {
+            #expect(!child.output.contains(word), "\(word)")
+        }
+        for word in ["`/usr/lib/holdfast/bw`", "`holdfast.service`", "`examples`"] {
+            #expect(child.output.contains(word), "\(word)")
+        }
+        let package = try SourceTree.read("packaging/deb.sh")
+        #expect(package.contains(" usr/lib/holdfast/bw\n"))
+        for link in child.output.matches(of: /\]\(([^)#:\s]+)(#[^)]*)?\)/) {
+            #expect(package.contains(" \(link.1)"), "It links to \(link.1).")
         }
     }
 
