@@ -22,6 +22,8 @@ struct Flag: Sendable {
     let name: String
     /// The name of its value in the help; a flag without one is a switch.
     var value: String?
+    /// The words that its value may be, where these are known.
+    var choices: [String] = []
     var isRepeatable = false
     /// Whether an empty value says something.
     var mayBeEmpty = false

@@ -26,6 +26,29 @@ struct DescriptionTests {
         #expect(try completion(of: ["holdfast", "get", "--state", "/et"]) == ["/etc"])
     }
 
+    @Test(arguments: [
+        ("token create --scope", ["read", "write", "admin"]),
+        ("serve --abort-policy", ["whole", "item"]),
+        ("demo --log-level", ["debug", "info", "notice", "warning", "error"]),
+        ("serve --log-format", ["text", "json"]),
+        ("serve --offline-changes", ["on", "off", "server"]),
+        ("serve --resolution", ["on", "off", "server"]),
+        ("upstream --profile", ["bitwarden", "vaultwarden"]),
+        ("simulate --profile", ["bitwarden", "vaultwarden", "both"]),
+    ])
+    func `behind a flag, the words of its value are offered`(
+        _ line: String,
+        _ values: [String]
+    ) throws {
+        let words = ["holdfast"] + line.split(separator: " ").map(String.init)
+        #expect(try completion(of: words + [""]) == values)
+        let last = try #require(values.last)
+        #expect(try completion(of: words + [String(last.dropLast())]).contains(last))
+        let all = values.joined(separator: " ")
+        let texts = Shell.allCases.map { Completions(commands: Holdfast.commands).text(for: $0) }
+        #expect(texts.allSatisfy { $0.contains(all) })
+    }
+
     @Test(arguments: Shell.allCases)
     func `every command and every flag is offered`(_ shell: Shell) {
         let text = Completions(commands: Holdfast.commands).text(for: shell)

@@ -1,3 +1,6 @@
+import Logging
+import Sync
+
 /// One thing that an operator can choose, and the names by which it is chosen.
 ///
 /// The name is that of the flag without its dashes, and the key in the configuration file.
@@ -7,6 +10,8 @@ public struct Setting: Sendable {
     public let variable: String?
     /// What stands for its value in the help; nil for a switch.
     public let value: String?
+    /// The words that its value may be, where these are known.
+    public let choices: [String]
     public let isRepeatable: Bool
     public let help: String
 
@@ -14,12 +19,14 @@ public struct Setting: Sendable {
         _ name: String,
         _ value: String?,
         variable: String? = nil,
+        choices: [String] = [],
         isRepeatable: Bool = false,
         _ help: String
     ) {
         self.name = name
         self.variable = variable
         self.value = value
+        self.choices = choices
         self.isRepeatable = isRepeatable
         self.help = help
     }
@@ -70,12 +77,19 @@ extension Setting {
         Setting(
             "offline-changes",
             "WHEN",
+            choices: words(of: SwitchBoard.Setting.self),
             "on, off or server: keep edits that cannot be sent (on)"
         ),
-        Setting("resolution", "WHEN", "on, off or server: bring what was kept upstream (on)"),
+        Setting(
+            "resolution",
+            "WHEN",
+            choices: words(of: SwitchBoard.Setting.self),
+            "on, off or server: bring what was kept upstream (on)"
+        ),
         Setting(
             "abort-policy",
             "WHAT",
+            choices: words(of: SyncPolicy.Abort.self),
             "whole or item: what a pending change holds back of a sync (whole)"
         ),
         Setting("max-pending", "N", "changes that are kept for an account (10000)"),
@@ -84,15 +98,23 @@ extension Setting {
             "log-level",
             "LEVEL",
             variable: "HOLDFAST_LOG_LEVEL",
+            choices: words(of: LogLevel.self),
             "debug, info, notice, warning or error (info)"
         ),
         Setting(
             "log-format",
             "FORMAT",
             variable: "HOLDFAST_LOG_FORMAT",
+            choices: words(of: LogFormat.self),
             "text or json (text on a terminal, else json)"
         ),
     ]
+
+    private static func words<Word: CaseIterable & RawRepresentable<String>>(
+        of type: Word.Type
+    ) -> [String] {
+        type.allCases.map(\.rawValue)
+    }
 }
 
 /// What is wrong with a choice, in one line for the operator.

@@ -44,7 +44,13 @@ struct Completions {
     private var bash: String {
         let cases = commands.map { command in
             let words = command.flags.map { "--\($0.name)" } + ["--help"] + command.choices
-            return "        \(command.name)) words=\"\(words.joined(separator: " "))\" ;;"
+            return "        \(command.name):*) words=\"\(words.joined(separator: " "))\" ;;"
+        }
+        let values = commands.flatMap { command in
+            command.flags.filter { !$0.choices.isEmpty }.map { flag in
+                let words = flag.choices.joined(separator: " ")
+                return "        \(command.name):--\(flag.name)) words=\"\(words)\" ;;"
+            }
         }
         let flags = Set(commands.flatMap(\.flags).filter(\.takesFile).map { "--\($0.name)" })
         return """
@@ -57,9 +63,9 @@ struct Completions {
                 if [ "$COMP_CWORD" -eq 1 ]; then
                     words="\(names) --help --version"
                 else
-                    case ${COMP_WORDS[1]} in
-            \(cases.joined(separator: "\n"))
-                    help) words="\(names)" ;;
+                    case ${COMP_WORDS[1]}:${COMP_WORDS[COMP_CWORD-1]} in
+            \((values + cases).joined(separator: "\n"))
+                    help:*) words="\(names)" ;;
                     esac
                 fi
                 COMPREPLY=($(compgen -W "$words" -- "$word"))
@@ -73,7 +79,7 @@ struct Completions {
         let cases = commands.map { command in
             let flags = command.flags.map { flag in
                 "'\(flag.isRepeatable ? "*" : "")--\(flag.name)[\(flag.help.bracketed)]"
-                    + (flag.value.map { ":\($0):\(flag.takesFile ? "_files" : "")" } ?? "") + "'"
+                    + (flag.value.map { ":\($0):\(flag.action)" } ?? "") + "'"
             }
             let choices =
                 command.choices.isEmpty
@@ -115,9 +121,9 @@ struct Completions {
                 lines.append("complete -c holdfast \(condition) -a '\(words)'")
             }
             for flag in command.flags {
-                let value = flag.value == nil ? "" : flag.takesFile ? " -r -F" : " -x"
                 lines.append(
-                    "complete -c holdfast \(condition) -l \(flag.name)\(value) -d '\(flag.help.quoted)'"
+                    "complete -c holdfast \(condition) -l \(flag.name)\(flag.options)"
+                        + " -d '\(flag.help.quoted)'"
                 )
             }
         }
@@ -127,6 +133,19 @@ struct Completions {
 
 extension Flag {
     fileprivate var takesFile: Bool { ["FILE", "DIR", "PATH"].contains(value) }
+
+    /// How zsh finds a value.
+    fileprivate var action: String {
+        if takesFile { return "_files" }
+        return choices.isEmpty ? "" : "(\(choices.joined(separator: " ")))"
+    }
+
+    /// What fish is told of a value.
+    fileprivate var options: String {
+        if value == nil { return "" }
+        if takesFile { return " -r -F" }
+        return choices.isEmpty ? " -x" : " -x -a '\(choices.joined(separator: " "))'"
+    }
 }
 
 extension String {

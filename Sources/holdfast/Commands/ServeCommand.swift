@@ -96,6 +96,7 @@ extension Flag {
         self.init(
             name: setting.name,
             value: setting.value,
+            choices: setting.choices,
             isRepeatable: setting.isRepeatable,
             help: setting.help + (setting.variable.map { " [\($0)]" } ?? "")
         )

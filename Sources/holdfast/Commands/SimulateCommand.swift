@@ -19,6 +19,7 @@ extension Command {
             Flag(
                 name: "profile",
                 value: "NAME",
+                choices: Personality.Name.allCases.map(\.rawValue) + ["both"],
                 help: "the server: bitwarden, vaultwarden or both (both)"
             ),
             Flag(

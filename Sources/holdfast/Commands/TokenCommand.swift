@@ -9,7 +9,12 @@ extension Command {
         operands: "create|list|revoke [ID]",
         choices: TokenDeed.allCases.map(\.rawValue),
         flags: HostLine.flags + [
-            Flag(name: "scope", value: "SCOPE", help: "create: admin, write or read"),
+            Flag(
+                name: "scope",
+                value: "SCOPE",
+                choices: Caller.Scope.allCases.map(\.rawValue),
+                help: "create: admin, write or read"
+            ),
             Flag(name: "account", value: "ID", help: "create: the only account that it opens"),
         ],
         run: { invocation, console throws(Failure) in

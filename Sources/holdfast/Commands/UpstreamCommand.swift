@@ -16,7 +16,12 @@ extension Command {
                 help: "numeric address and port; port 0 picks one (127.0.0.1:0)"
             ),
             Flag(name: "data", value: "DIR", help: "where accounts are kept (in memory)"),
-            Flag(name: "profile", value: "NAME", help: "bitwarden or vaultwarden (vaultwarden)"),
+            Flag(
+                name: "profile",
+                value: "NAME",
+                choices: Personality.Name.allCases.map(\.rawValue),
+                help: "bitwarden or vaultwarden (vaultwarden)"
+            ),
             Flag(name: "ready-file", value: "FILE", help: "written once the server accepts"),
         ],
         awaitsSignals: true,
