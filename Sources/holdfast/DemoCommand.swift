@@ -74,6 +74,7 @@ private struct Demo {
     func run() async throws {
         Privacy.forbidDumps()
         defer { if isTemporary { try? FileManager.default.removeItem(atPath: settings.state) } }
+        try HostShell.claimDescriptors()
         let outside = try Wiring.Outside.real(settings)
         let logbook = Logbook(settings)
         let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)

@@ -17,16 +17,17 @@ struct ServeProgramTests {
         var state: String { scratch.file("state") }
         var socket: String { scratch.file("state/holdfast.sock") }
 
-        init(_ flags: [String] = []) throws {
+        /// - Parameter script: What a shell is to do before the program takes its place.
+        init(_ flags: [String] = [], after script: String? = nil) throws {
             scratch = try Scratch()
             let ready = scratch.file("ready")
-            running = try Running(
-                Child.productsDirectory + "/holdfast",
-                [
-                    "serve", "--state", scratch.file("state"), "--listen", "127.0.0.1:0",
-                    "--ops-listen", "127.0.0.1:0", "--ready-file", ready,
-                ] + flags
-            )
+            let words = [
+                Child.productsDirectory + "/holdfast", "serve", "--state", scratch.file("state"),
+                "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--ready-file", ready,
+            ]
+            let shell = script.map { ["/bin/sh", "-c", #"\#($0); exec "$0" "$@""#] } ?? []
+            let line = shell + words + flags
+            running = try Running(line[0], Array(line.dropFirst()))
             let document = try JSON.Document(try Self.arrival(of: ready)).root
             api = try Self.port(document["api"])
             ops = try Self.port(document["ops"])
@@ -81,6 +82,35 @@ struct ServeProgramTests {
             lines.contains("listen = 127.0.0.1:8087, unix:/s/holdfast.sock (default)\n")
         )
         #expect(lines.contains("state = /s (flag)\n"))
+    }
+
+    @Test(arguments: ["serve", "demo"])
+    func `a host with too few descriptors says so and does not start`(_ command: String) throws {
+        let scratch = try Scratch()
+        let words = [
+            Child.productsDirectory + "/holdfast", command, "--state", scratch.file("state"),
+            "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
+        ]
+        let script = #"ulimit -n 63; exec "$0" "$@""#
+        let child = try Child.run("/bin/sh", ["-c", script] + words)
+        #expect(child.status == 1)
+        #expect(child.complaint.contains("may have 63 files open, and a host needs 64"))
+        #expect(access(scratch.file("state"), F_OK) != 0)
+    }
+
+    @Test func `a host takes as many descriptors as it may have`() throws {
+        let host = try Host(after: "ulimit -Sn 20")
+        let limits = String(
+            decoding: try Files.read("/proc/\(host.running.pid)/limits"),
+            as: UTF8.self
+        )
+        let line = try #require(
+            limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
+        )
+        let numbers = line.split(separator: " ").compactMap { UInt64($0) }
+        #expect(numbers.count == 2 && numbers.first == numbers.last)
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
     }
 
     @Test func `a demo leaves a directory alone that another host holds`() throws {

@@ -139,6 +139,8 @@ public enum ShellError: Error, Hashable, CustomStringConvertible {
     case readyFile(path: String, reason: String)
     /// Tokens are asked of nobody, and somebody from elsewhere could come in.
     case openToAll(String)
+    /// This process may have too few files and sockets open.
+    case tooFewDescriptors(UInt64)
 
     public var description: String {
         switch self {
@@ -148,6 +150,9 @@ public enum ShellError: Error, Hashable, CustomStringConvertible {
         case .readyFile(let path, let reason): "Cannot write \(path): \(reason)."
         case .openToAll(let address):
             "--no-auth is for loopback and Unix sockets only, and \(address) is neither."
+        case .tooFewDescriptors(let count):
+            "This process may have \(count) files open, and a host needs \(HostShell.leastDescriptors)."
+                + " Raise that limit (ulimit -n, or LimitNOFILE in a unit)."
         }
     }
 }

@@ -24,6 +24,7 @@ extension Command {
             let logbook = Logbook(settings)
             let shell = HostShell(settings, premises: .here(logbook), logbook: logbook)
             do {
+                try HostShell.claimDescriptors()
                 try await shell.serve(
                     until: Signals.stream(),
                     reread: { () throws(SettingFlaw) in try HostSettings(invocation) },
