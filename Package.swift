@@ -170,7 +170,10 @@ let package = Package(
         ),
         tests("SQLiteTests", of: ["SQLite", "CSQLite", "System"]),
         .target(name: "SlowNames", path: "Tests/SlowNames"),
-        tests("HTTPTests", of: ["HTTP", "CWebsockets", "System", "FuzzProperties", "SlowNames"]),
+        tests(
+            "HTTPTests",
+            of: ["HTTP", "CCurl", "CWebsockets", "System", "FuzzProperties", "SlowNames"]
+        ),
         tests("MessagingTests", of: ["Messaging", "System"]),
         tests("MetricsTests", of: ["Metrics", "Messaging"]),
         tests("LoggingTests", of: ["Logging"]),

@@ -1,3 +1,5 @@
+import CCurl
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -14,6 +16,35 @@ import Testing
         #expect(plain.path == "/a?b=c")
         #expect(try target("https://[::1]:8443").origin == "https://[::1]:8443")
         #expect(try target("https://h?x").path == "/?x")
+    }
+
+    private func reason(_ kind: cc_ending, system: Int32, lacking: Int32?) -> ClientError.Reason {
+        let report = cc_report(
+            uploaded: 0,
+            content_length: -1,
+            elapsed_microseconds: 0,
+            new_connections: 0,
+            system_error: Int(system),
+            was_connected: false,
+            was_secured: false
+        )
+        return Ending(kind: kind, report: { report }, text: "", lack: { lacking })
+            .reason(allowance: .seconds(1))
+    }
+
+    @Test func `what this host has no descriptor left for is nobody else's fault`() {
+        let kinds = [
+            CC_UNRESOLVABLE, CC_PROXY_UNRESOLVABLE, CC_UNREACHABLE, CC_TLS_FAILED, CC_LOCAL,
+        ]
+        for kind in kinds {
+            #expect(reason(kind, system: 0, lacking: EMFILE) == .exhausted(code: EMFILE))
+        }
+        #expect(reason(CC_UNREACHABLE, system: ENFILE, lacking: nil) == .exhausted(code: ENFILE))
+        #expect(reason(CC_UNRESOLVABLE, system: 0, lacking: nil) == .unresolvable(.server))
+        #expect(reason(CC_UNREACHABLE, system: 0, lacking: nil) == .unreachable(code: 0))
+        let refused = reason(CC_UNREACHABLE, system: ECONNREFUSED, lacking: EMFILE)
+        #expect(refused == .unreachable(code: ECONNREFUSED), "Somebody has said so.")
+        #expect(reason(CC_LOST, system: 0, lacking: EMFILE) == .connectionLost)
     }
 
     @Test func `proxies come from the environment, the dangerous variable left out`() {

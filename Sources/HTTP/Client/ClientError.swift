@@ -30,7 +30,10 @@ public struct ClientError: Error, Equatable, Sendable {
         /// The source of the body has given more (if so, at least so many bytes) or less than was
         /// declared. The whole has not been sent.
         case wrongLength(declared: Int, given: Int)
-        /// This machine lacks something: descriptors, memory, ports, a client that is not closed.
+        /// This process has no descriptor left for a connection, or this machine no memory. It says nothing of
+        /// the server.
+        case exhausted(code: Int32)
+        /// This machine lacks something else: ports, a permission, a client that is not closed.
         case local(String)
     }
 
@@ -81,7 +84,7 @@ extension ClientError: CustomStringConvertible {
         case .invalidRequest: "Check the configured address."
         case .bodyUnreadable: "Check the file that was to be sent."
         case .wrongLength: "What was to be sent has changed meanwhile; try again."
-        case .local: "Check the limits of this process (open files, memory)."
+        case .exhausted, .local: "Check the limits of this process (open files, memory)."
         }
     }
 }
@@ -105,6 +108,7 @@ extension ClientError.Reason: CustomStringConvertible {
         case .bodyUnreadable(let text): "the body cannot be read (\(text))"
         case .wrongLength(let declared, let given):
             "the body was declared with \(declared) bytes, and \(given) were given"
+        case .exhausted(let code): "no connection can be opened from here (\(systemText(code)))"
         case .local(let text): "this machine cannot do it (\(text))"
         }
     }

@@ -222,6 +222,7 @@ extension Ending {
     fileprivate init(code: Int32, easy: OpaquePointer) {
         kind = cc_ending_of(code)
         report = { cc_easy_report(easy) }
+        lack = { Descriptors.lack }
         guard kind != CC_COMPLETE else {
             text = ""
             return

@@ -1,5 +1,6 @@
 import CCurl
 import Glibc
+import System
 
 /// How a transfer ended, as curl sees it.
 struct Ending {
@@ -8,10 +9,13 @@ struct Ending {
     var report: () -> cc_report
     /// curl's own words.
     var text: String
+    /// What this machine lacks for another connection; asked for only where that may be why.
+    var lack: () -> Int32?
 
     /// What that means to the caller, of whose time `allowance` was left at the start.
     func reason(allowance: Duration) -> ClientError.Reason {
-        switch kind {
+        if mayBeOurs, let code = lack() { return .exhausted(code: code) }
+        return switch kind {
         case CC_UNRESOLVABLE: .unresolvable(.server)
         case CC_PROXY_UNRESOLVABLE: .unresolvable(.proxy)
         case CC_UNREACHABLE: unreachable
@@ -24,10 +28,21 @@ struct Ending {
         }
     }
 
+    /// Without a descriptor no name is looked up, no authority read and no connection begun, and curl has the
+    /// same codes for that as for names that nobody knows, servers that nobody trusts and nobody who answers.
+    private var mayBeOurs: Bool {
+        switch kind {
+        case CC_UNRESOLVABLE, CC_PROXY_UNRESOLVABLE, CC_TLS_FAILED, CC_LOCAL: true
+        case CC_UNREACHABLE: report().system_error == 0
+        default: false
+        }
+    }
+
     /// Some errors of `connect` are about this machine and not about the server.
     private var unreachable: ClientError.Reason {
         let code = Int32(report().system_error)
-        let ours = [EMFILE, ENFILE, ENOMEM, ENOBUFS, EADDRNOTAVAIL, EAGAIN, EACCES, EPERM]
+        if Descriptors.isLack(code) { return .exhausted(code: code) }
+        let ours = [EADDRNOTAVAIL, EAGAIN, EACCES, EPERM]
         return ours.contains(code)
             ? .local(String(cString: strerror(code))) : .unreachable(code: code)
     }

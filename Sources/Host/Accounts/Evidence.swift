@@ -9,7 +9,9 @@ extension Evidence {
         case .throttled(_, .asked), .throttled(_, .guessed), .unavailable, .malformed:
             self = .troubled
         case .unreachable(.tried), .foreign: self = .unreachable
-        case .signedOut, .throttled(_, .paced), .unreachable(.held), .cancelled: return nil
+        case .signedOut, .throttled(_, .paced), .unreachable(.held), .unreachable(.exhausted),
+            .cancelled:
+            return nil
         }
     }
 }
@@ -19,7 +21,9 @@ extension Upstream {
     /// for, and it is the smallest of questions.
     ///
     /// Not while a guard wants this host gone, though: nobody insists on it.
-    package func probeNetwork() async -> Evidence {
+    ///
+    /// - Returns: Nil if nothing was found out, because this host could not ask.
+    package func probeNetwork() async -> Evidence? {
         if isBanned { return .unreachable }
         var manner = Manner()
         manner.isForced = true
@@ -30,6 +34,7 @@ extension Upstream {
             // That it is there does not say that it takes anything again.
             return restsFor == nil ? .answered : .troubled
         } catch {
+            if case .unreachable(.exhausted) = error.reason { return nil }
             return Evidence(error) ?? .unreachable
         }
     }

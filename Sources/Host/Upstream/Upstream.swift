@@ -354,8 +354,8 @@ extension Setback {
         switch reason {
         case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled: .answered
         case .foreign(.page(403)): .failed(isBan: true)
+        case .unreachable(.exhausted), .cancelled: .dropped
         case .unavailable, .unreachable, .foreign, .malformed: .failed(isBan: false)
-        case .cancelled: .dropped
         }
     }
 }

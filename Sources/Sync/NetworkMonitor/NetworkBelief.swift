@@ -108,9 +108,14 @@ struct NetworkBelief: Hashable, Sendable {
         return true
     }
 
-    mutating func probed(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
+    /// - Parameter evidence: Nil if the probe could not be sent. Then nothing is known that was not before.
+    mutating func probed(_ evidence: Evidence?, at now: Duration, chance: Double) -> Turn? {
         isProbing = false
         if evidence != .answered { fruitlessProbes += 1 }
+        guard let evidence else {
+            if isKnown { plan(at: now, chance: chance) } else { planProbe(at: now, chance: chance) }
+            return nil
+        }
         return hear(evidence, at: now, chance: chance)
     }
 

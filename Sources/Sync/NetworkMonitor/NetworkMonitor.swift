@@ -14,7 +14,7 @@ public final class NetworkMonitor: Service {
     public var standing: Standing { known.withLock { $0 } }
 
     let upstream: String
-    let probe: @Sendable () async -> Evidence
+    let probe: @Sendable () async -> Evidence?
     let surroundings: Surroundings
     private let known: Lock<Standing>
     private let mailbox = Mailbox<Message>(name: "network-monitor", capacity: 1_024)
@@ -34,10 +34,10 @@ public final class NetworkMonitor: Service {
 
     /// - Parameters:
     ///   - upstream: Its address, as events name it.
-    ///   - probe: Asks the smallest question there is.
+    ///   - probe: Asks the smallest question there is. Nil if it could not be asked.
     public init(
         upstream: String,
-        probe: @escaping @Sendable () async -> Evidence,
+        probe: @escaping @Sendable () async -> Evidence?,
         surroundings: Surroundings
     ) {
         self.upstream = upstream
@@ -99,7 +99,7 @@ extension NetworkMonitor {
     /// What the monitor tells itself.
     public struct Note: Sendable {
         enum Kind {
-            case probed(Evidence)
+            case probed(Evidence?)
             case alarm(Duration)
         }
 
@@ -196,13 +196,13 @@ extension NetworkMonitor {
     }
 
     private func sendProbe() async {
-        let evidence = await withTaskGroup(of: Evidence.self) { race in
+        let evidence = await withTaskGroup(of: Evidence?.self) { race in
             race.addTask { await self.probe() }
             race.addTask {
                 try? await self.surroundings.timekeeper.sleep(for: Self.probeTime)
                 return .unreachable
             }
-            let first = await race.next() ?? .unreachable
+            let first: Evidence? = await race.next() ?? .unreachable
             race.cancelAll()
             return first
         }

@@ -53,7 +53,7 @@ extension SyncScheduler {
         case .signedOut: .signedOut
         case .cancelled: .untouched
         case .rejected, .stale, .missing, .unauthorised, .unavailable, .unreachable(.tried),
-            .foreign, .malformed:
+            .unreachable(.exhausted), .foreign, .malformed:
             .failed(nil)
         }
     }

@@ -58,6 +58,9 @@ public struct Setback: Error, Hashable, Sendable {
     public enum Unreachability: Hashable, Sendable {
         /// Tried, and in the transport's own words.
         case tried(String)
+        /// Not tried, for this host has no descriptor or no memory left; in the transport's own words. It says
+        /// nothing of upstream.
+        case exhausted(String)
         /// Not tried at all, because the last ones failed; one of us is trying, or will be then.
         case held(until: Moment)
     }
@@ -100,7 +103,8 @@ extension Setback {
         switch reason {
         case .unavailable(let status): status != 503
         case .unauthorised, .unreachable(.tried), .foreign, .malformed: true
-        case .rejected, .stale, .missing, .signedOut, .throttled, .unreachable(.held), .cancelled:
+        case .rejected, .stale, .missing, .signedOut, .throttled, .unreachable(.held),
+            .unreachable(.exhausted), .cancelled:
             false
         }
     }
@@ -137,6 +141,7 @@ extension Setback: CustomStringConvertible {
         case .unauthorised, .signedOut: "Sign in again."
         case .throttled, .unavailable, .unreachable(.held), .cancelled: "It can be tried later."
         case .unreachable(.tried): "Check the network and the server."
+        case .unreachable(.exhausted): "Check the limits of this host (open files, memory)."
         case .foreign(.redirect): "Check the server's address; give the one it leads to."
         case .foreign(.page): "A portal, a proxy or a ban may be in between; check the network."
         case .foreign(.answer), .malformed:
@@ -157,7 +162,7 @@ extension Setback.Reason: CustomStringConvertible {
         case .throttled(_, .paced):
             "it was not sent yet, because upstream takes only so much at a time"
         case .unavailable(let status): "upstream cannot work at the moment (\(status))"
-        case .unreachable(.tried(let text)): text
+        case .unreachable(.tried(let text)), .unreachable(.exhausted(let text)): text
         case .unreachable(.held): "upstream was not reached just now, so it was not tried"
         case .foreign(.redirect(let place)): "the address leads elsewhere (\(place ?? "nowhere"))"
         case .foreign(.page(let status)): "a web page answers (\(status))"

@@ -2,6 +2,7 @@ import EmbeddedUpstream
 import FoundationEssentials
 import HTTP
 import Metrics
+import Sync
 import System
 import TestSupport
 import Testing
@@ -152,6 +153,32 @@ import Vault
                     }
                 }
                 #expect(upstream.load == (0, 0), "seed \(seed)")
+                services.cancelAll()
+            }
+        }
+    }
+
+    /// Else a busy moment here would count as an outage there.
+    @Test func `a host that has no descriptor left learns nothing of its upstream by that`() throws
+    {
+        try SeededExecutor.run(seed: 1) { executor, _ in
+            let network = ScriptedNetwork { (_: Client.Request) throws(NetworkFailure) in
+                throw .scripted(.exhausted)
+            }
+            let upstream = try Self.upstream(executor, network)
+            await withTaskGroup { services in
+                services.addTask { await upstream.run() }
+                let account = Self.account("a", upstream)
+                for _ in 0..<8 {
+                    let setback = await setback { () async throws(Setback) in
+                        _ = try await account.revision()
+                    }
+                    #expect(setback?.reason == .unreachable(.exhausted("scripted")))
+                    #expect(setback?.letsAnEditWait == true)
+                    #expect(setback.map { Evidence($0) == nil } == true)
+                }
+                #expect(await upstream.probeNetwork() == nil)
+                #expect(network.requests.count == 9, "Each was tried.")
                 services.cancelAll()
             }
         }

@@ -210,6 +210,42 @@ import Vault
         }
     }
 
+    @Test func `a probe that cannot be sent says nothing, and another one is sent`() throws {
+        try SeededExecutor.run(seed: 1) { executor, time in
+            let count = Lines()
+            let surroundings = Surroundings(
+                timekeeper: time,
+                chance: executor.chance,
+                bootID: "boot",
+                metrics: SyncMetrics(Registry(timekeeper: time)),
+                log: Logger(Logbook(sink: Lines(), timekeeper: time))
+            )
+            let found = Lock<Evidence?>(nil)
+            let probe: @Sendable () async -> Evidence? = {
+                _ = count.write(Array("probe".utf8))
+                return found.withLock(\.self)
+            }
+            let monitor = NetworkMonitor(upstream: "u", probe: probe, surroundings: surroundings)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await monitor.run() }
+                try? await monitor.address.tell(.waits(userID: "x", true))
+                try? await time.sleep(for: .seconds(1))
+                #expect(count.count("probe") == 1)
+                #expect(monitor.standing.state == .online)
+                // Whoever ends a drill waits for one that was sent.
+                try? await monitor.address.ask { .drill(true, $0) }
+                async let known: ()? = try? monitor.address.ask { .drill(false, $0) }
+                try? await time.sleep(for: .seconds(1))
+                #expect(count.count("probe") == 2)
+                found.withLock { $0 = .answered }
+                await known
+                #expect(count.count("probe") == 3)
+                #expect(monitor.standing.state == .online)
+                monitor.close()
+            }
+        }
+    }
+
     @Test func `everybody who joined hears of the return at once, and nobody who left`() throws {
         try Stage.play { stage in
             let boxes = ["x", "y", "z"].map {

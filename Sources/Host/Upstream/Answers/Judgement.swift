@@ -71,6 +71,7 @@ extension Setback {
             case .cancelled: .cancelled
             case .tooLarge: .malformed(failure.text)
             case .lost, .refused, .ours: .unreachable(.tried(failure.text))
+            case .exhausted: .unreachable(.exhausted(failure.text))
             }
         self.init(
             reason,

@@ -106,7 +106,7 @@ public struct Hub: Sendable {
             switch error.kind {
             case .refused(let status):
                 metrics.answered(.hub, status, after: world.timekeeper.elapsed - start)
-            case .lost, .tooLarge, .ours:
+            case .lost, .tooLarge, .exhausted, .ours:
                 metrics.failed(.hub, after: world.timekeeper.elapsed - start)
             case .cancelled: break
             }

@@ -23,6 +23,8 @@ public struct NetworkFailure: Error, Hashable, Sendable {
         /// There was an answer, larger than any that was expected.
         case tooLarge
         case cancelled
+        /// This host has no descriptor or no memory left for a connection. It says nothing about upstream.
+        case exhausted
         /// It says nothing about upstream: this machine lacks something, or the request is none.
         case ours
     }

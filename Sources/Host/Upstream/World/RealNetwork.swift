@@ -94,12 +94,13 @@ extension NetworkFailure {
             switch error.reason {
             case .cancelled: .cancelled
             case .tooLarge: .tooLarge
+            case .exhausted: .exhausted
             case .invalidRequest, .bodyUnreadable, .wrongLength, .local: .ours
             case .unresolvable, .unreachable, .untrusted, .timedOut, .connectionLost,
                 .malformedAnswer:
                 .lost
             }
-        let text = "\(error.reason) at \(error.server)"
+        let text = kind == .exhausted ? "\(error.reason)" : "\(error.reason) at \(error.server)"
         self.init(kind, text, isOutcomeUnknown: error.isOutcomeUnknown)
     }
 
