@@ -180,6 +180,38 @@ public enum Files {
         }
     }
 
+    /// Takes from all others what they may do with a file or a directory of this process's own user.
+    ///
+    /// - Returns: Whether there was anything to take. What belongs to somebody else, what is meant for many
+    ///   (with the sticky bit) and links stay as they are.
+    public static func makePrivate(_ path: String) -> Bool {
+        let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK
+        guard let file = try? File(path: path, flags: flags) else { return false }
+        var status = stat()
+        guard fstat(file.descriptor, &status) == 0, status.st_uid == geteuid(),
+            status.st_mode & 0o077 != 0, status.st_mode & 0o1000 == 0
+        else { return false }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return fchmod(file.descriptor, status.st_mode & 0o600) == 0
+        case S_IFDIR: return fchmod(file.descriptor, status.st_mode & 0o700) == 0
+        default: return false
+        }
+    }
+
+    /// What is in the directory; nothing if it cannot be read.
+    public static func names(in directory: String) -> [String] {
+        guard let stream = opendir(directory) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
     /// The same place for whoever is in another directory.
     public static func absolute(_ path: String) -> String {
         guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }

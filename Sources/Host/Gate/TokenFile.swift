@@ -9,6 +9,8 @@ struct TokenFile: Sendable {
     let path: String
     let adminPath: String
 
+    static let names = ["tokens.json", "admin.token"]
+
     init(state: String) {
         path = "\(state)/tokens.json"
         adminPath = "\(state)/admin.token"

@@ -45,6 +45,7 @@ public struct HostShell: Sendable {
     ) async throws {
         try settings.requireListeners(premises.activation)
         let directory = try StateDirectory(settings.state)
+        takeFromOthers(directory)
         warnOfStrangers(in: directory)
         // Whoever waits for the file is not to find that of an earlier run.
         if let file = settings.readyFile { Files.withdraw(file) }
@@ -94,6 +95,16 @@ public struct HostShell: Sendable {
             services.cancelAll()
         }
         if let failure { throw failure }
+    }
+
+    /// A token that somebody has read or added is good for as long as nobody revokes it.
+    private func takeFromOthers(_ directory: StateDirectory) {
+        let opened = directory.makePrivate(with: TokenFile.names + [HostKey.fileName, "files"])
+        guard !opened.isEmpty else { return }
+        premises.log.warning(
+            "What others could do with the host's files was taken from them. Look through its tokens.",
+            ["path": directory.path, "opened": opened.joined(separator: ", ")]
+        )
     }
 
     /// What somebody else may put in the place of ours, no mode of a file keeps from them.

@@ -102,13 +102,8 @@ struct DoorTests {
         await venue.close()
     }
 
-    @Test(arguments: [(0o700, false), (0o770, true), (0o707, true), (0o1777, false)])
-    func `it is said once that others may write to the state`(
-        _ mode: Int,
-        _ isWarned: Bool
-    ) async throws {
-        let scratch = try Scratch()
-        #expect(chmod(scratch.path, mode_t(mode)) == 0)
+    /// What a start in that directory says, up to where it would open anything.
+    private func start(in scratch: Scratch) async throws -> [String] {
         let log = ShellLog()
         let logbook = Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())
         var premises: HostServer.Premises = .quiet
@@ -126,8 +121,62 @@ struct DoorTests {
                 wire: { _, _ in throw ShellError.listener("That far and no further.") }
             )
         }
-        let lines = log.lines.filter { $0.contains("Others may write to the state directory") }
-        #expect(lines.count == (isWarned ? 1 : 0))
+        return log.lines
+    }
+
+    private func mode(_ path: String) -> mode_t {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
+    }
+
+    @Test(arguments: [(0o700, 0o700), (0o755, 0o700), (0o777, 0o700), (0o1777, 0o1777)])
+    func `what others may do with the state is taken from them, and said once`(
+        _ open: Int,
+        _ kept: Int
+    ) async throws {
+        let scratch = try Scratch()
+        #expect(chmod(scratch.path, mode_t(open)) == 0)
+        let lines = try await start(in: scratch)
+        #expect(mode(scratch.path) == mode_t(kept))
+        #expect(lines.filter { $0.contains("taken from them") }.count == (open == kept ? 0 : 1))
+        #expect(!lines.contains { $0.contains("Others may write") })
+    }
+
+    @Test func `files that a restore has left open are closed, and nothing that is not the host's`()
+        async throws
+    {
+        let scratch = try Scratch()
+        _ = try TokenCabinet(state: scratch.path, timekeeper: SystemTimekeeper())
+        let own = ["tokens.json", "admin.token", "holdfast.db", "holdfast.db-wal", "lock"]
+        let others = ["notes", "holdfast.dbx"]
+        for name in own + others {
+            if access(scratch.file(name), F_OK) != 0 {
+                try Files.replace(scratch.file(name), with: [])
+            }
+            #expect(chmod(scratch.file(name), 0o666) == 0)
+        }
+        #expect(symlink(scratch.file("notes"), scratch.file("host.key")) == 0)
+        let lines = try await start(in: scratch).filter { $0.contains("taken from them") }
+        #expect(own.map { mode(scratch.file($0)) } == own.map { _ in 0o600 })
+        #expect(others.map { mode(scratch.file($0)) } == others.map { _ in 0o666 })
+        let names = own.sorted().joined(separator: ", ")
+        #expect(lines.count == 1 && lines.first?.contains(names) == true, "\(lines)")
+        #expect(try await start(in: scratch).isEmpty, "There is nothing left to take.")
+    }
+
+    @Test(
+        .enabled(if: geteuid() == 0),
+        arguments: [(0o700, false), (0o770, true), (0o1777, false)]
+    )
+    func `it is said once that others may write to a state that is not the host's own`(
+        _ open: Int,
+        _ isWarned: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        #expect(chmod(scratch.path, mode_t(open)) == 0 && chown(scratch.path, 65_534, 65_534) == 0)
+        let lines = try await start(in: scratch)
+        #expect(mode(scratch.path) == mode_t(open))
+        #expect(lines.filter { $0.contains("Others may write") }.count == (isWarned ? 1 : 0))
     }
 
     @Test func `the socket's path is told whole, also where the state's is not`() async throws {
