@@ -278,6 +278,23 @@ struct ClientCommandTests {
         }
     }
 
+    /// The health check of a container is one of them.
+    @Test func `whoever looks something up gives up on a host that says nothing`() async throws {
+        let host = try ScriptedHost { question in
+            let silence = AsyncStream<Never> { _ in }
+            if question.line.hasPrefix("GET") { for await _ in silence {} }
+            return .envelope("")
+        }
+        var invocation = Invocation(command: "status")
+        invocation.values["socket"] = [host.socket]
+        let line = try HostLine(invocation, patience: .seconds(1))
+        await #expect(throws: Failure(status: .failure, message: "The host does not answer.")) {
+            try await line.ask(.get, "/status")
+        }
+        _ = try await line.ask(.post, "/sync")
+        await host.close()
+    }
+
     @Test(arguments: ["status", "unlock", "create"])
     func `where the path is too long for a socket, no host can be`(_ command: String) async {
         let state = "/" + String(repeating: "x", count: 92)

@@ -9,6 +9,8 @@ struct HostLine: Sendable {
     /// What stands before a path that is about an account.
     private let prefix: String
     private let client: Client
+    /// For how long a host may say nothing that is asked for what it has here.
+    private let patience: Duration
 
     static let flags = [
         Flag(name: "state", value: "DIR", help: "the host's state directory (HOLDFAST_STATE)"),
@@ -21,7 +23,7 @@ struct HostLine: Sendable {
             Flag(name: "account", value: "ID", help: "which account, if it is not the default one")
         ]
 
-    init(_ invocation: Invocation) throws(Failure) {
+    init(_ invocation: Invocation, patience: Duration = .seconds(30)) throws(Failure) {
         let standard = HostSettings.socket(
             state: invocation.value("state"),
             environment: Environment.current
@@ -40,6 +42,7 @@ struct HostLine: Sendable {
             )
         }
         self.socket = socket
+        self.patience = patience
         prefix = invocation.value("account").map { "/accounts/\($0.escapedForURL)" } ?? ""
         do {
             client = try Client(configuration: Self.configuration)
@@ -84,16 +87,25 @@ struct HostLine: Sendable {
     }
 
     /// Asks about the host itself.
+    ///
+    /// - Parameter takesLong: Whether it is no wonder if the host says nothing for minutes. What is to be done may
+    ///   take until the server has answered, or longer; what is to be looked up does not.
     func askHost(
         _ method: HTTP.Method = .get,
         _ path: String,
         _ query: [(name: String, value: String)] = [],
-        body: [UInt8]? = nil
+        body: [UInt8]? = nil,
+        takesLong: Bool? = nil
     ) async throws(Failure) -> Answer {
         let pairs = query.map { "\($0.name.escapedForURL)=\($0.value.escapedForURL)" }
         let target = path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         var request = Client.Request(method, "http://localhost\(target)", operation: "ask the host")
         request.socketPath = socket
+        if !(takesLong ?? (method != .get)) {
+            var deadlines = Self.configuration.deadlines
+            deadlines.stall = patience
+            request.deadlines = deadlines
+        }
         if let body {
             request.headers["Content-Type"] = "application/json"
             request.body = .bytes(body)
@@ -117,6 +129,7 @@ struct HostLine: Sendable {
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
         case .unreachable: return notRunning
+        case .timedOut: return Failure(status: .failure, message: "The host does not answer.")
         default: return Failure(status: .failure, message: String(describing: error))
         }
     }

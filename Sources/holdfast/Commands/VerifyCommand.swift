@@ -25,7 +25,7 @@ extension Command {
     /// From the host if one runs there; else from the disk.
     private static func report(_ invocation: Invocation) async throws(Failure) -> JSON.Raw {
         do throws(Failure) {
-            return try await HostLine(invocation).askHost(.get, "/verify").json
+            return try await HostLine(invocation).askHost(.get, "/verify", takesLong: true).json
         } catch  where error.status == .hostNotRunning && invocation.value("socket") == nil {
             return try await report(ofStopped: invocation)
         }
