@@ -1,4 +1,6 @@
+import Glibc
 import System
+import TestSupport
 import Testing
 
 @testable import HTTP
@@ -35,6 +37,31 @@ import Testing
         }
         #expect(error?.reason == .unresolvable(.proxy))
         await client.close()
+    }
+
+    @Test func `whoever is refused by the proxy hears which one it is, and not its password`()
+        async throws
+    {
+        let (listener, port) = try listenOnLoopback()
+        close(listener)
+        var configuration = Client.Configuration()
+        configuration.proxies = Proxies(http: "http://user:hunter2@127.0.0.1:\(port)/")
+        let client = try Client(configuration: configuration)
+        let error = await failure { () throws(ClientError) in
+            try await client.send(Client.Request(.get, "http://vault.test/"))
+        }
+        #expect(error?.reason == .unreachable(code: ECONNREFUSED))
+        #expect(error?.place == "http://vault.test:80 through the proxy 127.0.0.1:\(port)")
+        #expect(error?.description.contains("Check the proxy") == true)
+        await client.close()
+    }
+
+    @Test(arguments: [
+        ("", nil), ("h:1", "h:1"), ("http://h", "h"), ("http://u:p/w@h:1/", "h:1"),
+        ("socks5h://u:p@q@[::1]:9?x", "[::1]:9"), ("http://u:p@", nil),
+    ])
+    func `a proxy is named by its place`(_ proxy: String, _ place: String?) {
+        #expect(Proxies.place(of: proxy) == place)
     }
 
     @Test func `a WebSocket goes through the proxy, with its credentials`() async throws {

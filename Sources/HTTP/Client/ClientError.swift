@@ -9,6 +9,8 @@ public struct ClientError: Error, Equatable, Sendable {
     /// Scheme, host and port, or the path of the Unix socket.
     public let server: String
     public let progress: Progress
+    /// Host and port of the proxy through which the server was asked, if there is one.
+    public var proxy: String?
 
     public enum Reason: Equatable, Sendable {
         /// No address for that name, or nobody there to ask for it.
@@ -65,13 +67,17 @@ public struct ClientError: Error, Equatable, Sendable {
 }
 
 extension ClientError: CustomStringConvertible {
-    public var description: String { "\(operation) at \(server): \(reason). \(hint)" }
+    public var description: String { "\(operation) at \(place): \(reason). \(hint)" }
+
+    /// Where it failed, which may have been on the way.
+    public var place: String { proxy.map { "\(server) through the proxy \($0)" } ?? server }
 
     /// What the operator can do about it.
     public var hint: String {
         switch reason {
         case .unresolvable(.server): "Check the server's name and this machine's DNS."
         case .unresolvable(.proxy): "Check the proxy's name in http_proxy or https_proxy."
+        case .unreachable where proxy != nil: "Check the proxy, and that it lets this host through."
         case .unreachable: "Check that the server runs and that no firewall is in between."
         case .untrusted:
             "Check the server's certificate, and the extra authorities if it is private."

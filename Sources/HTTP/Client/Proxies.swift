@@ -39,6 +39,15 @@ public struct Proxies: Sendable, Equatable {
         return exceptions.contains { isException($0, target) } ? nil : proxy
     }
 
+    /// A proxy as errors name it: by its host and port, without user and password. `nil` if there is none.
+    static func place(of proxy: String) -> String? {
+        let address = proxy.firstRange(of: "://").map { proxy[$0.upperBound...] } ?? proxy[...]
+        let named =
+            address.lastIndex(of: "@").map { address[address.index(after: $0)...] } ?? address
+        let place = named.prefix { !"/?#".contains($0) }
+        return place.isEmpty ? nil : String(place)
+    }
+
     private func isException(_ exception: String, _ target: Destination) -> Bool {
         if exception == "*" { return true }
         if let network = Network(exception) { return network.contains(target.host) }

@@ -222,7 +222,8 @@ final class Transfer: @unchecked Sendable {
             reason: reason,
             operation: order.request.operation,
             server: order.server,
-            progress: progress(uploaded: uploaded)
+            progress: progress(uploaded: uploaded),
+            proxy: Proxies.place(of: order.proxy)
         )
         resume(.failure(error))
         pipe?.finish(.failure(error))

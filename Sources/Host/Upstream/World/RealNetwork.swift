@@ -100,7 +100,7 @@ extension NetworkFailure {
                 .malformedAnswer:
                 .lost
             }
-        let text = kind == .exhausted ? "\(error.reason)" : "\(error.reason) at \(error.server)"
+        let text = kind == .exhausted ? "\(error.reason)" : "\(error.reason) at \(error.place)"
         self.init(kind, text, isOutcomeUnknown: error.isOutcomeUnknown)
     }
 
