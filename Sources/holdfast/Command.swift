@@ -8,6 +8,8 @@ struct Command: Sendable {
     /// The words that the first operand may be, where these are known.
     var choices: [String] = []
     var flags: [Flag] = []
+    /// What else is worth knowing, each in a paragraph of the help.
+    var notes: [String] = []
     /// Whether it goes on until a signal ends it, and so reads signals itself.
     var awaitsSignals = false
     let run: @Sendable (Invocation, Console) async throws(Failure) -> Void

@@ -17,6 +17,7 @@ extension Command {
         name: "demo",
         summary: "serves a demo account with a server of its own, and tells what to try",
         flags: Command.serve.flags,
+        notes: Command.serve.notes,
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             do {

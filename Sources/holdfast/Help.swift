@@ -28,7 +28,7 @@ struct Help: Sendable {
 
             Flags:
             \(table(command.flags.map { ($0.usage, $0.help) } + [("--help", "shows this")]))
-            """
+            """ + command.notes.map { "\n\n\($0)" }.joined()
     }
 
     private func table(_ rows: [(name: String, text: String)]) -> String {

@@ -49,7 +49,8 @@ struct ManualPage {
             """
         }
         let heading = ".SS \"holdfast \(command.name)\(operands)\""
-        return ([heading, command.summary.sentence.escaped] + flags).joined(separator: "\n")
+        let notes = command.notes.map { ".PP\n" + $0.escaped }
+        return ([heading, command.summary.sentence.escaped] + flags + notes).joined(separator: "\n")
     }
 }
 

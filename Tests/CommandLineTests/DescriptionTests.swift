@@ -58,6 +58,18 @@ struct DescriptionTests {
         }
     }
 
+    @Test(arguments: ["serve", "demo"])
+    func `the help of a host tells of proxies and of names, and so does the manual`(
+        _ name: String
+    ) throws {
+        let command = try #require(Holdfast.commands.first { $0.name == name })
+        let help = Help(commands: Holdfast.commands).text(command)
+        let manual = ManualPage(commands: Holdfast.commands).text
+        for word in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "*:PORT"] {
+            #expect(help.contains(word) && manual.contains(word), "\(word)")
+        }
+    }
+
     @Test func `the manual page has every command and every flag`() {
         let lines = ManualPage(commands: Holdfast.commands).text.split(separator: "\n")
         #expect(lines.first?.hasPrefix(".TH HOLDFAST 1") == true)

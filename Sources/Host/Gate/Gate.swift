@@ -155,6 +155,11 @@ extension Gate {
         _ passage: Passage,
         _ token: Token?
     ) {
+        var log = log
+        // By that an operator sees how people call this machine.
+        if refusal == .foreignHost {
+            log = log.with("host", request.headers["Host"]?.prefix(Self.shownHost))
+        }
         log.notice(
             "A request was refused.",
             [
@@ -163,6 +168,9 @@ extension Gate {
             ]
         )
     }
+
+    /// In characters.
+    private static let shownHost = 100
 
     private func noteAct(
         _ request: Request,

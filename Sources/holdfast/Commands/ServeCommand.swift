@@ -15,6 +15,17 @@ extension Command {
                 help: "prints the settings and where they come from, and ends"
             )
         ],
+        notes: [
+            """
+            Servers are reached through the proxies that http_proxy, https_proxy and all_proxy name, but for
+            those in no_proxy and for this machine.
+            """,
+            """
+            A listener takes requests whose Host is localhost, 127.0.0.1, [::1] or the host that it was given,
+            with its port, and answers Forbidden to others. At *:PORT, or with --hostname all, it takes any, as
+            people need who come in by another name or by a port that a container publishes.
+            """,
+        ],
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             let settings = try HostSettings.read(invocation)

@@ -173,10 +173,13 @@ struct GateTests {
             let admin = try venue.adminToken
             _ = try ask(venue, "GET /object/item/secret-name?search=hidden", token: "hf_stolen")
             _ = try ask(venue, "GET /status", ["Origin: https://evil.example"])
+            _ = try ShellWire(venue.api).ask("GET /status", ["Host: vault.lan:8443"])
             _ = try ask(venue, "POST /tokens", token: admin, body: #"{"scope":"read"}"#)
             let lines = venue.log.lines
             #expect(lines.contains { $0.contains(#""reason":"wrongToken""#) })
             #expect(lines.contains { $0.contains(#""reason":"foreignOrigin""#) })
+            let foreign = try #require(lines.first { $0.contains(#""reason":"foreignHost""#) })
+            #expect(foreign.contains(#""host":"vault.lan:8443""#))
             let act = try #require(lines.first { $0.contains("An administrator acted.") })
             #expect(act.contains(#""route":"/tokens""#) && act.contains(#""status":200"#))
             for secret in ["secret-name", "hidden", "hf_stolen", "evil.example", admin] {
