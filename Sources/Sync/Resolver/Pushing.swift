@@ -46,7 +46,8 @@ extension Errand {
         case (.yield, let copy?) where mutated(.deletesMoved):
             return try await push(over: copy)
         case (.yield, let copy?):
-            return try await yield(to: copy, .restoredServer, .restored)
+            let placed = try await carryOutRest(over: copy)
+            return try await yield(to: placed, .restoredServer, .restored)
         case (.adopt, nil), (.push, nil), (.complete, nil), (.pushKeepingUpstream, nil),
             (.yieldKeepingLocal, nil), (.yield, nil):
             // The table has no such line. If it ever had, nothing would be forgotten for it.
@@ -346,6 +347,25 @@ extension Errand {
 
     /// Upstream's copy stands. If the user went on editing meanwhile, that is decided about anew, so
     /// the record's own ground must not move.
+    /// A folder, a favourite, the archive: what was wished for before a trash that is withdrawn stands in nobody's
+    /// way.
+    private mutating func carryOutRest(over copy: Cipher) async throws(Halt) -> Cipher {
+        guard case .softDelete(nil, let adjustments) = change.intent, copy.organizationID == nil
+        else { return copy }
+        let rest = Intent.other(restores: false, adjustments)
+        var copy = copy
+        while let deed = rest.nextDeed(
+            over: ItemState(copy, isCertain: true),
+            holdsContent: true,
+            done: done
+        ) {
+            try await note(deed.attempt, nil)
+            guard let answer = try await carryOut(deed, over: copy, nil) else { break }
+            copy = answer
+        }
+        return copy
+    }
+
     private mutating func yield(
         to copy: Cipher,
         _ outcome: ResolutionNote.Outcome,

@@ -266,6 +266,25 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `row 82: what was wished for before a trash that is withdrawn is carried out`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.place(.none, isFavourite: true), id)
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.cipher.isFavorite && !item.cipher.isInTrash)
+            #expect(item.login?.password == "theirs")
+            #expect(try ada.item(id).cipher.isFavorite)
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
+            #expect(try ada.resolutions.map(\.winner) == [.upstream])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `row 83: G-VR2 what was edited elsewhere is not deleted, and that is told`(
         _ personality: Personality.Name
     ) async throws {
