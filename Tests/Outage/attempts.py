@@ -53,13 +53,15 @@ def settled(scene):
     wait(lambda: not scene.host.pending(), "Something is still pending.", 60)
 
 
-def crowd(scene, count=1000):
-    """So many clients that send an edit each, and wait for their answers."""
+def crowd(scene, accounts, count=250):
+    """The disk hangs, and so many clients of each account send an edit and wait for their answers. An account has no
+    more than 256 edits under way at once."""
     body = json.dumps(login("new")).encode()
-    head = f"POST /object/item HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n" \
-        "Content-Type: application/json\r\n\r\n"
+    scene.machine(DISK_MOOD="hang")
     lines = []
-    for _ in range(count):
+    for account in accounts * count:
+        head = f"POST /accounts/{account}/object/item HTTP/1.1\r\nHost: localhost\r\n" \
+            f"Content-Length: {len(body)}\r\nContent-Type: application/json\r\n\r\n"
         line = socket.socket(socket.AF_UNIX)
         line.connect(str(scene.host.state / "holdfast.sock"))
         line.sendall(head.encode() + body)

@@ -80,9 +80,11 @@ class Host:
     def get(self, path):
         return self.ask("GET", path)[1]
 
-    def sign_in(self):
-        status, told = self.ask("POST", "/accounts", {"email": EMAIL, "password": PASSWORD})
+    def sign_in(self, email=EMAIL):
+        """The account's id."""
+        status, told = self.ask("POST", "/accounts", {"email": email, "password": PASSWORD})
         assert status == 200, told
+        return told["id"]
 
     def create(self, count, name="item"):
         for number in range(count):

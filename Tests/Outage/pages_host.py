@@ -9,6 +9,8 @@ from attempts import attempt, crowd, set_back
 from host import EMAIL, PASSWORD
 from watch import Prometheus, wait
 
+STORE_DEPTH = 'holdfast_channel_depth{channel="pending-store"}'
+
 
 @attempt()
 def every_case(scene):
@@ -92,9 +94,8 @@ def restarting(scene):
 @attempt(lasts=75, is_ill=True)
 def heartbeat_late(scene):
     """The disk hangs, and more edits wait for it than the pending store has under way at once."""
-    scene.machine(DISK_MOOD="hang")
+    lines = crowd(scene, scene.move_in(4))
     scene.begins()
-    lines = crowd(scene)
     scene.fires(within=120)
     scene.type("journalctl -u holdfast > FILE", FILE=scene.scratch / "kept.log")
     scene.machine(DISK_MOOD=0)
@@ -106,10 +107,15 @@ def heartbeat_late(scene):
 
 @attempt(is_ill=True)
 def channel_full(scene):
-    """The disk hangs, and more clients edit than there is room for."""
-    scene.machine(DISK_MOOD="hang")
+    """The disk hangs, and more clients edit than there is room for. Those who come first give up, which changes
+    nothing: what they have sent is on its way."""
+    later = scene.move_in(4)
+    first = crowd(scene, scene.move_in(4))
+    wait(lambda: scene.host.figure(STORE_DEPTH) > 400, "Nobody waits for the store.")
+    for line in first:
+        line.close()
+    lines = crowd(scene, later)
     scene.begins()
-    lines = crowd(scene)
     scene.fires()
     scene.machine(DISK_MOOD=0)
     scene.clears()

@@ -56,8 +56,8 @@ class Upstream:
     def count_anew(self):
         self.order("DELETE", "/traffic")
 
-    def register(self):
-        person = bitwarden.Client(self.address, EMAIL, PASSWORD, iterations=5000)
+    def register(self, email=EMAIL):
+        person = bitwarden.Client(self.address, email, PASSWORD, iterations=5000)
         person.register()
         return person
 
@@ -81,6 +81,7 @@ class Scene:
         self.wrong, self.slow = (
             trial.machine(**{name: self.scratch / name}) if is_ill else {} for name in ("CLOCK_SHIFT", "DISK_MOOD")
         )
+        self.households = []
         self.ending = contextlib.ExitStack()
 
     def __enter__(self):
@@ -122,6 +123,16 @@ class Scene:
         self.ending.callback(other.close)
         other.sign_in()
         return other
+
+    def move_in(self, count):
+        """More accounts on the host; their ids."""
+        def settle(number):
+            email = f"{len(self.households) + number}@example.org"
+            self.upstream.register(email)
+            return self.host.sign_in(email)
+
+        self.households += [settle(number) for number in range(count)]
+        return self.households[-count:]
 
     def machine(self, **orders):
         """DISK_MOOD of the host's, CLOCK_SHIFT of upstream's, if it is one that is ill."""
