@@ -37,6 +37,22 @@ import Testing
         await client.close()
     }
 
+    @Test func `what no descriptor is left for is not what was refused before`() async throws {
+        let client = try Client()
+        let request = Client.Request(.get, "http://127.0.0.1:9", operation: "ask")
+        let refused = await #expect(throws: ClientError.self) { try await client.send(request) }
+        #expect(refused?.reason == .unreachable(code: ECONNREFUSED))
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var limit = rlimit()
+        #expect(getrlimit(resource, &limit) == 0)
+        var none = rlimit(rlim_cur: 0, rlim_max: limit.rlim_max)
+        #expect(setrlimit(resource, &none) == 0)
+        let lacking = await #expect(throws: ClientError.self) { try await client.send(request) }
+        #expect(setrlimit(resource, &limit) == 0)
+        #expect(lacking?.reason == .exhausted(code: EMFILE))
+        await client.close()
+    }
+
     @Test func `a name that does not exist cannot be resolved`() async throws {
         let client = try Client()
         let error = await failure { () throws(ClientError) in

@@ -99,7 +99,7 @@ final class DriverLoop {
             let ending = Ending(code: code, easy: easy)
             let failure = transfer.finish(with: ending)
             observe(transfer, failure) { ending.report() }
-            forget(transfer)
+            forget(transfer, hasFailed: failure != nil)
             passOn(transfer.order.server)
         }
     }
@@ -167,12 +167,14 @@ final class DriverLoop {
         }
         transfer.fail(reason, uploaded: report?.uploaded ?? 0)
         observe(transfer, reason) { report }
-        forget(transfer)
+        forget(transfer, hasFailed: true)
     }
 
-    private func forget(_ transfer: Transfer) {
+    private func forget(_ transfer: Transfer, hasFailed: Bool) {
         transfers[transfer.id] = nil
-        if let easy = transfer.easy.take() { handles.giveBack(easy) }
+        guard let easy = transfer.easy.take() else { return }
+        // The number of an error stays with its handle, and would be told of a connection that never began.
+        if hasFailed { handles.discard(easy) } else { handles.giveBack(easy) }
     }
 
     private func failAll(_ reason: ClientError.Reason) {

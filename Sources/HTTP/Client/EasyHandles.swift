@@ -27,6 +27,11 @@ final class EasyHandles {
         spare.append(easy)
     }
 
+    func discard(_ easy: OpaquePointer) {
+        cc_easy_clear(easy)
+        cc_easy_free(easy)
+    }
+
     func close() {
         spare.forEach(cc_easy_free)
         spare = []
