@@ -195,6 +195,12 @@ public final class Accounts: Service {
     private func run(_ service: any Service) async {
         do {
             try await service.run()
+        } catch let failure as ServiceFailure where failure.reason is TookTooLong {
+            // Somebody has taken the account away while upstream owed it an answer.
+            office.surroundings.log.notice(
+                "A service was not waited for.",
+                ["service": failure.service]
+            )
         } catch {
             office.surroundings.log.error("A service has failed.", because: error)
         }
@@ -451,7 +457,10 @@ extension Accounts: Household {
         }
     }
 
-    public func events(after number: Int?) -> AsyncStream<NumberedEvent> {
-        board.events(after: number)
+    public func listen(
+        after number: Int?,
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
+    ) async throws {
+        try await board.listen(after: number, body)
     }
 }

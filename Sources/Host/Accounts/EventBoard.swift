@@ -11,9 +11,12 @@ public final class EventBoard: Sendable {
         var next = 1
         var listeners: [Int: AsyncStream<NumberedEvent>.Continuation] = [:]
         var nextListener = 0
+        var isClosed = false
     }
 
     private static let remembered = 1_024
+    /// So many may come at once, to somebody who was away.
+    static let mostAtOnce = 2 * remembered
     private let state: Lock<State>
 
     /// - Parameter first: The number of the first event. Later boards begin higher, so that a client
@@ -26,38 +29,46 @@ public final class EventBoard: Sendable {
         state.withLock { state in
             let numbered = NumberedEvent(state.next, event)
             state.next += 1
-            if state.recent.count >= 2 * Self.remembered {
+            if state.recent.count >= Self.mostAtOnce {
                 state.recent.removeFirst(Self.remembered)
             }
             state.recent.append(numbered)
-            // Who is gone is noticed here and nowhere else. A task that is cancelled tells so while the
-            // runtime holds a lock of that task, which whoever yields to it needs, too.
-            for (ticket, listener) in state.listeners {
-                if case .terminated = listener.yield(numbered) { state.listeners[ticket] = nil }
-            }
+            for listener in state.listeners.values { listener.yield(numbered) }
         }
     }
 
+    /// Listens for as long as the body runs.
+    ///
     /// - Parameter number: The last that the listener has heard; nil to hear only what comes.
-    public func events(after number: Int?) -> AsyncStream<NumberedEvent> {
+    public func listen(
+        after number: Int?,
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
+    ) async rethrows {
         let (stream, listener) = AsyncStream.makeStream(
             of: NumberedEvent.self,
-            bufferingPolicy: .bufferingNewest(2 * Self.remembered)
+            bufferingPolicy: .bufferingNewest(Self.mostAtOnce)
         )
-        state.withLock { state in
+        let ticket = state.withLock { state in
             if let number {
                 for event in state.recent where event.number > number { listener.yield(event) }
             }
+            if state.isClosed { listener.finish() }
             state.nextListener += 1
             state.listeners[state.nextListener] = listener
+            return state.nextListener
         }
-        return stream
+        // Here and not where the stream ends: a task that is cancelled says so while the runtime holds a lock of
+        // it, which whoever yields to it needs, too.
+        defer { _ = state.withLock { $0.listeners.removeValue(forKey: ticket) } }
+        try await body(stream)
     }
 
-    /// Nobody hears anything any more.
+    var listenerCount: Int { state.withLock { $0.listeners.count } }
+
+    /// Nobody hears anything any more, and who comes later hears that.
     public func close() {
         let listeners = state.withLock { state in
-            defer { state.listeners = [:] }
+            defer { (state.listeners, state.isClosed) = ([:], true) }
             return Array(state.listeners.values)
         }
         for listener in listeners { listener.finish() }

@@ -138,7 +138,10 @@ public protocol Household: Sendable {
     var network: NetworkStanding { get }
     /// For drills: whether every upstream is to count as unreachable.
     func setDrill(_ isOn: Bool) async
-    /// What happens, for clients that listen; from the event after that number on, as far as it is
-    /// remembered.
-    func events(after number: Int?) -> AsyncStream<NumberedEvent>
+    /// What happens, for a client that listens, for as long as the body runs; from the event after that number on,
+    /// as far as it is remembered.
+    func listen(
+        after number: Int?,
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
+    ) async throws
 }

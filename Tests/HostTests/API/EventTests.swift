@@ -47,15 +47,55 @@ struct EventTests {
         }
     }
 
+    @Test
+    func `a client that was away for a while hears all that it has missed, and what comes next`()
+        async throws
+    {
+        try await Venue.host.open { guest async throws in
+            let id = try await guest.login("one")
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            var seen: String?
+            try await guest.listen { events in
+                _ = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"first"}"#)
+                seen = try await events.next(named: "pending").id
+            }
+            for number in 0..<300 {
+                _ = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"\#(number)"}"#)
+            }
+            let last = try #require(seen)
+            try await guest.listen(after: last) { events in
+                for _ in 0..<300 { _ = try await events.next(named: "pending") }
+                _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+                _ = try await events.next(named: "network")
+            }
+        }
+    }
+
+    @Test func `who comes when the board is closed hears its end`() async {
+        let board = EventBoard()
+        board.post(.account(userID: "u"))
+        board.close()
+        await board.listen(after: 0) { events in
+            var heard = 0
+            for await _ in events { heard += 1 }
+            #expect(heard == 1)
+        }
+    }
+
     @Test func `a listener that goes while something is told is in nobody's way`() async {
         for round in 0..<5_000 {
             let board = EventBoard()
             await withDiscardingTaskGroup { group in
-                for _ in 0..<4 { group.addTask { for await _ in board.events(after: nil) {} } }
+                for _ in 0..<4 {
+                    group.addTask {
+                        await board.listen(after: nil) { events in for await _ in events {} }
+                    }
+                }
                 group.addTask { for _ in 0..<50 { board.post(.account(userID: "u")) } }
                 for _ in 0..<round % 10 { await Task.yield() }
                 group.cancelAll()
             }
+            #expect(board.listenerCount == 0, "Nobody who has left is remembered.")
         }
     }
 

@@ -267,7 +267,10 @@ final class StillHousehold: Household {
         tell(.network(upstream: StillDesk.server, isOn ? .offline : .online))
     }
 
-    func events(after number: Int?) -> AsyncStream<NumberedEvent> {
+    func listen(
+        after number: Int?,
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
+    ) async throws {
         let (stream, listener) = AsyncStream<NumberedEvent>.makeStream()
         state.withLock { state in
             if let number {
@@ -275,6 +278,6 @@ final class StillHousehold: Household {
             }
             state.listeners.append(listener)
         }
-        return stream
+        try await body(stream)
     }
 }

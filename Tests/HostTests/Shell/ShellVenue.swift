@@ -146,5 +146,10 @@ final class ShellHousehold: Household {
     func setServer(_ address: String, of id: String) async throws(DeskRefusal) { throw .busy }
     func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) { throw .busy }
     func setDrill(_ isOn: Bool) async {}
-    func events(after number: Int?) -> AsyncStream<NumberedEvent> { AsyncStream { $0.finish() } }
+    func listen(
+        after number: Int?,
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
+    ) async throws {
+        try await body(AsyncStream { $0.finish() })
+    }
 }

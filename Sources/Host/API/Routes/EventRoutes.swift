@@ -19,7 +19,9 @@ extension VaultAPI {
             let number = call.request.lastEventID.flatMap { Int($0) }
             let feed = EventFeed(timekeeper: call.api.timekeeper, audience: audience)
             return .events { stream in
-                try await feed.send(household.events(after: number), to: stream)
+                try await household.listen(after: number) { events in
+                    try await feed.send(events, to: stream)
+                }
             }
         }
     ]
@@ -66,7 +68,8 @@ struct EventFeed: Sendable {
 
     /// How often a client hears something even if nothing happens.
     static let heartbeat = Duration.seconds(15)
-    private static let mostWaiting = 256
+    /// What it has missed comes at once, and does not count as being behind.
+    private static let mostWaiting = EventBoard.mostAtOnce + 256
 
     private enum Letter: Sendable {
         case event(NumberedEvent)
