@@ -180,7 +180,8 @@ public enum Files {
         }
     }
 
-    /// Takes from all others what they may do with a file or a directory of this process's own user.
+    /// Takes from all others what they may do with a file of this process's own user; of a directory only that they
+    /// may write in it.
     ///
     /// - Returns: Whether there was anything to take. What belongs to somebody else, what is meant for many
     ///   (with the sticky bit) and links stay as they are.
@@ -189,13 +190,12 @@ public enum Files {
         guard let file = try? File(path: path, flags: flags) else { return false }
         var status = stat()
         guard fstat(file.descriptor, &status) == 0, status.st_uid == geteuid(),
-            status.st_mode & 0o077 != 0, status.st_mode & 0o1000 == 0
+            status.st_mode & 0o1000 == 0
         else { return false }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return fchmod(file.descriptor, status.st_mode & 0o600) == 0
-        case S_IFDIR: return fchmod(file.descriptor, status.st_mode & 0o700) == 0
-        default: return false
-        }
+        let isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        let open = status.st_mode & (isDirectory ? 0o022 : 0o077)
+        guard open != 0, isDirectory || status.st_mode & S_IFMT == S_IFREG else { return false }
+        return fchmod(file.descriptor, status.st_mode & 0o7777 & ~open) == 0
     }
 
     /// What is in the directory; nothing if it cannot be read.

@@ -97,14 +97,19 @@ public struct HostShell: Sendable {
         if let failure { throw failure }
     }
 
-    /// A token that somebody has read or added is good for as long as nobody revokes it.
     private func takeFromOthers(_ directory: StateDirectory) {
         let opened = directory.makePrivate(with: TokenFile.names + [HostKey.fileName, "files"])
         guard !opened.isEmpty else { return }
-        premises.log.warning(
-            "What others could do with the host's files was taken from them. Look through its tokens.",
-            ["path": directory.path, "opened": opened.joined(separator: ", ")]
-        )
+        let log = premises.log.with("path", directory.path)
+            .with("opened", opened.joined(separator: ", "))
+        // A token that somebody has read or added is good for as long as nobody revokes it.
+        if opened.contains(where: { (["."] + TokenFile.names).contains($0) }) {
+            log.warning(
+                "What others could do with the host's files was taken from them. Look through its tokens."
+            )
+        } else {
+            log.notice("What others could do with the host's files was taken from them.")
+        }
     }
 
     /// What somebody else may put in the place of ours, no mode of a file keeps from them.

@@ -129,7 +129,7 @@ struct DoorTests {
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
     }
 
-    @Test(arguments: [(0o700, 0o700), (0o755, 0o700), (0o777, 0o700), (0o1777, 0o1777)])
+    @Test(arguments: [(0o700, 0o700), (0o755, 0o755), (0o777, 0o755), (0o1777, 0o1777)])
     func `what others may do with the state is taken from them, and said once`(
         _ open: Int,
         _ kept: Int
