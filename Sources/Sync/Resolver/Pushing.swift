@@ -126,7 +126,7 @@ extension Errand {
                 done: done
             )
             let isNew = isNew(deed, beside: former)
-            let isOwnRestore = change.intent.trash == .restored || mayHaveSwitched
+            let isOwnRestore = change.intent.trash == .restored || mayHaveTrashed
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
             try await note(deed.attempt, content)
             guard let answer = try await carryOut(deed, over: copy, content) else {
@@ -182,9 +182,10 @@ extension Errand {
 
     /// Whether it came from here that the item is in the trash, or is not any more.
     private var mayHaveSwitched: Bool {
-        done.contains(.trash) || done.contains(.restore) || change.mayHaveLanded(.trash)
-            || change.mayHaveLanded(.restore)
+        mayHaveTrashed || done.contains(.restore) || change.mayHaveLanded(.restore)
     }
+
+    private var mayHaveTrashed: Bool { done.contains(.trash) || change.mayHaveLanded(.trash) }
 
     /// Upstream does not say how something looks that it has put into the trash. What a list has said
     /// of it meanwhile stands if it is younger than what was put together from the copy before: it may

@@ -170,11 +170,19 @@ extension Errand {
     /// Which conflict it was, and for whom it was decided: by this errand, or by one before it that nobody has been
     /// told of. That one's copy is upstream, and its push may have been done unheard.
     private var decided: (kind: Situation.Conflict, winner: Side)? {
-        conflict ?? yielded.map { ($0.conflict, .local) }
+        conflict ?? yielded.map { ($0.conflict, .local) } ?? (hasRestored ? (.delete, .local) : nil)
     }
 
     /// The backup copy that there is to tell of.
-    var keptID: String? { backupID ?? yielded?.backupID }
+    var keptID: String? {
+        backupID ?? (conflict?.winner == .upstream ? nil : yielded?.backupID)
+    }
+
+    /// Whether an errand before this one has taken out of the trash, for its content, what somebody else had put there.
+    private var hasRestored: Bool {
+        guard case .update(_, trash: nil, _) = change.intent else { return false }
+        return change.mayHaveLanded(.restore) && !change.mayHaveLanded(.trash)
+    }
 
     private var yielded: (conflict: Situation.Conflict, backupID: String)? {
         guard let note = change.backup, let conflict = note.conflict, let id = note.cipherID
@@ -192,7 +200,13 @@ extension Errand {
 
     /// Whether its caller hears that it is saved, and nothing had to be decided: edits that had waited have
     /// given way to it, as if they had been edited over offline.
-    private var isPlainlySaved: Bool { isAnswered && decided == nil && keptID == nil }
+    private var isPlainlySaved: Bool {
+        switch (decided?.kind, decided?.winner) {
+        // What was gone is back with the edit, and there is no copy to tell of.
+        case (nil, _), (.delete, .local): isAnswered && keptID == nil
+        case (.hard, _), (.soft, _), (.delete, _): false
+        }
+    }
 
     /// Somebody has edited what upstream had made of this already; that comes first. If it was set aside, both
     /// wait for a person.

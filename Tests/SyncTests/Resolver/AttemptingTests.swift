@@ -286,6 +286,46 @@ import Vault
         }
     }
 
+    @Test func `what had waited is told of no conflict of an edit that is taken back`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.wish(.archive, id)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            await world.server.inject(
+                FailureScopeTests.refusal(400, on: .updateCipher, times: 1)
+            )
+            guard case .refused(_, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused: \(world.wire.requests)")
+            }
+            #expect(try await world.store.withdraw(recorded, expecting: version))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+            #expect(try ada.resolutions.map(\.outcome) == [.pushed])
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil && $0.backupCipherID == nil })
+            let kind = #"holdfast_conflicts_total{kind="hard",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 0)
+        }
+    }
+
+    @Test func `an edit over one that had waited supersedes it although the item was in the trash`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let first = try await ada.edit(id, Rows.password("first"))
+            try await ada.elsewhere.trash(id)
+            let second = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            guard case .saved = try await ada.attempt(second) else {
+                throw Unexpected("not saved: \(world.wire.requests)")
+            }
+            let receiptID = try #require(first.receiptID)
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .superseded)
+        }
+    }
+
     @Test func `nor is an edit done that is refused after what had waited`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("first"))

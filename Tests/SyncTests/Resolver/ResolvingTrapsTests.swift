@@ -149,6 +149,28 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func `T-35 that is told, too, if the run ends between the restore and the content`(
+        _ isRestored: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.trash(id)
+            try await ada.edit(id, Rows.password("mine"))
+            var fault = Fault(.answer(.refusal(503, "busy"), isCarriedOut: false))
+            fault.operation = isRestored ? .updateCipher : .restoreCipher
+            fault.times = 1
+            await world.server.inject(fault)
+            try await ada.run()
+            #expect(try ada.change(id) != nil)
+            world.time.pass(.seconds(1_000))
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.resolutions.map(\.winner) == [.local])
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 1)
+        }
+    }
+
     @Test func `T-35 what was trashed and restored here is no conflict`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.wish(.trash, id)
