@@ -218,7 +218,7 @@ private struct Services: Sendable {
 
 extension Accounts.Options {
     fileprivate init(_ settings: HostSettings, _ directory: StateDirectory) {
-        self.init(cacheDirectory: directory.file("files"))
+        self.init(cacheDirectory: directory.file(FileCache.directoryName))
         defaultServer = settings.upstream
         policy = SyncPolicy(interval: settings.syncInterval, abort: settings.abortPolicy)
         offlineChanges = settings.offlineChanges

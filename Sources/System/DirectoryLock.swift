@@ -10,12 +10,13 @@ public final class DirectoryLock: Sendable {
         case system(SystemError)
     }
 
+    public static let fileName = "lock"
     /// Nothing once it has been let go.
     private let descriptor: Lock<Int32?>
 
     /// Takes a directory that is there.
     public init(_ directory: String) throws(Refusal) {
-        let path = "\(directory)/lock"
+        let path = "\(directory)/\(Self.fileName)"
         let opened: Int32
         do throws(SystemError) {
             opened = try system("open \(path)") {

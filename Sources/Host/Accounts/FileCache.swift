@@ -4,6 +4,7 @@ import System
 
 /// Where the files of accounts are kept as they came, a directory for each.
 struct FileCache {
+    static let directoryName = "files"
     private let path: String
 
     init(_ path: String) { self.path = path }

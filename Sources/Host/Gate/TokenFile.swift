@@ -9,11 +9,12 @@ struct TokenFile: Sendable {
     let path: String
     let adminPath: String
 
-    static let names = ["tokens.json", "admin.token"]
+    private static let (name, adminName) = ("tokens.json", "admin.token")
+    static let names = [name, adminName]
 
     init(state: String) {
-        path = "\(state)/tokens.json"
-        adminPath = "\(state)/admin.token"
+        path = "\(state)/\(Self.name)"
+        adminPath = "\(state)/\(Self.adminName)"
     }
 
     var exists: Bool { access(path, F_OK) == 0 }

@@ -98,7 +98,9 @@ public struct HostShell: Sendable {
     }
 
     private func takeFromOthers(_ directory: StateDirectory) {
-        let opened = directory.makePrivate(with: TokenFile.names + [HostKey.fileName, "files"])
+        let opened = directory.makePrivate(
+            with: TokenFile.names + [HostKey.fileName, FileCache.directoryName]
+        )
         guard !opened.isEmpty else { return }
         let log = premises.log.with("path", directory.path)
             .with("opened", opened.joined(separator: ", "))

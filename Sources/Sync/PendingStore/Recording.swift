@@ -140,9 +140,9 @@ extension PendingChange {
             backup?.cipherID == nil
         {
             backup = before.backup
-        } else if let made = backup, made.source != before.backup?.source {
+        } else if backup?.source != before.backup?.source {
             // Nothing of what is left has made upstream's version give way.
-            backup = BackupNote(source: made.source, json: made.json, cipherID: made.cipherID)
+            backup?.conflict = nil
         }
         foreignType = before.foreignType
         updated = before.updated

@@ -32,13 +32,13 @@ public final class StateDirectory: Sendable {
 
     public func file(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// Takes from all others what they may do with the directory and with what the host keeps in it: a restore
-    /// without modes leaves both open. To be called before any of it is read.
+    /// Takes from all others that they may write in the directory, and all that they may do with what the host keeps
+    /// there: a restore without modes leaves both open. To be called before any of it is read.
     ///
     /// - Parameter names: What is kept there besides the store. What else lies there is not the host's.
     /// - Returns: The names of what was open; `.` is the directory.
     public func makePrivate(with names: [String]) -> [String] {
-        let own = names + [Store.fileName, Store.copyName, "lock"]
+        let own = names + [Store.fileName, Store.copyName, DirectoryLock.fileName]
         let kept = Files.names(in: path).filter { name in
             own.contains { name == $0 || name.hasPrefix($0 + "-") || name.hasPrefix($0 + ".") }
         }

@@ -13,8 +13,7 @@ extension Errand {
             throw .doubt(.unconfirmed)
         }
         fileSource = copy
-        let reason: SyncMetrics.BackupReason = conflict == .soft ? .softConflict : .hardConflict
-        try await keep(copy, source: revision, at: revision.moment, reason, conflict)
+        try await keep(copy, source: revision, at: revision.moment, for: conflict)
         try await learn(copy)
     }
 
@@ -42,18 +41,19 @@ extension Errand {
             Self.cipher(snapshot.json),
             source: source,
             at: change.updated,
-            .hardConflict
+            for: nil
         )
     }
 
+    /// - Parameter conflict: For which upstream's version gives way; nil if it is what is pending that does.
     private mutating func keep(
         _ cipher: Cipher,
         source: Revision,
         at moment: Moment,
-        _ reason: SyncMetrics.BackupReason,
-        _ conflict: Situation.Conflict? = nil
+        for conflict: Situation.Conflict?
     ) async throws(Halt) {
         let metrics = kit.surroundings.metrics
+        let reason: SyncMetrics.BackupReason = conflict == .soft ? .softConflict : .hardConflict
         let isOther = try isKeptOther(than: cipher, source)
         let source = try sourceKept(of: cipher) ?? source
         // One that is found is noted at once.

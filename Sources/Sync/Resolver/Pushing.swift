@@ -346,8 +346,6 @@ extension Errand {
 
     // MARK: Giving way
 
-    /// Upstream's copy stands. If the user went on editing meanwhile, that is decided about anew, so
-    /// the record's own ground must not move.
     /// A folder, a favourite, the archive: what was wished for before a trash that is withdrawn stands in nobody's
     /// way.
     private mutating func carryOutRest(over copy: Cipher) async throws(Halt) -> Cipher {
@@ -367,6 +365,8 @@ extension Errand {
         return copy
     }
 
+    /// Upstream's copy stands. If the user went on editing meanwhile, that is decided about anew, so
+    /// the record's own ground must not move.
     private mutating func yield(
         to copy: Cipher,
         _ outcome: ResolutionNote.Outcome,

@@ -170,12 +170,12 @@ extension Errand {
     /// Which conflict it was, and for whom it was decided: by this errand, or by one before it that nobody has been
     /// told of. That one's copy is upstream, and its push may have been done unheard.
     private var decided: (kind: Situation.Conflict, winner: Side)? {
-        conflict ?? yielded.map { ($0.conflict, .local) } ?? (hasRestored ? (.delete, .local) : nil)
+        conflict ?? untold.map { ($0.conflict, .local) } ?? (hasRestored ? (.delete, .local) : nil)
     }
 
     /// The backup copy that there is to tell of.
     var keptID: String? {
-        backupID ?? (conflict?.winner == .upstream ? nil : yielded?.backupID)
+        backupID ?? (conflict?.winner == .upstream ? nil : untold?.backupID)
     }
 
     /// Whether an errand before this one has taken out of the trash, for its content, what somebody else had put there.
@@ -184,7 +184,8 @@ extension Errand {
         return change.mayHaveLanded(.restore) && !change.mayHaveLanded(.trash)
     }
 
-    private var yielded: (conflict: Situation.Conflict, backupID: String)? {
+    /// What an errand before this one has kept, so that upstream's version may give way.
+    private var untold: (conflict: Situation.Conflict, backupID: String)? {
         guard let note = change.backup, let conflict = note.conflict, let id = note.cipherID
         else { return nil }
         return (conflict, id)

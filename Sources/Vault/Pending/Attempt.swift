@@ -76,7 +76,7 @@ public struct BackupNote: Hashable, Sendable {
     public let json: [UInt8]
     public var cipherID: String?
     /// For which conflict upstream's version gives way to what is pending; nil if it is what is pending that does.
-    public let conflict: Situation.Conflict?
+    public var conflict: Situation.Conflict?
 
     public init(
         source: Revision,
