@@ -524,3 +524,61 @@ struct BudgetMetricsTests {
         #expect(await breakers() == ["closed": 1, "open": 0, "halfOpen": 0])
     }
 }
+
+/// Those who stand in line, and the alarm clock that wakes them.
+@Suite(.timeLimit(.minutes(1))) struct TurnstileTests {
+    private let turnstile = Turnstile(
+        places: 1,
+        timekeeper: SystemTimekeeper(),
+        chance: SystemChance(),
+        metrics: BudgetMetrics(Registry(timekeeper: SystemTimekeeper()))
+    )
+
+    /// What a request hears that would wait for so long.
+    private func refusal(after seconds: Int) async -> RequestBudget.Refusal? {
+        let ask = RequestBudget.Ask(account: "a", pace: .read, patience: .seconds(seconds))
+        do throws(RequestBudget.Refusal) {
+            _ = try await turnstile.pass(ask) { .init(value: (), result: .answered) }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Meanwhile the only place is taken.
+    private func meanwhile(_ story: () async -> Void) async throws {
+        let ask = RequestBudget.Ask(account: "a", pace: .read, patience: .zero)
+        _ = try await turnstile.pass(ask) {
+            await story()
+            return .init(value: (), result: .answered)
+        }
+    }
+
+    private func runAlarmClock(until: () async -> Void) async {
+        await withTaskGroup { parts in
+            parts.addTask { await turnstile.run() }
+            await until()
+            parts.cancelAll()
+        }
+    }
+
+    @Test func `nobody waits in line for whom no alarm clock would ring`() async throws {
+        await runAlarmClock {}
+        try await meanwhile {
+            #expect(await refusal(after: 600) == .withdrawn)
+            // Nor for a later moment than somebody before.
+            #expect(await refusal(after: 1_200) == .withdrawn)
+        }
+    }
+
+    @Test func `who waits in line is let go when the alarm clock ends`() async throws {
+        try await meanwhile {
+            async let refusal = refusal(after: 600)
+            await runAlarmClock {
+                while turnstile.load.waiting == 0 { await Task.yield() }
+            }
+            #expect(await refusal == .withdrawn)
+            #expect(await self.refusal(after: 1_200) == .withdrawn)
+        }
+    }
+}

@@ -90,21 +90,25 @@ final class Turnstile: Sendable {
         case .go: break
         case .refused(let refusal): throw refusal
         case .wait:
-            if wantsLook { wind(for: ticket) }
+            if wantsLook { wind() }
             if let refusal = await turn(of: ticket) { throw refusal }
         }
         metrics.entered()
         return ticket
     }
 
-    /// A full mailbox will be read, and whoever reads it looks at everybody. Without an alarm clock nobody
-    /// would wake it, so then it does not wait at all.
-    private func wind(for ticket: Int) {
+    /// A full mailbox will be read, and whoever reads it looks at everybody.
+    private func wind() {
         do {
             try mailbox.address.tryTell(.look)
         } catch {
-            if error != .full { state.withLock { $0.withdraw(ticket) }?.resume() }
+            if error != .full { dismissAll() }
         }
+    }
+
+    /// Without an alarm clock nobody would wake those in line, so then nobody waits at all.
+    private func dismissAll() {
+        for call in state.withLock({ $0.dismissAll() }) { call.resume() }
     }
 
     private func turn(of ticket: Int) async -> RequestBudget.Refusal? {
@@ -194,6 +198,7 @@ final class Turnstile: Sendable {
             }
             sleepers.cancelAll()
         }
+        dismissAll()
     }
 
     private func act(_ change: (inout RequestBudget, Duration) -> [RequestBudget.Turn]) {

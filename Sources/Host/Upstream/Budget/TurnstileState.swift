@@ -68,6 +68,12 @@ struct TurnstileState: Sendable {
         }
     }
 
+    /// The alarm clock is gone. Whoever comes after that tries to wind it, and finds that out.
+    mutating func dismissAll() -> [Call] {
+        alarm = nil
+        return places.keys.sorted().compactMap { withdraw($0) }
+    }
+
     mutating func call(_ turns: [RequestBudget.Turn]) -> [Call] {
         turns.compactMap { turn in
             guard case .asleep(let sleeper) = places[turn.ticket] else {
