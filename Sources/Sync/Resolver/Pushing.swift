@@ -347,17 +347,17 @@ extension Errand {
     // MARK: Giving way
 
     /// A folder, a favourite, the archive: what was wished for before a trash that is withdrawn stands in nobody's
-    /// way.
+    /// way. A folder that turns out to be gone leaves the wish on the way.
     private mutating func carryOutRest(over copy: Cipher) async throws(Halt) -> Cipher {
-        guard case .softDelete(nil, let adjustments) = change.intent, copy.organizationID == nil
-        else { return copy }
-        let rest = Intent.other(restores: false, adjustments)
+        guard copy.organizationID == nil else { return copy }
         var copy = copy
-        while let deed = rest.nextDeed(
-            over: ItemState(copy, isCertain: true),
-            holdsContent: true,
-            done: done
-        ) {
+        while case .softDelete(nil, let adjustments) = change.intent,
+            let deed = Intent.other(restores: false, adjustments).nextDeed(
+                over: ItemState(copy, isCertain: true),
+                holdsContent: true,
+                done: done
+            )
+        {
             try await note(deed.attempt, nil)
             guard let answer = try await carryOut(deed, over: copy, nil) else { break }
             copy = answer

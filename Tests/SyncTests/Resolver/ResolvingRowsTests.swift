@@ -285,6 +285,25 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `row 82: of what was wished for before that, a folder that is gone is left out`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("letters")
+            try await ada.refresh()
+            try await ada.wish(.place(.id(folder), isFavourite: true), id)
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run()
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.cipher.isFavorite && !item.cipher.isInTrash)
+            if personality == .vaultwarden { #expect(item.cipher.folderID == nil) }
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `row 83: G-VR2 what was edited elsewhere is not deleted, and that is told`(
         _ personality: Personality.Name
     ) async throws {
