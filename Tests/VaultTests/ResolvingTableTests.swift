@@ -135,6 +135,8 @@ private enum ConflictsDocument {
         - An item is gone if upstream says so in its own words and its own list confirms it.
         - Wishes go out in this order: restore, content, archive, folder and favourite, trash or
           deletion.
+        - Where a trash is withdrawn, what was wished for before it, the archive, a folder or a
+          favourite, goes on as a change of its own.
         """
 
     private static func section(_ wish: Situation.Wish) -> String {

@@ -37,6 +37,8 @@ public struct Settlement: Sendable {
     public let over: Revision?
     /// Whether others had written that, so that they may have seen nothing of what came from here before.
     public let overwritesOthers: Bool
+    /// What goes on as a change of its own, if the record is over.
+    public let rest: PendingChange?
 
     public init(
         upstream: Upstream,
@@ -50,7 +52,8 @@ public struct Settlement: Sendable {
         concluded: Attempt? = nil,
         late: [Attempt] = [],
         over: Revision? = nil,
-        overwritesOthers: Bool = false
+        overwritesOthers: Bool = false,
+        rest: PendingChange? = nil
     ) {
         self.upstream = upstream
         self.receipts = receipts
@@ -64,6 +67,7 @@ public struct Settlement: Sendable {
         self.late = late
         self.over = over
         self.overwritesOthers = overwritesOthers
+        self.rest = rest
     }
 }
 
@@ -71,6 +75,8 @@ public struct Settlement: Sendable {
 public enum Settled: Sendable {
     /// The record is gone.
     case settled
+    /// The record is gone, and the rest of it is pending in its place.
+    case left(PendingChange)
     /// The user went on editing meanwhile. The record stays, with what upstream holds now for its
     /// baseline, and is still to be sent.
     case rebased(PendingChange)
@@ -131,16 +137,12 @@ extension Store {
                 db
             )
             let isOver = summary.version == version || mutated(.forgetsByName)
-            if isOver {
-                _ = try PendingTable.remove(id: id, expecting: summary.version, db)
-                try ReceiptTable.end(id, settlement.receiptsOfEarlier, db)
-                try settlement.resolution?.write(summary, db)
-                try LateCallTable.note(settlement.late, of: settlement.lane(after: lane), db)
-            }
+            let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
             if let offering, let exposed, let now = settlement.answered {
                 try offering.keepLost(exposed, to: now, db)
             }
-            return isOver ? .settled : try settlement.rebase(id, db)
+            if let settled { return settled }
+            return try settlement.rebase(id, db)
         }
     }
 
@@ -305,6 +307,23 @@ extension Settlement {
             try BaseTable.remove(lane, written: written, db)
         case .untouched: break
         }
+    }
+
+    /// Forgets the record. What is left of it fears what was sent for the whole.
+    fileprivate func end(
+        _ summary: PendingSummary,
+        in lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Settled {
+        _ = try PendingTable.remove(id: summary.id, expecting: summary.version, db)
+        try ReceiptTable.end(summary.id, receiptsOfEarlier, db)
+        try resolution?.write(summary, db)
+        let lane = self.lane(after: lane)
+        try LateCallTable.note(late, of: lane, db)
+        guard var rest else { return .settled }
+        rest.expect(try LateCallTable.all(of: lane, at: receipts.at, db))
+        try PendingTable.upsert(PendingRecord(rest), db)
+        return .left(rest)
     }
 
     fileprivate func rebase(

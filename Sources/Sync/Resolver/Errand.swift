@@ -8,6 +8,8 @@ struct Errand {
     /// By this id its cipher was known when the lane was entered.
     let heldID: String
     var change: PendingChange
+    /// The change as it was when this began.
+    let before: PendingChange
 
     // MARK: For whom
 
@@ -67,9 +69,15 @@ struct Errand {
     /// Whether that was something of the caller's edit, so that nobody can tell them that nothing has happened.
     var isBegun = false
 
-    init(_ change: PendingChange, _ kit: Kit, isQueued: Bool, isAnswered: Bool = false) {
-        self.change = change
-        heldID = change.cipherID
+    init(
+        _ change: PendingChange,
+        _ kit: Kit,
+        in heldID: String? = nil,
+        isQueued: Bool,
+        isAnswered: Bool = false
+    ) {
+        (self.change, before) = (change, change)
+        self.heldID = heldID ?? change.cipherID
         self.kit = kit
         self.isQueued = isQueued
         self.isAnswered = isAnswered

@@ -177,8 +177,8 @@ extension Errand {
     }
 
     /// Takes back that a failure was counted: it was everybody's.
-    mutating func uncount(to before: PendingChange) async throws(StoreError) {
-        try await put { change in
+    mutating func uncount() async throws(StoreError) {
+        try await put { [before] change in
             let failure = change.lastFailure
             change.failures = before.failures
             change.lastFailure = before.lastFailure

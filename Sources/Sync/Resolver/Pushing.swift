@@ -46,8 +46,8 @@ extension Errand {
         case (.yield, let copy?) where mutated(.deletesMoved):
             return try await push(over: copy)
         case (.yield, let copy?):
-            let placed = try await carryOutRest(over: copy)
-            return try await yield(to: placed, .restoredServer, .restored)
+            let rest = change.rest(over: copy, id: kit.surroundings.chance.identifier(at: kit.now))
+            return try await yield(to: copy, .restoredServer, .restored, leaving: rest)
         case (.adopt, nil), (.push, nil), (.complete, nil), (.pushKeepingUpstream, nil),
             (.yieldKeepingLocal, nil), (.yield, nil):
             // The table has no such line. If it ever had, nothing would be forgotten for it.
@@ -346,37 +346,22 @@ extension Errand {
 
     // MARK: Giving way
 
-    /// A folder, a favourite, the archive: what was wished for before a trash that is withdrawn stands in nobody's
-    /// way. A folder that turns out to be gone leaves the wish on the way.
-    private mutating func carryOutRest(over copy: Cipher) async throws(Halt) -> Cipher {
-        guard copy.organizationID == nil else { return copy }
-        var copy = copy
-        while case .softDelete(nil, let adjustments) = change.intent,
-            let deed = Intent.other(restores: false, adjustments).nextDeed(
-                over: ItemState(copy, isCertain: true),
-                holdsContent: true,
-                done: done
-            )
-        {
-            try await note(deed.attempt, nil)
-            guard let answer = try await carryOut(deed, over: copy, nil) else { break }
-            copy = answer
-        }
-        return copy
-    }
-
     /// Upstream's copy stands. If the user went on editing meanwhile, that is decided about anew, so
     /// the record's own ground must not move.
+    ///
+    /// - Parameter rest: What of it stands in nobody's way. The wish that does is withdrawn before that is tried,
+    ///   for upstream may refuse it.
     private mutating func yield(
         to copy: Cipher,
         _ outcome: ResolutionNote.Outcome,
-        _ status: Receipt.Status
+        _ status: Receipt.Status,
+        leaving rest: PendingChange? = nil
     ) async throws(Halt) -> Turn {
         fresh = copy
         if let base = BaseCipher(copy, of: kit.userID), try await enter(base) == base {
             try await putBase(base)
         }
-        return try await settle(.untouched, outcome, status)
+        return try await settle(.untouched, outcome, status, leaving: rest)
     }
 
     func putBase(_ base: BaseCipher) async throws(Halt) {

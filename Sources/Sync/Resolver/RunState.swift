@@ -3,20 +3,15 @@ internal import Vault
 
 /// What the workers of one run know of each other.
 final class RunState: Sendable {
-    /// A failure that turns out to be everybody's if others meet it too.
-    struct Suspicion: Sendable {
-        var errand: Errand
-        let before: PendingChange
-    }
-
     private struct State {
         var next = 0
         var report = RunReport()
-        var serverError: Suspicion?
+        /// Its failure turns out to be everybody's if others meet it too. So do those below.
+        var serverError: Errand?
         var isServerDown = false
         /// How many wait by themselves because upstream answers others.
         var loners = 0
-        var refusals: [Suspicion] = []
+        var refusals: [Errand] = []
         var refusal: Setback?
     }
 
@@ -65,23 +60,23 @@ final class RunState: Sendable {
     /// Upstream failed over this one. If it did over another, it fails altogether.
     ///
     /// - Returns: Who is to be acquitted.
-    func suspectServer(_ suspicion: Suspicion, _ setback: Setback) -> [Suspicion] {
+    func suspectServer(_ errand: Errand, _ setback: Setback) -> [Errand] {
         state.withLock { state in
-            if state.isServerDown { return [suspicion] }
+            if state.isServerDown { return [errand] }
             guard let other = state.serverError else {
-                state.serverError = suspicion
+                state.serverError = errand
                 return []
             }
             state.isServerDown = true
             state.report.stop = state.report.stop ?? setback
-            return [other, suspicion]
+            return [other, errand]
         }
     }
 
     /// Upstream fails altogether.
     ///
     /// - Returns: Who is to be acquitted.
-    func serverFailed() -> Suspicion? {
+    func serverFailed() -> Errand? {
         state.withLock { state in
             defer { state.isServerDown = true }
             return state.isServerDown ? nil : state.serverError
@@ -99,9 +94,9 @@ final class RunState: Sendable {
     }
 
     /// Upstream forbids this one. If it forbids all, it is not about the items.
-    func suspectRefusal(_ suspicion: Suspicion, _ setback: Setback) {
+    func suspectRefusal(_ errand: Errand, _ setback: Setback) {
         state.withLock { state in
-            state.refusals.append(suspicion)
+            state.refusals.append(errand)
             state.refusal = setback
             if state.refusals.count >= Self.refusalsHeard, isAboutAll(state) {
                 state.report.stop = state.report.stop ?? setback
@@ -110,7 +105,7 @@ final class RunState: Sendable {
     }
 
     /// Whom nothing is to be counted against after all, because upstream forbade everything.
-    func acquitted() -> [Suspicion] {
+    func acquitted() -> [Errand] {
         state.withLock { state in
             guard state.refusals.count > 1, isAboutAll(state) else { return [] }
             state.report.stop = state.report.stop ?? state.refusal

@@ -16,7 +16,7 @@ extension Resolver {
         let end = run.limit.map { timekeeper.elapsed + $0 }
         let state = RunState(due) { kit.isShut || end.map { timekeeper.elapsed >= $0 } ?? false }
         try await workOff(state, kit, run.reach)
-        for suspicion in state.acquitted() { try await acquit(suspicion) }
+        for suspect in state.acquitted() { try await acquit(suspect) }
         let report = state.report
         if let stop = report.stop {
             surroundings.log.warning(
@@ -209,18 +209,16 @@ extension Resolver {
         } catch {
             state.tried()
             if error.isAnsweredByList { state.doubted() }
-            try await fail(&errand, error, before: change, state)
+            try await fail(&errand, error, state)
         }
     }
 
     private func fail(
         _ errand: inout Errand,
         _ halt: Halt,
-        before: PendingChange,
         _ state: RunState
     ) async throws(StoreError) {
         let failure = try await errand.fail(halt, mayWaitAlone: state.takesLonersPlace)
-        let suspicion = RunState.Suspicion(errand: errand, before: before)
         switch (failure, halt) {
         case (.ofTheRun(let setback), _):
             state.stop(setback)
@@ -229,9 +227,9 @@ extension Resolver {
         case (.ofTheChange, .setback(let setback)) where setback.failureClass != .batch:
             switch setback.reason {
             case .unavailable:
-                for other in state.suspectServer(suspicion, setback) { try await acquit(other) }
+                for other in state.suspectServer(errand, setback) { try await acquit(other) }
             case .rejected(let words) where words.mayMeanEverybody:
-                state.suspectRefusal(suspicion, setback)
+                state.suspectRefusal(errand, setback)
             case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled,
                 .unreachable, .foreign, .malformed, .cancelled:
                 break
@@ -240,9 +238,9 @@ extension Resolver {
         }
     }
 
-    private func acquit(_ suspicion: RunState.Suspicion) async throws(StoreError) {
-        var errand = suspicion.errand
-        try await errand.uncount(to: suspicion.before)
+    private func acquit(_ suspect: Errand) async throws(StoreError) {
+        var errand = suspect
+        try await errand.uncount()
     }
 
     /// A record that cannot be read keeps its bytes.

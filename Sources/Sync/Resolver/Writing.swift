@@ -109,7 +109,8 @@ extension Errand {
         _ status: Receipt.Status,
         isSeen: Bool = true,
         ground: Footing? = nil,
-        over: Revision? = nil
+        over: Revision? = nil,
+        leaving rest: PendingChange? = nil
     ) async throws(Halt) -> Turn {
         var (upstream, ground) = (upstream, ground)
         if case .holds(let answered) = upstream {
@@ -137,7 +138,8 @@ extension Errand {
             concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
             late: lateCalls,
             over: over,
-            overwritesOthers: overwritesOthers
+            overwritesOthers: overwritesOthers,
+            rest: rest
         )
         return try await settle(settlement, telling: note, cipherID)
     }
@@ -157,6 +159,10 @@ extension Errand {
         case .settled:
             tell(note, cipherID ?? change.cipherID)
             return .over(cipherID: cipherID)
+        case .left(let rest):
+            tell(note, cipherID ?? change.cipherID)
+            begin(rest)
+            return .again
         case .rebased(let edited):
             taken = nil
             goOn(with: edited)
@@ -165,6 +171,14 @@ extension Errand {
         case .unreadable: throw .overtaken
         case .occupied(let state): throw occupied(by: state)
         }
+    }
+
+    /// Begins another errand in the same lane. All that this one leaves to it is what upstream has just said.
+    private mutating func begin(_ rest: PendingChange) {
+        let shown = fresh
+        self = Errand(rest, kit, in: heldID, isQueued: true)
+        (fresh, distrustsList) = (shown, true)
+        kit.surroundings.announce(.pending(lane, changeID: rest.id))
     }
 
     /// Which conflict it was, and for whom it was decided: by this errand, or by one before it that nobody has been

@@ -192,6 +192,30 @@ public struct PendingChange: Hashable, Sendable {
         }
     }
 
+    /// What was wished for before a trash that is withdrawn: the archive, a folder, a favourite. It goes on as a
+    /// change of its own, made on what upstream holds.
+    ///
+    /// - Returns: Nil if nothing of it is left to be done.
+    public func rest(over copy: Cipher, id: @autoclosure () -> String) -> PendingChange? {
+        guard case .softDelete(nil, let adjustments) = intent, copy.organizationID == nil
+        else { return nil }
+        let rest = Intent.other(restores: false, adjustments)
+        let state = ItemState(copy, isCertain: true)
+        guard rest.nextDeed(over: state, holdsContent: true, done: []) != nil else { return nil }
+        return PendingChange(
+            id: id(),
+            userID: userID,
+            cipherID: cipherID,
+            version: 1,
+            intent: rest,
+            baseline: copy.revision,
+            baseCopy: copy.revision == nil ? nil : copy.bytes,
+            created: created,
+            updated: updated,
+            clock: clock
+        )
+    }
+
     /// Whether an upstream that never answered may have done this.
     public func mayHaveLanded(_ kind: Attempt.Kind) -> Bool {
         attempts.contains { $0.kind == kind && $0.mayHaveLanded }

@@ -279,8 +279,51 @@ import Vault
             #expect(item.login?.password == "theirs")
             #expect(try ada.item(id).cipher.isFavorite)
             #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer, .pushed])
+            #expect(try ada.resolutions.map(\.winner) == [.upstream, nil])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 82: what upstream refuses of that is set aside alone, and the trash is withdrawn`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.wish(.archive, id)
+            let receiptID = try #require(try await ada.wish(.trash, id).made.receiptID)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            await world.server.inject(FailureScopeTests.refusal(422, on: .archiveCipher))
+            for _ in 0..<2 { try await ada.run(.all) }
+            let left = try #require(try ada.change(id))
+            #expect(left.state == .quarantined && left.type == .other)
+            #expect(try ada.item(id).login?.password == "theirs")
+            #expect(try ada.base(id)?.isTrashed == false)
             #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
-            #expect(try ada.resolutions.map(\.winner) == [.upstream])
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .restored)
+        }
+    }
+
+    @Test func `row 82: that the trash is withdrawn is told once, whenever what is left is done`()
+        async throws
+    {
+        try await Self.open { world, ada, id in
+            try await ada.wish(.archive, id)
+            try await ada.wish(.trash, id)
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            await world.server.inject(
+                FailureScopeTests.refusal(503, on: .archiveCipher, times: 1)
+            )
+            try await ada.run()
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
+            #expect(try ada.changes.map(\.type) == [.other])
+            world.time.pass(.seconds(1_000))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer, .pushed])
+            #expect(try await ada.elsewhere.item(id).cipher.isArchived)
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="server"}"#
+            #expect(await world.registry.figure(kind) == 1)
         }
     }
 
