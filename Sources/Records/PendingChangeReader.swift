@@ -155,6 +155,7 @@ struct PendingChangeReader {
             at: Moment(ticks: message.ticks),
             fingerprint: fingerprint,
             core: message.core.array,
+            conflict: try conflict(message.conflict),
             outcome: try word(message.outcome)
         )
     }
@@ -170,8 +171,7 @@ struct PendingChangeReader {
             source: source,
             json: message.json.array,
             cipherID: message.cipher_id == nil ? nil : try text(message.cipher_id),
-            conflict: message.conflict == nil
-                ? nil : Situation.Conflict(rawValue: try text(message.conflict))
+            conflict: try conflict(message.conflict)
         )
     }
 
@@ -191,6 +191,13 @@ struct PendingChangeReader {
     private func text(_ text: UnsafeMutablePointer<CChar>?) throws(Damage) -> String {
         guard let text, let string = String(validatingCString: text) else { throw .field }
         return string
+    }
+
+    private func conflict(
+        _ text: UnsafeMutablePointer<CChar>?
+    ) throws(Damage) -> Situation.Conflict? {
+        guard let text else { return nil }
+        return Situation.Conflict(rawValue: try self.text(text))
     }
 
     private func word<Word: RawRepresentable<String>>(

@@ -177,6 +177,7 @@ struct PendingChangeWriter: ~Copyable {
             message.pointee.has_core = 1
             message.pointee.core = arena.bytes(attempt.core)
         }
+        message.pointee.conflict = attempt.conflict.map { arena.text($0.rawValue) }
         message.pointee.outcome = arena.text(attempt.outcome.rawValue)
         attach(.attempt(attempt.kind.rawValue, attempt.fingerprint), &message.pointee.base)
         return message

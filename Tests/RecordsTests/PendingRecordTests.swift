@@ -85,6 +85,15 @@ import Vault
         #expect(read.value?.change.backup == change.backup)
     }
 
+    @Test(arguments: [nil, Situation.Conflict.delete])
+    func `for which conflict something was sent is kept`(_ conflict: Situation.Conflict?) throws {
+        var change = PendingChange.versionOne[2].change
+        change.note(Attempt(.restore, at: Moment(ticks: 7), conflict: conflict))
+        let bytes = PendingRecord(change).encoded()
+        let read = PendingRecord.read(bytes, PendingRecord.Columns(of: change))
+        #expect(read.value?.change.attempts == change.attempts)
+    }
+
     @Test func `since when something fails is kept, and that nobody knows it too`() {
         var change = PendingChange.versionOne[2].change
         for since in [nil, Moment(ticks: 0), Moment(ticks: -7), Moment(ticks: .max)] {

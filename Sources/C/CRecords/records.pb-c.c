@@ -1438,7 +1438,7 @@ const ProtobufCMessageDescriptor holdfast__clock__descriptor =
   (ProtobufCMessageInit) holdfast__clock__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[5] =
+static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[6] =
 {
   {
     "kind",
@@ -1500,8 +1500,21 @@ static const ProtobufCFieldDescriptor holdfast__attempt__field_descriptors[5] =
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "conflict",
+    6,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_STRING,
+    0,   /* quantifier_offset */
+    offsetof(Holdfast__Attempt, conflict),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned holdfast__attempt__field_indices_by_name[] = {
+  5,   /* field[5] = conflict */
   4,   /* field[4] = core */
   2,   /* field[2] = fingerprint */
   0,   /* field[0] = kind */
@@ -1511,7 +1524,7 @@ static const unsigned holdfast__attempt__field_indices_by_name[] = {
 static const ProtobufCIntRange holdfast__attempt__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 5 }
+  { 0, 6 }
 };
 const ProtobufCMessageDescriptor holdfast__attempt__descriptor =
 {
@@ -1521,7 +1534,7 @@ const ProtobufCMessageDescriptor holdfast__attempt__descriptor =
   "Holdfast__Attempt",
   "holdfast",
   sizeof(Holdfast__Attempt),
-  5,
+  6,
   holdfast__attempt__field_descriptors,
   holdfast__attempt__field_indices_by_name,
   1,  holdfast__attempt__number_ranges,

@@ -126,14 +126,14 @@ extension Errand {
                 done: done
             )
             let isNew = isNew(deed, beside: former)
-            let isOwnRestore = change.intent.trash == .restored || mayHaveTrashed
+            let conflict = conflict(by: deed)
             let content = deed == .content ? try await content(over: copy, since: ground) : nil
-            try await note(deed.attempt, content)
+            try await note(deed.attempt, content, for: conflict)
             guard let answer = try await carryOut(deed, over: copy, content) else {
                 return try await settle(.lacks, .deleted, .sent)
             }
             if isNew { isBegun = true }
-            if deed == .restore, !isOwnRestore { conflict = conflict ?? (.delete, .local) }
+            if let conflict { self.conflict = self.conflict ?? (conflict, .local) }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
                 !kit.isSame(answer, as: copy), !mutated(.decidesOnce)
@@ -156,6 +156,12 @@ extension Errand {
             isSeen: isOwn(copy, since: agreed ?? ground),
             over: done.contains(.content) ? ground.revision : nil
         )
+    }
+
+    /// In which conflict what others have done gives way by that: what the user has put into the trash is nobody
+    /// else's.
+    private func conflict(by deed: Deed) -> Situation.Conflict? {
+        deed == .restore && change.intent.trash != .restored && !mayHaveTrashed ? .delete : nil
     }
 
     /// Whether that is done for the edit whose caller waits.

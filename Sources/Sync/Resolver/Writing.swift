@@ -4,13 +4,16 @@ internal import Vault
 /// What an errand writes down.
 extension Errand {
     /// Writes down that something is about to be sent, unless that was done before.
+    ///
+    /// - Parameter conflict: In which what others have done gives way by it.
     mutating func note(
         _ kind: Attempt.Kind,
         _ content: Cipher?,
+        for conflict: Situation.Conflict? = nil,
         _ body: @escaping @Sendable (inout PendingChange) -> Void = { _ in }
     ) async throws(Halt) {
         if kit.isShut { throw .locked }
-        let attempt = Attempt(kind, at: kit.now, of: content)
+        let attempt = Attempt(kind, at: kit.now, of: content, for: conflict)
         defer { announced = nil }
         if announced?.isSame(as: attempt) == true {
             guard try mayStillBeSent(attempt) else { throw .overtaken }
@@ -195,7 +198,7 @@ extension Errand {
     /// Whether an errand before this one has taken out of the trash, for its content, what somebody else had put there.
     private var hasRestored: Bool {
         guard case .update(_, trash: nil, _) = change.intent else { return false }
-        return change.mayHaveLanded(.restore) && !change.mayHaveLanded(.trash)
+        return change.mayHaveLanded(.restore, for: .delete)
     }
 
     /// What an errand before this one has kept, so that upstream's version may give way.

@@ -29,6 +29,8 @@ public struct Attempt: Hashable, Sendable {
     /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty as long as
     /// nothing says that the answer is lost.
     public internal(set) var core: [UInt8]
+    /// In which conflict what others have done gives way by it, if it was sent for that.
+    public let conflict: Situation.Conflict?
     public var outcome: Outcome
 
     public init(
@@ -36,18 +38,30 @@ public struct Attempt: Hashable, Sendable {
         at moment: Moment,
         fingerprint: [UInt8] = [],
         core: [UInt8] = [],
+        conflict: Situation.Conflict? = nil,
         outcome: Outcome = .unknown
     ) {
         self.kind = kind
         self.moment = moment
         self.fingerprint = fingerprint
         self.core = core
+        self.conflict = conflict
         self.outcome = outcome
     }
 
     /// - Parameter content: What is sent, where that is some.
-    public init(_ kind: Kind, at moment: Moment, of content: Cipher?) {
-        self.init(kind, at: moment, fingerprint: content?.fingerprint ?? [])
+    public init(
+        _ kind: Kind,
+        at moment: Moment,
+        of content: Cipher?,
+        for conflict: Situation.Conflict? = nil
+    ) {
+        self.init(
+            kind,
+            at: moment,
+            fingerprint: content?.fingerprint ?? [],
+            conflict: conflict
+        )
     }
 
     /// For so many seconds a slow server may carry out what it never answered.

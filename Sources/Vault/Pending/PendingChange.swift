@@ -221,6 +221,11 @@ public struct PendingChange: Hashable, Sendable {
         attempts.contains { $0.kind == kind && $0.mayHaveLanded }
     }
 
+    /// Whether such an attempt may have made what others have done give way.
+    public func mayHaveLanded(_ kind: Attempt.Kind, for conflict: Situation.Conflict) -> Bool {
+        attempts.contains { $0.kind == kind && $0.conflict == conflict && $0.mayHaveLanded }
+    }
+
     /// Whether its content is still what both sides agreed on, so that nothing of it need be sent: clients save
     /// what nobody has changed, and it would be written over what others have made of it.
     public var bringsNothing: Bool {

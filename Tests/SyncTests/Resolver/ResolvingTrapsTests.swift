@@ -185,6 +185,26 @@ import Vault
         }
     }
 
+    @Test func `T-35 nor is what was restored here and edited then, though the answer was lost`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.trash(id)
+            try await ada.refresh()
+            await world.server.inject(Fault(Self.lost, on: .restoreCipher))
+            try await ada.wish(.restore, id)
+            for _ in 0..<2 { try await ada.run(.all) }
+            #expect(try ada.changes.isEmpty)
+            try await ada.edit(id, Rows.password("mine"))
+            #expect(try ada.change(id)?.attempts.map(\.kind) == [.restore], "It may come late.")
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 0)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `T-36 what moved to an organisation stays there, and the edit becomes a copy`(
         _ personality: Personality.Name

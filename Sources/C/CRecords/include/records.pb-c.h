@@ -242,10 +242,14 @@ struct  Holdfast__Attempt
    */
   protobuf_c_boolean has_core;
   ProtobufCBinaryData core;
+  /*
+   * The conflict in which what others have done upstream gives way by it: "delete".
+   */
+  char *conflict;
 };
 #define HOLDFAST__ATTEMPT__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__attempt__descriptor) \
-    , NULL, 0, 0, 0, {0,NULL}, NULL, 0, {0,NULL} }
+    , NULL, 0, 0, 0, {0,NULL}, NULL, 0, {0,NULL}, NULL }
 
 
 struct  Holdfast__Backup
