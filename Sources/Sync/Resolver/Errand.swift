@@ -55,7 +55,6 @@ struct Errand {
     // MARK: What was done
 
     var done: Set<Deed> = []
-    var isCreated = false
     var isAdopted = false
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.

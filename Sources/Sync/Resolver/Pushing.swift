@@ -253,7 +253,7 @@ extension Errand {
     /// What the history says of it.
     private var outcome: ResolutionNote.Outcome {
         if keptID != nil { return .backedUpServer }
-        if isCreated { return .recreated }
+        if hasRecreated { return .recreated }
         if done.contains(.trash) || done.contains(.delete) { return .deleted }
         if !done.isEmpty { return .pushed }
         return isAdopted ? .adopted : .alreadyApplied
@@ -297,14 +297,14 @@ extension Errand {
             return try await settle(.lacks, .cleanedUp, .sent)
         }
         let content = try Self.cipher(snapshot.json)
-        let answer = try await post(content)
+        let isAgain = outcome == .recreated
+        let answer = try await post(content, for: isAgain ? .delete : nil)
         if earlier?.snapshot != snapshot { isBegun = true }
         guard let base = BaseCipher(answer, of: kit.userID) else {
             let reason = Setback.Reason.malformed("no id or revision")
             throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
         }
-        isCreated = outcome == .recreated
-        if isCreated {
+        if isAgain {
             let json = try known(lane)?.json ?? change.baseCopy
             denied = json.flatMap { try? Cipher($0) }
         }
@@ -323,8 +323,12 @@ extension Errand {
         return try await push(over: answer, holdsContent: true)
     }
 
-    private mutating func post(_ content: Cipher) async throws(Halt) -> Cipher {
-        try await note(.create, content)
+    /// - Parameter conflict: In which what others have done gives way by it.
+    private mutating func post(
+        _ content: Cipher,
+        for conflict: Situation.Conflict?
+    ) async throws(Halt) -> Cipher {
+        try await note(.create, content, for: conflict)
         do throws(Setback) {
             let request = content.request(kit.sending(over: nil))
             let answer = try await kit.upstream.create(request, kit.urgency)
@@ -338,7 +342,7 @@ extension Errand {
         }
         conclusion = .refused
         try await freeze(content.withoutFolder)
-        return try await post(content.withoutFolder)
+        return try await post(content.withoutFolder, for: conflict)
     }
 
     /// Whoever waits for an answer to the only edit there is hears that there is no such folder.

@@ -187,7 +187,8 @@ extension Errand {
     /// Which conflict it was, and for whom it was decided: by this errand, or by one before it that nobody has been
     /// told of. That one's copy is upstream, and its push may have been done unheard.
     private var decided: (kind: Situation.Conflict, winner: Side)? {
-        conflict ?? untold.map { ($0.conflict, .local) } ?? (hasRestored ? (.delete, .local) : nil)
+        conflict ?? untold.map { ($0.conflict, .local) }
+            ?? (hasRestored || hasRecreated ? (.delete, .local) : nil)
     }
 
     /// The backup copy that there is to tell of.
@@ -199,6 +200,11 @@ extension Errand {
     private var hasRestored: Bool {
         guard case .update(_, trash: nil, _) = change.intent else { return false }
         return change.mayHaveLanded(.restore, for: .delete)
+    }
+
+    /// Whether this one, or an errand before it, has made its content anew, because somebody else had deleted the item.
+    var hasRecreated: Bool {
+        change.intent.snapshot != nil && change.mayHaveLanded(.create, for: .delete)
     }
 
     /// What an errand before this one has kept, so that upstream's version may give way.

@@ -395,6 +395,60 @@ import Vault
         }
     }
 
+    /// Upstream is away when the archive's turn has come, or the vault is locked by then.
+    @Test(arguments: [false, true])
+    func `row 84: that is told, too, if the run ends before all that is wished is done`(
+        _ isLocked: Bool
+    ) async throws {
+        try await Self.open { world, ada, id in
+            try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
+            try await ada.refresh()
+            try await ada.edit(id, Self.password("mine"))
+            try await ada.wish(.archive, id)
+            try await ada.elsewhere.delete(id)
+            if isLocked {
+                world.wire.interrupt("/ciphers", isCarriedOut: true) { ada.keys.lock() }
+            } else {
+                await world.server.inject(
+                    FailureScopeTests.refusal(503, on: .archiveCipher, times: 1)
+                )
+            }
+            try await ada.run()
+            #expect(try ada.changes.count == 1)
+            #expect(try ada.resolutions.isEmpty)
+            ada.keys.unlock(ada.ring)
+            world.time.pass(.seconds(1_000))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let again = try #require(try await ada.elsewhere.items.first { $0.name == "mail" })
+            #expect(again.login?.password == "mine" && again.cipher.isArchived)
+            #expect(try ada.resolutions.map(\.outcome) == [.recreated])
+            #expect(try ada.resolutions.map(\.winner) == [.local])
+            let kind = #"holdfast_conflicts_total{kind="delete",winner="local"}"#
+            #expect(await world.registry.figure(kind) == 1)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `row 84: that is told, too, if the answer was lost`(_ personality: Personality.Name)
+        async throws
+    {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
+            try await ada.refresh()
+            try await ada.edit(id, Self.password("mine"))
+            try await ada.elsewhere.delete(id)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.names.sorted() == ["mail", "note"])
+            #expect(try ada.resolutions.map(\.outcome) == [.recreated])
+            #expect(try ada.resolutions.map(\.winner) == [.local])
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `row 85: what is gone upstream need not be trashed`(
         _ personality: Personality.Name
