@@ -642,7 +642,9 @@ static int disk_time(sqlite3_vfs *vfs, sqlite3_int64 *milliseconds) {
 
 static int disk_last_error(sqlite3_vfs *vfs, int count, char *text) {
     (void)count, (void)text;
-    return ((struct fv_disk *)vfs->pAppData)->last_error;
+    struct fv_disk *disk = vfs->pAppData;
+    lock(disk);
+    return unlock(disk, disk->last_error);
 }
 
 struct fv_disk *fv_disk_new(const char *name, uint64_t seed) {
