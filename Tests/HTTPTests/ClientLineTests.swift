@@ -46,7 +46,8 @@ import Testing
             #expect(late == id)
         }
         #expect(admission.waitingCount == 0)
-        let next = admission.leave("a")
+        admission.leave("a")
+        let next = admission.next(at: "a")
         #expect(next == nil)
     }
 }

@@ -28,6 +28,61 @@ import Testing
         proxy.stop()
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func `a server that hangs behind a proxy takes no place from another behind it`() async throws {
+        let asked = AsyncStream.makeStream(of: Void.self)
+        let proxy = try ScriptedServer { connection in
+            while let (head, _) = connection.request() {
+                guard head.hasPrefix("GET http://silent.test/") else {
+                    connection.respond()
+                    continue
+                }
+                asked.continuation.yield()
+            }
+        }
+        var configuration = Client.Configuration()
+        configuration.proxies = Proxies(http: proxy.url)
+        configuration.requestsPerHost = 1
+        let client = try Client(configuration: configuration)
+        try await withThrowingTaskGroup { tasks in
+            tasks.addTask { _ = try? await client.send(.init(.get, "http://silent.test/")) }
+            for await _ in asked.stream { break }
+            let answer = try await client.send(.init(.get, "http://vault.test/"))
+            #expect(answer.status == .ok)
+            tasks.cancelAll()
+        }
+        await client.close()
+        proxy.stop()
+    }
+
+    /// What the first message of a handshake offers to speak.
+    private func offersHTTP2(_ connection: ScriptedConnection) -> Bool? {
+        guard let head = connection.bytes(5) else { return nil }
+        let hello = connection.bytes(Int(head[3]) << 8 | Int(head[4]))
+        return hello.map { !$0.ranges(of: Array("\u{2}h2\u{8}http/1.1".utf8)).isEmpty }
+    }
+
+    @Test func `HTTP/2 is offered directly and not through a proxy`() async throws {
+        let offers = Lock<[Bool?]>([])
+        let proxy = try ScriptedServer { connection in
+            guard connection.head() != nil else { return }
+            connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            let offer = offersHTTP2(connection)
+            offers.withLock { $0.append(offer) }
+        }
+        try await withClient {
+            $0.proxies = Proxies(https: proxy.url, exceptions: ["127.0.0.1"])
+        } against: { connection in
+            let offer = offersHTTP2(connection)
+            offers.withLock { $0.append(offer) }
+        } _: { client, server in
+            _ = try? await client.send(.init(.get, "https://vault.test/"))
+            _ = try? await client.send(.init(.get, "https://127.0.0.1:\(server.port)/"))
+        }
+        #expect(offers.withLock { $0 } == [false, true])
+        proxy.stop()
+    }
+
     @Test func `a proxy that is not there is told from a server that is not`() async throws {
         var configuration = Client.Configuration()
         configuration.proxies = Proxies(http: "http://proxy.invalid:3128")

@@ -109,10 +109,56 @@ import Testing
         #expect(admission.alarm == .seconds(1))
         let expired = [admission.expire(at: .milliseconds(999)), admission.expire(at: .seconds(1))]
         #expect(expired == [nil, 3])
-        let next = [admission.leave("a"), admission.leave("a"), admission.leave("b")]
+        let next = ["a", "a", "b"].map { origin in
+            admission.leave(origin)
+            return admission.next(at: origin)
+        }
         #expect(next == [4, nil, nil])
         let isFree = admission.arrive(6, at: "a", deadline: late)
         #expect(isFree)
+    }
+
+    /// An origin to which the first of three goes ahead of the others, who would share its connection.
+    private func origin(limit: Int) -> Admission {
+        var admission = Admission(limit: limit)
+        let late = Duration.seconds(100)
+        let goAtOnce = (1...3).map {
+            admission.arrive($0, at: "a", deadline: late, patience: .seconds(1))
+        }
+        #expect(goAtOnce == [true, false, false])
+        #expect(admission.isAwaited("a"))
+        #expect(admission.alarm == .seconds(1))
+        return admission
+    }
+
+    @Test func `whoever may share a connection waits until it is there`() {
+        var admission = origin(limit: 3)
+        let early = admission.next(at: "a")
+        #expect(early == nil)
+        admission.stopAwaiting("a")
+        let next = (1...3).map { _ in admission.next(at: "a") }
+        #expect(next == [2, 3, nil])
+        let hasPlace = admission.arrive(4, at: "a", deadline: .seconds(9), patience: .seconds(1))
+        #expect(!hasPlace)
+        #expect(admission.alarm == .seconds(9), "Nobody is waited for.")
+    }
+
+    @Test func `whoever waits for a connection of another goes alone when that takes long`() {
+        var admission = origin(limit: 2)
+        let early = admission.losePatience(at: .milliseconds(999))
+        #expect(early == nil)
+        let slow = admission.losePatience(at: .seconds(1))
+        #expect(slow == "a")
+        let next = (1...2).map { _ in admission.next(at: "a") }
+        #expect(next == [2, nil], "There is one place left.")
+    }
+
+    @Test func `whoever waits for a connection goes when there will be none`() {
+        var admission = origin(limit: 3)
+        admission.leave("a")
+        let next = (1...3).map { _ in admission.next(at: "a") }
+        #expect(next == [2, 3, nil])
+        #expect(admission.alarm == nil)
     }
 
     private func head(_ lines: String...) -> (ResponseHead, [ResponseHead.Line]) {

@@ -73,11 +73,12 @@ static CURLcode add_trust(CURL *curl, void *context, void *trust_pointer) {
 
 // Multi
 
-cc_multi *cc_multi_new(long connections_per_host, long connections_kept) {
+// Nothing is set that makes curl queue (PIPEWAIT, or a limit of connections to a host): of what it
+// queues it keeps no deadline.
+cc_multi *cc_multi_new(long connections_kept) {
     CURLM *multi = curl_multi_init();
     if (multi == NULL) return NULL;
     curl_multi_setopt(multi, CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX);
-    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, connections_per_host);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, connections_kept);
     return (cc_multi *)multi;
 }
@@ -151,8 +152,6 @@ static void set_defaults(cc_easy *easy, const struct cc_defaults *defaults) {
     curl_easy_setopt(curl, CURLOPT_HTTP_CONTENT_DECODING, 0L);
     // Otherwise who gives up while a name is looked up would hold all transfers until it is found.
     curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
-    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(curl, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, defaults->connection_age_seconds);
@@ -254,6 +253,11 @@ bool cc_easy_prepare(cc_easy *easy, void *owner, const struct cc_request *reques
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, request->stall_bytes_per_second);
     curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, request->stall_seconds);
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, easy->headers);
+    // Once a server speaks HTTP/2, curl takes a tunnel that is still being made for a connection like any
+    // other, and what is put on it fails.
+    bool is_direct = request->proxy[0] == 0;
+    long version = is_direct ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
+    curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, version);
     return curl_easy_setopt(curl, CURLOPT_URL, request->url) == CURLE_OK
         && curl_easy_setopt(curl, CURLOPT_PROXY, request->proxy) == CURLE_OK
         && curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, request->socket_path) == CURLE_OK

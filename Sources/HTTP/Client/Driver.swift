@@ -24,10 +24,7 @@ final class Driver: Sendable {
             throw ClientError(settingUp: .local("\(error)"))
         }
         guard CurlLibrary.isReady,
-            let pointer = cc_multi_new(
-                configuration.requestsPerHost,
-                configuration.keptConnections
-            )
+            let pointer = cc_multi_new(configuration.keptConnections)
         else { throw ClientError(settingUp: .local("libcurl cannot be set up")) }
         let ring: @Sendable () -> Void = { [bell] in bell.ring() }
         inbox = Inbox(wake: ring)

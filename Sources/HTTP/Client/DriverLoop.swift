@@ -11,6 +11,8 @@ final class DriverLoop {
     private var transfers: [UInt64: Transfer] = [:]
     /// Those of `transfers` that wait have no `easy` yet.
     private var admission: Admission
+    /// Servers to which there is now a connection that others have waited for.
+    private var reached: [String] = []
     private var isStopping = false
 
     init(
@@ -33,7 +35,7 @@ final class DriverLoop {
             for command in commands { obey(command) }
             commands.removeAll(keepingCapacity: true)
             perform()
-            expireWaiting()
+            heedAlarm()
             driver.executor.runJobs()
             if transfers.isEmpty { linger() }
             if !isStopping && driver.inbox.maySleep() { rest() }
@@ -61,12 +63,21 @@ final class DriverLoop {
     private func start(_ transfer: Transfer) {
         let order = transfer.order
         transfers[transfer.id] = transfer
-        if admission.arrive(transfer.id, at: order.server, deadline: order.end),
-            let reason = launch(transfer)
-        {
-            settle(transfer, reason)
+        let mayGo = admission.arrive(
+            transfer.id,
+            at: order.server,
+            deadline: order.end,
+            patience: order.mayShare ? now + Self.patience : nil
+        )
+        guard mayGo else { return }
+        if admission.isAwaited(order.server) {
+            transfer.whenConnected = { [unowned self] in reached.append(order.server) }
         }
+        if let reason = launch(transfer) { settle(transfer, reason) }
     }
+
+    /// Longer than it takes to make a connection, and little of any deadline.
+    private static let patience = Duration.seconds(1)
 
     /// - Returns: Why it cannot get under way, if it cannot.
     private func launch(_ transfer: Transfer) -> ClientError.Reason? {
@@ -79,12 +90,13 @@ final class DriverLoop {
         return cc_multi_add(multi, easy) ? nil : .local("libcurl cannot take the request")
     }
 
-    /// A place at that server is free for whoever is next and can take it. A loop, because the
-    /// whole of a long line may have run out of time.
+    /// Whatever places there are at that server, those who are next take them. Whoever has run out
+    /// of time meanwhile leaves its place at once, which may be so with the whole of a long line.
     private func passOn(_ server: String) {
-        while let id = admission.leave(server), let next = transfers[id] {
-            guard let reason = launch(next) else { return }
+        while let id = admission.next(at: server), let next = transfers[id] {
+            guard let reason = launch(next) else { continue }
             drop(next, reason)
+            admission.leave(server)
         }
     }
 
@@ -92,6 +104,15 @@ final class DriverLoop {
 
     private func perform() {
         guard cc_multi_perform(multi) else { return failAll(.local("libcurl is out of order")) }
+        for server in reached {
+            admission.stopAwaiting(server)
+            passOn(server)
+        }
+        reached.removeAll(keepingCapacity: true)
+        takeEnded()
+    }
+
+    private func takeEnded() {
         var code: Int32 = 0
         while let easy = cc_multi_next_ended(multi, &code) {
             guard let owner = cc_easy_owner(easy) else { continue }
@@ -100,7 +121,7 @@ final class DriverLoop {
             let failure = transfer.finish(with: ending)
             observe(transfer, failure) { ending.report() }
             forget(transfer, hasFailed: failure != nil)
-            passOn(transfer.order.server)
+            leave(transfer.order.server)
         }
     }
 
@@ -111,8 +132,9 @@ final class DriverLoop {
         settle(transfer, transfer.reason(for: ending))
     }
 
-    private func expireWaiting() {
+    private func heedAlarm() {
         guard let alarm = admission.alarm, alarm <= now else { return }
+        while let server = admission.losePatience(at: now) { passOn(server) }
         while let id = admission.expire(at: now) {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             transfer.fail(.timedOut(.total))
@@ -157,7 +179,12 @@ final class DriverLoop {
     /// Ends one that is under way, for a reason of ours.
     private func settle(_ transfer: Transfer, _ reason: ClientError.Reason) {
         drop(transfer, reason)
-        passOn(transfer.order.server)
+        leave(transfer.order.server)
+    }
+
+    private func leave(_ server: String) {
+        admission.leave(server)
+        passOn(server)
     }
 
     private func drop(_ transfer: Transfer, _ reason: ClientError.Reason) {

@@ -23,11 +23,13 @@ extension Client {
         }
         let server = request.socketPath ?? target.origin
         if let flaw = request.flaw { throw flawed(flaw, server) }
+        let proxy = request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : ""
         return Order(
             request: request,
             body: try body(of: request, server: server),
             headerLines: request.headerLines,
-            proxy: request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : "",
+            proxy: proxy,
+            mayShare: target.scheme == "https" && proxy.isEmpty,
             deadlines: request.deadlines ?? configuration.deadlines,
             bodyLimit: bodyLimit,
             start: start,

@@ -8,6 +8,8 @@ final class Order: Sendable {
     let body: UploadBody
     let headerLines: [String]
     let proxy: String
+    /// Whether the server may turn out to take many requests over one connection.
+    let mayShare: Bool
     let deadlines: Client.Deadlines
     let bodyLimit: Int
     /// When it was asked for; the total deadline counts from here, redirects included.
@@ -20,6 +22,7 @@ final class Order: Sendable {
         body: UploadBody,
         headerLines: [String],
         proxy: String,
+        mayShare: Bool,
         deadlines: Client.Deadlines,
         bodyLimit: Int,
         start: Duration,
@@ -29,6 +32,7 @@ final class Order: Sendable {
         self.body = body
         self.headerLines = headerLines
         self.proxy = proxy
+        self.mayShare = mayShare
         self.deadlines = deadlines
         self.bodyLimit = bodyLimit
         self.start = start
@@ -72,6 +76,8 @@ final class Transfer: @unchecked Sendable {
     var easy: OpaquePointer?
     /// How much of its time was left when it got under way.
     var allowance: Duration = .zero
+    /// Hears that there is a connection.
+    var whenConnected: (() -> Void)?
 
     init(
         id: UInt64,
@@ -98,6 +104,7 @@ final class Transfer: @unchecked Sendable {
     func mayBeSent() -> Bool {
         sendings += 1
         head.clear()
+        whenConnected.take()?()
         guard sendings > 1, !order.isRepeatable else { return true }
         hasSentAll = true
         verdict = .connectionLost

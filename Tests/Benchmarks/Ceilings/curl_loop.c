@@ -33,7 +33,6 @@ static CURL *prepare(const char *url, struct curl_slist *headers, struct tally *
     curl_easy_setopt(curl, CURLOPT_USERAGENT, "holdfast");
     curl_easy_setopt(curl, CURLOPT_ACCEPT_ENCODING, "gzip, deflate");
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(curl, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
     curl_easy_setopt(curl, CURLOPT_PROXY, "");
@@ -79,7 +78,6 @@ int ceiling_curl_loop(const char *url, const char *header_lines, int requests, i
     struct tally tally = {0};
     struct curl_slist *headers = split(header_lines);
     CURLM *multi = curl_multi_init();
-    curl_multi_setopt(multi, CURLMOPT_MAX_HOST_CONNECTIONS, 64L);
     curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, 128L);
     CURL **easies = calloc((size_t)concurrency, sizeof *easies);
     int left_to_start = requests, left_to_end = requests, failed = 0, running;

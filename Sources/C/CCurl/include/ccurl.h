@@ -20,7 +20,7 @@ void cc_trust_free(cc_trust *trust);
 
 // A set of transfers that share connections. One thread at a time.
 
-cc_multi *cc_multi_new(long connections_per_host, long connections_kept);
+cc_multi *cc_multi_new(long connections_kept);
 void cc_multi_free(cc_multi *multi);
 /// Sleeps until there is something to do or the descriptor `bell` is readable (which it returns), at
 /// most so long; a timer of curl's own ends it earlier.
