@@ -53,6 +53,10 @@ public struct Home: Sendable {
         try await repository.address.ask { .discard(changeID: changeID, $0) }.get()
     }
 
+    public func makeReady(_ changeID: String) async throws -> Bool {
+        try await repository.address.ask { .makeReady(changeID: changeID, $0) }.get()
+    }
+
     /// The monitor has found out that nobody answers.
     public func loseNetwork() async throws {
         try await monitor.address.tell(.drill(true))

@@ -98,8 +98,20 @@ extension Repository {
         return false
     }
 
+    /// What is on its way upstream is waited for here, too: who sends it would take a record that is written anew
+    /// for an edit, and decide about it once more.
+    ///
     /// - Returns: False if there is no such change.
     func makeReady(_ changeID: String) async throws(Refusal) -> Bool {
+        guard try change(changeID) != nil else { return false }
+        // If it has got there meanwhile, nothing is left to be tried.
+        _ = try await inLane(of: changeID) { () async throws(Refusal) in
+            try await beginAnew(changeID)
+        }
+        return true
+    }
+
+    private func beginAnew(_ changeID: String) async throws(Refusal) {
         while let stored = try change(changeID) {
             let swap: Swap = try await ask(neighbours.store) {
                 .change(
@@ -112,15 +124,12 @@ extension Repository {
                 )
             }
             switch swap {
-            case .done(let change):
-                announce(change)
-                return true
+            case .done(let change): return announce(change)
             case .moved: continue
-            case .missing: return false
+            case .missing: return
             case .unreadable: throw .unreadable
             }
         }
-        return false
     }
 
     private func change(_ id: String) throws(Refusal) -> StoredChange? {

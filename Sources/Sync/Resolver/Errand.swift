@@ -61,6 +61,8 @@ struct Errand {
     var fileSource: Cipher?
     /// As what it was pending, before it got upstream's id and so became an edit of what is there.
     private(set) var formerType: ChangeType?
+    /// What had come of it before it was edited on its way.
+    private(set) var formerOutcome: ResolutionNote.Outcome?
     /// Under which id upstream has what was wanted when this began, written down or not.
     var landed: String?
     /// What upstream said last when it took something of this, unless base says so too.
@@ -167,10 +169,19 @@ struct Errand {
         (conclusion, silence, announced, isUnderWay, done) = (nil, nil, nil, false, [])
     }
 
-    /// Whoever only has it tried has edited nothing.
+    /// The same of what upstream has a part of already.
+    mutating func goOn(with edited: PendingChange, after outcome: ResolutionNote.Outcome) {
+        formerType = formerType ?? change.type
+        formerOutcome = outcome
+        taken = nil
+        goOn(with: edited)
+    }
+
+    /// A folder that is gone is no edit. What is edited while it is made has been made so.
     private mutating func noteEdits(of edited: PendingChange) {
         guard edited.updated != change.updated else { return }
-        (isAnswered, formerType) = (false, nil)
+        isAnswered = false
+        if formerType != .create || edited.type != .update { formerType = nil }
     }
 
     private mutating func forgetProgress() {

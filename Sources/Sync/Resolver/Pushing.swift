@@ -256,7 +256,7 @@ extension Errand {
         if hasRecreated { return .recreated }
         if done.contains(.trash) || done.contains(.delete) { return .deleted }
         if !done.isEmpty { return .pushed }
-        return isAdopted ? .adopted : .alreadyApplied
+        return formerOutcome ?? (isAdopted ? .adopted : .alreadyApplied)
     }
 
     /// The content as it is sent over what upstream holds: under upstream's key for the item, because

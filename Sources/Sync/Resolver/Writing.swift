@@ -167,8 +167,7 @@ extension Errand {
             begin(rest)
             return .again
         case .rebased(let edited):
-            taken = nil
-            goOn(with: edited)
+            goOn(with: edited, after: note.outcome)
             return .again
         case .missing: return .over(cipherID: cipherID)
         case .unreadable: throw .overtaken
