@@ -261,3 +261,16 @@ extension DeskRefusal: CustomStringConvertible {
         }
     }
 }
+
+extension PendingChange.State {
+    /// When it is tried next, as far as that is known.
+    ///
+    /// - Parameter moment: Before this nothing of its account is sent.
+    func nextAttempt(heldUntil moment: Moment?) -> Moment? {
+        switch self {
+        case .ready: moment
+        case .backingOff(let end): max(end, moment ?? end)
+        case .inFlight, .quarantined: nil
+        }
+    }
+}

@@ -61,7 +61,7 @@ extension StatusPage {
           row(list, "Last outcome", word(account.lastOutcome));
           row(list, "Pending", pending(account.pending));
           if (account.pending.oldest) row(list, "Pending since", time(account.pending.oldest));
-          if (account.nextAttempt) row(list, "Backs off until", time(account.nextAttempt));
+          if (account.nextAttempt) row(list, "Tried next", time(account.nextAttempt));
           lines(card, "Quarantined", account.quarantined,
             (change) => [word(change.type) + ", since ", time(change.since), ": " + change.why]);
           lines(card, "Resolved lately", account.recent,

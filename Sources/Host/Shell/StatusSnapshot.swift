@@ -8,7 +8,7 @@ struct StatusSnapshot: Sendable {
     struct Account: Sendable {
         let number: Int
         var standing: AccountStanding
-        /// When the first of those that back off is tried again.
+        /// When the first of those that wait is tried, as far as that is known.
         var nextAttempt: Moment?
         var quarantined: [(type: ChangeType, since: Moment, why: String)] = []
         var recent: [ResolutionEntry] = []
@@ -49,8 +49,10 @@ struct StatusSnapshot: Sendable {
     private static func filled(_ bare: Account, from desk: any AccountDesk) async -> Account {
         var account = bare
         let pending = account.standing.pending
+        let heldUntil = desk.heldUntil
+        if pending.ready > 0 { account.nextAttempt = heldUntil }
         if pending.needsDetails, pending.total <= mostChanges {
-            account.note((try? await desk.pending()) ?? [])
+            account.note((try? await desk.pending()) ?? [], heldUntil: heldUntil)
         }
         account.recent = (try? await desk.resolutions(since: nil, limit: 5)) ?? []
         return account
@@ -75,16 +77,14 @@ extension AccountStanding.Pending {
 }
 
 extension StatusSnapshot.Account {
-    fileprivate mutating func note(_ changes: [StoredChange]) {
+    fileprivate mutating func note(_ changes: [StoredChange], heldUntil: Moment?) {
         for stored in changes {
-            switch stored.summary.state {
-            case .backingOff(let moment):
-                nextAttempt = min(nextAttempt ?? moment, moment)
-            case .quarantined:
-                let summary = stored.summary
-                quarantined.append((summary.type, summary.updated, stored.change.why))
-            case .ready, .inFlight: continue
+            let summary = stored.summary
+            if let next = summary.state.nextAttempt(heldUntil: heldUntil) {
+                nextAttempt = min(nextAttempt ?? next, next)
             }
+            guard summary.state == .quarantined else { continue }
+            quarantined.append((summary.type, summary.updated, stored.change.why))
         }
     }
 }

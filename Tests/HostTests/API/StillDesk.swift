@@ -30,6 +30,7 @@ final class StillDesk: AccountDesk {
         var files: [String: [UInt8]] = [:]
         var sends: [String: StillSend] = [:]
         var pending: [StoredChange] = []
+        var heldUntil: Moment?
         var receipts: [String: Receipt] = [:]
         var resolutions: [ResolutionEntry] = []
         var syncs = 0
@@ -79,6 +80,7 @@ final class StillDesk: AccountDesk {
                 var pending = AccountStanding.Pending()
                 pending.total = state.pending.count
                 pending.ready = state.pending.count { $0.summary.state == .ready }
+                pending.backingOff = state.pending.count { $0.summary.state.kind == .backingOff }
                 pending.quarantined = state.pending.count { $0.summary.state == .quarantined }
                 pending.oldest = state.pending.map(\.summary.created).min()
                 return AccountStanding(
@@ -408,6 +410,8 @@ final class StillDesk: AccountDesk {
     }
 
     // MARK: The queue
+
+    var heldUntil: Moment? { state.withLock(\.heldUntil) }
 
     func pending() async throws(DeskRefusal) -> [StoredChange] { state.withLock(\.pending) }
 

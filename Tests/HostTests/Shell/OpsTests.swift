@@ -106,6 +106,34 @@ struct OpsTests {
         #expect(snapshot.others == 900 && snapshot.pending == 5)
     }
 
+    @Test func `the page says when what waits is tried, also where a server holds it back`()
+        async throws
+    {
+        let household = StillHousehold()
+        let desk = try household.add("a", "ada@example.test")
+        let now = Moment(ticks: 17_681_155_649_012_345)
+        let (soon, held, late) = (
+            now.advanced(bySeconds: 5), now.advanced(bySeconds: 600), now.advanced(bySeconds: 900)
+        )
+        func next(heldUntil: Moment?, _ states: PendingChange.State...) async -> Moment? {
+            desk.change { state in
+                state.heldUntil = heldUntil
+                state.pending = states.enumerated().map { number, state in
+                    let lane = Lane(userID: desk.id, cipherID: "c\(number)")
+                    return .still(.update, "p\(number)", lane, now, state)
+                }
+            }
+            return await StatusSnapshot(of: household).accounts.first?.nextAttempt
+        }
+        #expect(await next(heldUntil: held, .ready) == held)
+        #expect(await next(heldUntil: held, .backingOff(until: soon)) == held)
+        #expect(await next(heldUntil: held, .backingOff(until: late)) == late)
+        #expect(await next(heldUntil: held, .backingOff(until: late), .ready) == held)
+        #expect(await next(heldUntil: held, .quarantined, .inFlight) == nil)
+        #expect(await next(heldUntil: nil, .backingOff(until: late), .ready) == late)
+        #expect(await next(heldUntil: nil, .ready) == nil)
+    }
+
     @Test func `the page hears of a change while it is open`() async throws {
         let venue = try await ShellVenue()
         let wire = try ShellWire(venue.ops)

@@ -22,17 +22,9 @@ struct PendingObject: JSON.Writable {
             $0.add("updatedDate", summary.updated.text)
             $0.add("offlinePasswordChangeCount", summary.passwordChanges)
             $0.add("attempts", change?.attemptCount ?? 0)
-            $0.add("nextAttemptDate", nextAttempt?.text)
+            $0.add("nextAttemptDate", summary.state.nextAttempt(heldUntil: heldUntil)?.text)
             $0.add("lastError", failure)
             $0.add("version", summary.version)
-        }
-    }
-
-    private var nextAttempt: Moment? {
-        switch stored.summary.state {
-        case .ready: heldUntil
-        case .backingOff(let moment): max(moment, heldUntil ?? moment)
-        case .inFlight, .quarantined: nil
         }
     }
 
