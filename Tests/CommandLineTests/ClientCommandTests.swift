@@ -1,4 +1,5 @@
 import HTTP
+import Host
 import JSON
 import System
 import TestSupport
@@ -449,6 +450,33 @@ struct ClientCommandTests {
         accounts.withLock { $0 = #"[{"id":"1","default":false},{"id":"2","default":false}]"# }
         #expect(await run(words).status == .usage)
         #expect(host.asked.last?.line == "GET /accounts")
+        await host.close()
+    }
+
+    @Test func `where no account is the default one, every command says how to name one`()
+        async throws
+    {
+        let host = try ScriptedHost { question in
+            switch question.line {
+            case "GET /accounts":
+                .envelope(
+                    #"{"object":"list","data":[{"id":"1","default":false},{"id":"2","default":false}]}"#
+                )
+            case "GET /status":
+                .envelope(#"{"template":{"serverUrl":null,"status":"unauthenticated"}}"#)
+            default: .refusal(400, DeskRefusal.noDefaultAccount.description)
+            }
+        }
+        for command in ["list", "get mail", "sync", "pending", "lock", "status", "logout"] {
+            let words = command.split(separator: " ").map(String.init)
+            let outcome = await run(words + ["--socket", host.socket])
+            #expect(outcome.status != .success)
+            #expect(outcome.said.complaint.hasSuffix("Say which account: --account ID."))
+            #expect(!outcome.said.complaint.contains("/accounts/ID"))
+        }
+        // Those who answer for `bw` know what that means.
+        let status = await run(["status", "--json", "--socket", host.socket])
+        #expect(status.said.answer.contains("unauthenticated"))
         await host.close()
     }
 

@@ -240,6 +240,15 @@ public enum DeskRefusal: Error, Sendable {
     case busy
 }
 
+extension DeskRefusal {
+    /// There are accounts, and none of them is meant where none is named. It begins with the words that clients know.
+    public static let noDefaultAccount = DeskRefusal.notAllowed(
+        "\(DeskRefusal.noAccount) None of the accounts here is the default one. \(wayToName)"
+    )
+    /// How programs name an account.
+    public static let wayToName = "Put /accounts/ID before the path, or make one the default."
+}
+
 extension DeskRefusal: CustomStringConvertible {
     /// What a client is shown.
     public var description: String {

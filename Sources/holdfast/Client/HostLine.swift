@@ -83,7 +83,11 @@ struct HostLine: Sendable {
         _ query: [(name: String, value: String)] = [],
         body: [UInt8]? = nil
     ) async throws(Failure) -> Answer {
-        try await askHost(method, prefix + path, query, body: body)
+        do throws(Failure) {
+            return try await askHost(method, prefix + path, query, body: body)
+        } catch {
+            throw error.sayingFlags
+        }
     }
 
     /// Asks about the host itself.
@@ -176,6 +180,16 @@ extension Failure.Question {
 }
 
 extension Failure {
+    /// The host says what programs add to an address; here that is a flag.
+    var sayingFlags: Failure {
+        var message = message.replacing("?discardPending=true", with: "--discard-pending")
+        message.replace(DeskRefusal.wayToName, with: Self.wayToName)
+        return Failure(status: status, message: message, question: question)
+    }
+
+    /// How an account is named.
+    static let wayToName = "Say which account: --account ID."
+
     /// The host's own words, on as many lines as they have.
     fileprivate init(refusedWith status: Status, _ message: String) {
         let isNotAllowed = status == .unauthorized || status == .forbidden

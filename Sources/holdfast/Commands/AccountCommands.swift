@@ -80,8 +80,12 @@ extension Command {
         summary: "tells how an account stands",
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
-            let answer = try await HostLine(invocation).ask(.get, "/status")
+            let line = try HostLine(invocation)
+            let answer = try await line.ask(.get, "/status")
             let template = answer.data?["template"]
+            if template?["status"]?.string == "unauthenticated", !invocation.isOn("json") {
+                try await line.requireChoice(invocation)
+            }
             Showing(invocation, console).fields(template?.raw ?? answer.json) {
                 FieldList(
                     fields: [
@@ -125,25 +129,27 @@ extension Command {
 extension HostLine {
     /// The account that was named, or the default one.
     fileprivate func accountID(_ invocation: Invocation) async throws(Failure) -> String {
+        guard let id = try await chosenID(invocation) else {
+            throw Failure(status: .failure, message: "No account has signed in.")
+        }
+        return id
+    }
+
+    /// That somebody is signed in is not denied only because nobody said who is meant.
+    fileprivate func requireChoice(_ invocation: Invocation) async throws(Failure) {
+        _ = try await chosenID(invocation)
+    }
+
+    /// - Returns: Nil if nobody has signed in.
+    private func chosenID(_ invocation: Invocation) async throws(Failure) -> String? {
         if let id = invocation.value("account") { return id }
         let accounts = try await askHost(.get, "/accounts").data?.listed ?? []
+        if accounts.isEmpty { return nil }
         let chosen = accounts.first { $0["default"]?.bool == true }
         guard let account = chosen ?? (accounts.count == 1 ? accounts.first : nil) else {
-            throw Failure(
-                status: accounts.isEmpty ? .failure : .usage,
-                message: accounts.isEmpty
-                    ? "No account has signed in." : "Say which account: --account ID."
-            )
+            throw Failure(status: .usage, message: Failure.wayToName)
         }
         return account.shown("id")
-    }
-}
-
-extension Failure {
-    /// The host says what to add to its address; here that is a flag.
-    fileprivate var sayingFlags: Failure {
-        let message = message.replacing("?discardPending=true", with: "--discard-pending")
-        return Failure(status: status, message: message)
     }
 }
 

@@ -39,12 +39,17 @@ struct AccountTests {
             "b@example.test"
         )
         try await venue.open { guest async throws in
-            let nobody = try await guest.get("/list/object/items")
-            #expect(nobody.message == "You are not logged in.")
             let status = try await guest.get("/status").data?["template"]
             #expect(status?.text == #"{"serverUrl":null,"status":"unauthenticated"}"#)
-            let unlock = try await guest.post("/unlock", #"{"password":"x"}"#)
-            #expect(unlock.message == "No active account found")
+            let refusals = [
+                try await guest.get("/list/object/items"), try await guest.get("/pending"),
+                try await guest.post("/sync"), try await guest.post("/lock"),
+                try await guest.post("/unlock", #"{"password":"x"}"#),
+            ]
+            for refusal in refusals {
+                #expect(refusal.message == DeskRefusal.noDefaultAccount.description)
+                #expect(refusal.message?.hasPrefix("You are not logged in. None of") == true)
+            }
             let first = "/accounts/\(guest.stage.userID.uppercased())"
             let second = "/accounts/\(other.id)"
             let made = try await guest.post("\(second)/object/item", #"{"type":1,"name":"x"}"#)
@@ -62,6 +67,19 @@ struct AccountTests {
             let chosen = try await guest.put(second, #"{"default":true}"#)
             #expect(chosen.isSuccess)
             #expect(try await guest.get("/list/object/items").names == ["x"])
+        }
+    }
+
+    @Test func `where nobody has signed in, the words are those of bw serve`() async throws {
+        let venue = try StillVenue()
+        try await venue.household.remove(venue.userID, discardingPending: false)
+        try await venue.open { guest async throws in
+            for path in ["/list/object/items", "/pending"] {
+                #expect(try await guest.get(path).message == "You are not logged in.")
+            }
+            let unlock = try await guest.post("/unlock", #"{"password":"x"}"#)
+            #expect(unlock.message == "No active account found")
+            #expect(try await guest.post("/lock").isSuccess)
         }
     }
 

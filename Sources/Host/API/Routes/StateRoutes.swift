@@ -23,8 +23,9 @@ extension VaultAPI {
             unlock
         ),
         .anybody(.post, "/lock", Description("Locks the vault.", answer: .data(.message))) {
-            _,
+            call,
             desk in
+            if desk == nil, call.isOpen { throw DeskRefusal.noDefaultAccount }
             await desk?.lock()
             return .success(MessageObject(title: "Your vault is locked."))
         },
@@ -46,7 +47,10 @@ extension VaultAPI {
     private static let unlock: @Sendable (Call, (any AccountDesk)?) async throws -> Response = {
         call,
         desk in
-        guard let desk else { throw DeskRefusal.notAllowed("No active account found") }
+        guard let desk else {
+            throw call.isOpen
+                ? DeskRefusal.noDefaultAccount : DeskRefusal.notAllowed("No active account found")
+        }
         let body = try await call.json()
         guard let password = body.root["password"]?.string, !password.isEmpty else {
             throw DeskRefusal.notAllowed(

@@ -40,6 +40,10 @@ extension VaultAPI {
             return api.household.defaultDesk
         }
 
+        /// Whether it could be about any of the accounts here, where it is about none: only the default one need not
+        /// be named.
+        var isOpen: Bool { !isOfOneAccount && !api.household.desks.isEmpty }
+
         /// The account of that id. Whoever may ask for one account only does not learn whether
         /// there are others.
         func desk(_ id: String) throws -> any AccountDesk {

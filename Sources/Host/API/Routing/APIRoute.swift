@@ -53,7 +53,9 @@ extension VaultAPI {
         }
 
         private func desk(for call: Call) throws -> any AccountDesk {
-            guard let desk = try call.account() else { throw DeskRefusal.noAccount }
+            guard let desk = try call.account() else {
+                throw call.isOpen ? DeskRefusal.noDefaultAccount : DeskRefusal.noAccount
+            }
             return desk
         }
     }
