@@ -1,3 +1,5 @@
+import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -24,6 +26,36 @@ struct DescriptionTests {
         #expect(try completion(of: ["holdfast", "serve", "--sync"]) == ["--sync-interval"])
         #expect(try completion(of: ["holdfast", "help", "tok"]) == ["token"])
         #expect(try completion(of: ["holdfast", "get", "--state", "/et"]) == ["/etc"])
+    }
+
+    @Test(.enabled(if: access("/usr/bin/zsh", X_OK) == 0))
+    func `zsh completes from the first time on, whether it loads the text by itself or is told to`()
+        throws
+    {
+        let scratch = try Scratch()
+        let text = Completions(commands: Holdfast.commands).text(for: .zsh)
+        try Files.replace(scratch.file("_holdfast"), with: Array(text.utf8))
+        let script = """
+            fpath=('\(scratch.path)' $fpath)
+            autoload -Uz _holdfast
+            compdef() { print "$1 of $2" }
+            _describe() { print "${(P)2}" }
+            _arguments() { print -l -- "$@" }
+            words=(holdfast '') CURRENT=2
+            _holdfast
+            words=(holdfast help '') CURRENT=3
+            _holdfast
+            words=(holdfast lock '') CURRENT=3
+            _holdfast
+            source '\(scratch.file("_holdfast"))'
+            """
+        let child = try Child.run("zsh", ["-f", "-c", script])
+        #expect(child.status == 0 && child.complaint.isEmpty)
+        let lines = child.output.split(separator: "\n").map(String.init)
+        let offered = lines.filter { $0.contains("lock:forgets the keys") }
+        #expect(offered.count == 2, "The commands, and those that help is there for.")
+        #expect(lines.contains { $0.hasPrefix("--account[") })
+        #expect(lines.last == "_holdfast of holdfast")
     }
 
     @Test(arguments: [

@@ -39,7 +39,11 @@ struct Completions {
         }
     }
 
-    private var names: String { (commands.map(\.name) + ["help"]).joined(separator: " ") }
+    private var names: String { summaries.map(\.name).joined(separator: " ") }
+
+    private var summaries: [(name: String, summary: String)] {
+        commands.map { ($0.name, $0.summary) } + [("help", "explains a command")]
+    }
 
     private var bash: String {
         let cases = commands.map { command in
@@ -74,8 +78,9 @@ struct Completions {
             """
     }
 
+    /// The first time that something is to be completed the whole text is the function, and defines it only.
     private var zsh: String {
-        let summaries = commands.map { "        '\($0.name):\($0.summary.quoted)'" }
+        let summaries = summaries.map { "        '\($0.name):\($0.summary.quoted)'" }
         let cases = commands.map { command in
             let flags = command.flags.map { flag in
                 "'\(flag.isRepeatable ? "*" : "")--\(flag.name)[\(flag.help.bracketed)]"
@@ -102,19 +107,29 @@ struct Completions {
                 (( CURRENT-- ))
                 case $name in
             \(cases.joined(separator: "\n"))
+                    help) (( CURRENT == 2 )) && _describe command commands ;;
                 esac
             }
-            compdef _holdfast holdfast
+            if [ "$funcstack[1]" = _holdfast ]; then
+                _holdfast "$@"
+            else
+                compdef _holdfast holdfast
+            fi
             """
     }
 
     private var fish: String {
         var lines = ["complete -c holdfast -f"]
+        for (name, summary) in summaries {
+            lines.append(
+                "complete -c holdfast -n __fish_use_subcommand -a \(name) -d '\(summary.quoted)'"
+            )
+        }
+        lines.append(
+            "complete -c holdfast -n '__fish_seen_subcommand_from help' -a '\(names)'"
+        )
         for command in commands {
             let name = command.name
-            lines.append(
-                "complete -c holdfast -n __fish_use_subcommand -a \(name) -d '\(command.summary.quoted)'"
-            )
             let condition = "-n '__fish_seen_subcommand_from \(name)'"
             if !command.choices.isEmpty {
                 let words = command.choices.joined(separator: " ")
