@@ -6,9 +6,20 @@
 	/^## How it is built$/ !d
 }
 /^    swift build /d
+/^    \.build\/release\/holdfast serve --upstream /c\
+The package has started the host as a service, under a user that systemd makes for it. Its unit gives it no settings;\
+yours go into a drop-in, as the environment variables that `holdfast help serve` names:\
+\
+    systemctl edit holdfast       # [Service]\
+                                  # Environment=HOLDFAST_UPSTREAM=https://vault.example.org\
+    systemctl restart holdfast\
+\
+Without `HOLDFAST_UPSTREAM` each account names its server when it signs in (`--server`). Its state directory only root\
+can look into, so commands are run as root, and are told where it is: `export HOLDFAST_STATE=/var/lib/holdfast`.
 /^needs these packages:/,/^$/d
 /^`make deb` makes /,/^$/d
-s#\.build/release/holdfast#holdfast#
+s#(`~/\.local/state/holdfast`, or `--state`)#(`/var/lib/holdfast`)#
+s#~/\.local/state/holdfast#/var/lib/holdfast#
 s#`packaging/bw`#`/usr/lib/holdfast/bw`#
 s#`packaging/holdfast\.service`#`holdfast.service`#
 # All documents lie side by side there.

@@ -67,6 +67,7 @@ Architecture: $architecture
 Maintainer: $maintainer
 Installed-Size: $(du -k -s --apparent-size "$tree" | cut -f1)
 Depends: $depends
+Recommends: ca-certificates
 Suggests: prometheus
 Section: net
 Priority: optional

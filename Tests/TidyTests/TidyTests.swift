@@ -151,6 +151,22 @@ struct TidyTests {
         }
     }
 
+    @Test func `the package's README speaks of the service that the package starts`() throws {
+        let script = "\(SourceTree.root)/packaging/README.sed"
+        let child = try Child.run("sed", ["-f", script, "\(SourceTree.root)/README.md"])
+        #expect(
+            !child.output.contains(".local/state") && !child.output.contains("serve --upstream")
+        )
+        let unit = try SourceTree.read("packaging/holdfast.service")
+        #expect(unit.contains("StateDirectory=holdfast\n"))
+        for words in [
+            "HOLDFAST_STATE=/var/lib/holdfast", "Environment=HOLDFAST_UPSTREAM=",
+            "cat /var/lib/holdfast/admin.token",
+        ] {
+            #expect(child.output.contains(words), "\(words)")
+        }
+    }
+
     @Test func `a document has one title`() throws {
         for document in try SourceTree(below: "Docs", endings: [".md"]).files {
             var isCode = false
