@@ -50,14 +50,22 @@ public struct Address<Message: Sendable>: Sendable {
         return try await slot.answer()
     }
 
-    /// Asks also if the task has been cancelled, and then waits for the answer all the same: for
-    /// bookkeeping about what has happened already. The service must be one that answers soon.
+    /// Asks also if the task has been cancelled, and then waits for room and for the answer all the
+    /// same: for bookkeeping about what has happened already. The service must be one that answers soon.
     public func askRegardless<Answer: Sendable>(
         _ message: (Reply<Answer>) -> Message
     ) async throws(Undelivered) -> Answer {
         let slot = Slot<Answer>()
-        try await tell(message(Reply(into: slot)))
+        try await tellRegardless(message(Reply(into: slot)))
         return try await slot.answerRegardless()
+    }
+
+    private func tellRegardless(_ message: Message) async throws(Undelivered) {
+        switch channel.offer(message) {
+        case .accepted: return
+        case .closed: throw .closed
+        case .full(let ticket): try await channel.waitRegardless(with: message, ticket: ticket)
+        }
     }
 
     /// Asks the service something, or throws ``Undelivered/full`` where the message would have to

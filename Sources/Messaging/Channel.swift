@@ -46,17 +46,32 @@ final class Channel<Message: Sendable>: Sendable {
     /// Sends the message as soon as there is room for it.
     func wait(with message: Message, ticket: Int) async throws(Undelivered) {
         let refusal = await withTaskCancellationHandler {
-            await withUnsafeContinuation { line(up: $0, with: message, ticket: ticket) }
+            await withUnsafeContinuation { sender in
+                line(up: sender, with: message, ticket: ticket) { Task.isCancelled }
+            }
         } onCancel: {
             cancelSender(ticket: ticket)
         }
         if let refusal { throw refusal }
     }
 
-    private func line(up sender: Sender, with message: Message, ticket: Int) {
+    /// The same, also if the task is cancelled.
+    func waitRegardless(with message: Message, ticket: Int) async throws(Undelivered) {
+        let refusal = await withUnsafeContinuation { sender in
+            line(up: sender, with: message, ticket: ticket) { false }
+        }
+        if let refusal { throw refusal }
+    }
+
+    private func line(
+        up sender: Sender,
+        with message: Message,
+        ticket: Int,
+        unless isCancelled: () -> Bool
+    ) {
         let offer: State.Offer? = guarded.withLock { guarded in
             // Asked under the lock: a task that is cancelled later finds its sender in the line.
-            if Task.isCancelled { return nil }
+            if isCancelled() { return nil }
             let now = guarded.now
             return guarded.move {
                 $0.wait(with: message, from: sender, ticket: ticket, sentAt: now)
