@@ -1,11 +1,7 @@
-import Bitwarden
 import Crypto
-import Metrics
-import Sync
 import System
 import TestSupport
 import Testing
-import Vault
 
 @testable import Host
 
@@ -30,7 +26,7 @@ struct RosterTests {
         async throws
     {
         let timekeeper = VirtualTimekeeper()
-        try await withHost(of: 3, timekeeper) { accounts in
+        try await RestingHost(of: 3, timekeeper).open { accounts in
             let roster = accounts.office.roster
             #expect(roster.restingCount == 3 && roster.onDuty.isEmpty)
             let account = try #require(accounts.everybody.first)
@@ -45,7 +41,7 @@ struct RosterTests {
 
     @Test func `an open vault has its services for as long as it is open`() async throws {
         let timekeeper = VirtualTimekeeper()
-        try await withHost(of: 1, timekeeper) { accounts in
+        try await RestingHost(of: 1, timekeeper).open { accounts in
             let account = try #require(accounts.everybody.first)
             try await account.open(SymmetricKey(from: SystemEntropy()))
             let end = timekeeper.elapsed + Account.quiet * 10
@@ -58,7 +54,7 @@ struct RosterTests {
     }
 
     @Test func `whoever kept an account that was taken away is told so`() async throws {
-        try await withHost(of: 2, SystemTimekeeper()) { accounts in
+        try await RestingHost(of: 2).open { accounts in
             let account = try #require(accounts.everybody.first)
             accounts.forget(account)
             #expect(await !isAtWork(account))
@@ -69,7 +65,7 @@ struct RosterTests {
     @Test func `all accounts are at work when they are needed, however many there are`()
         async throws
     {
-        try await withHost(of: 1_100, SystemTimekeeper()) { accounts in
+        try await RestingHost(of: 1_100).open { accounts in
             var idle = 0
             for account in accounts.everybody where await !isAtWork(account) { idle += 1 }
             #expect(idle == 0)
@@ -96,57 +92,5 @@ struct RosterTests {
             if case .notFound = error { return true }
         }
         return false
-    }
-
-    private func withHost(
-        of count: Int,
-        _ timekeeper: any Timekeeper,
-        _ story: @escaping @Sendable (Accounts) async throws -> Void
-    ) async throws {
-        let scratch = try Scratch()
-        let settings = try HostSettings(
-            flags: ["state": [scratch.file("state")]],
-            environment: [:],
-            isTerminal: false
-        )
-        let directory = try StateDirectory(settings.state)
-        let (store, _) = try await Store.open(
-            in: directory,
-            time: SystemTimekeeper(),
-            chance: SystemChance()
-        )
-        let key = try HostKey(at: directory.file("host.key"))
-        for number in 1...count {
-            let id = "00000000-0000-4000-8000-\(100_000_000_000 + number)"
-            var record = AccountRecord(
-                id: id,
-                email: "\(number)@example.test",
-                server: "http://127.0.0.1:9",
-                number: number
-            )
-            let tokens = Tokens(
-                userID: id,
-                access: "token",
-                expires: Moment(ticks: .max / 2),
-                renewal: .none
-            )
-            record.sealedTokens = try key.seal(tokens)
-            try await store.put(record.stored)
-        }
-        try await store.close()
-        let interior = try await Wiring.interior(
-            settings,
-            in: directory,
-            .quiet(timekeeper),
-            try .real(settings)
-        )
-        let accounts = try #require(interior.household as? Accounts)
-        try await withThrowingDiscardingTaskGroup { group in
-            group.addTask { await interior.run() }
-            let result = await Result { try await story(accounts) }
-            await interior.close()
-            group.cancelAll()
-            try result.get()
-        }
     }
 }

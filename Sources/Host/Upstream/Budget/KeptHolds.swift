@@ -29,7 +29,7 @@ package struct KeptHolds: Sendable {
             var holds = upstream.holds
             holds.noted = surroundings.now
             let text = holds.text
-            try await store.address.ask { .set(setting, to: text, $0) }.get()
+            try await store.address.askRegardless { .set(setting, to: text, $0) }.get()
         } catch {
             surroundings.log.warning("A wait was not kept for a restart.", because: error)
         }

@@ -1,0 +1,138 @@
+import EmbeddedUpstream
+import HTTP
+import JSON
+import Messaging
+import Sync
+import System
+import TestSupport
+import Testing
+import Vault
+
+@testable import Host
+@testable import Sync
+
+/// Whoever asks for something and leaves before the answer comes leaves nothing behind that is half done.
+@Suite(.timeLimit(.minutes(1)))
+struct LeavingTests {
+    /// The store begins to answer when whoever has asked it for something has left.
+    private static func leave(
+        during deed: @escaping @Sendable (Accounts, Account) async throws -> Void,
+        then look: @escaping @Sendable (Accounts, Account) throws -> Void
+    ) async throws {
+        var host = RestingHost(of: 2)
+        let beginning = Gate()
+        host.beginning = beginning
+        try await host.open { accounts in
+            let account = try #require(accounts.everybody.first)
+            let asker = Task { try await deed(accounts, account) }
+            while accounts.office.store.address.traffic.depth == 0 { await Task.yield() }
+            asker.cancel()
+            beginning.open()
+            _ = await asker.result
+            try look(accounts, account)
+        }
+    }
+
+    @Test func `an account that is erased in the store is gone from here as well`() async throws {
+        try await Self.leave { accounts, account in
+            try await accounts.remove(account.id, discardingPending: false)
+        } then: { accounts, account in
+            #expect(accounts.account(account.id) == nil && account.isGone)
+            let stored = try accounts.office.store.reader.accounts()
+            #expect(stored.map(\.id) == accounts.everybody.map(\.id) && stored.count == 1)
+            // What follows from that is done, too: the other one is the default now.
+            #expect(accounts.everybody.first?.record.choice == 1)
+        }
+    }
+
+    @Test func `an account that has another server in the store is there already`() async throws {
+        let other = "http://127.0.0.1:10"
+        try await Self.leave { accounts, account in
+            try await accounts.setServer(other, of: account.id)
+        } then: { accounts, account in
+            let moved = try #require(accounts.account(account.id))
+            #expect(moved !== account && moved.record.server == other)
+            let stored = try accounts.office.store.reader.accounts().map(AccountRecord.init)
+            #expect(stored.first { $0.id == account.id }?.server == other)
+        }
+    }
+
+    @Test func `a new account is not there if whoever signs it in leaves before it is fetched`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let stage = try #require(guest.stage as? HostStage)
+            try await accounts.remove(stage.userID, discardingPending: false)
+            let silence = await upstream.inject(Fault(.hang, on: .sync))
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = stage.server
+            let asker = Task { [request] in _ = try await accounts.signIn(request) }
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            #expect(accounts.account(stage.userID) != nil)
+            asker.cancel()
+            await #expect(throws: DeskRefusal.self) { try await asker.value }
+            #expect(accounts.everybody.isEmpty)
+            #expect(try accounts.office.store.reader.accounts().isEmpty)
+            _ = try await accounts.signIn(request)
+            #expect(accounts.account(stage.userID)?.syncing.lastSync != nil)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `a token that was renewed for somebody who has left is kept all the same`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            let (id, records) = (account.id, accounts.office.records)
+            let before = account.session.tokens.access
+            account.session.doubt()
+            let asker = await records.hold(id) {
+                let asker = Task { _ = try await account.publicKey(of: id) }
+                while records.line(for: id) == 0 { await Task.yield() }
+                asker.cancel()
+                return asker
+            }
+            _ = await asker.result
+            let present = account.session.tokens.access
+            #expect(present != before)
+            let record = try #require(accounts.office.store.reader.accounts().first)
+            let kept = try AccountRecord(record).sealedTokens.flatMap(
+                accounts.office.key.openTokens
+            )
+            #expect(kept?.access == present)
+        }
+    }
+
+    @Test func `a move that was given up may come for as long as one that was not answered`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let made = try await guest.login("x")
+            let account = try #require(guest.accounts?.account(guest.stage.userID))
+            let id = try #require(try await account.item(made)?.item.id)
+            let silence = await upstream.inject(Fault(.hang, on: .shareCipher))
+            let asker = Task {
+                _ = try await account.share(id, with: organization, in: [collection])
+            }
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            let (office, lane) = (account.office, Lane(userID: account.id, cipherID: id))
+            let cut = office.surroundings.now
+            asker.cancel()
+            await #expect(throws: DeskRefusal.self) { try await asker.value }
+            let now = office.surroundings.now
+            let last: Moment? = try await office.ask {
+                .change(.expectLateCall(.share, of: lane, at: now, $0))
+            }
+            #expect(try #require(last) >= cut)
+        }
+        try await venue.open { _ in }
+    }
+}
