@@ -435,7 +435,11 @@ extension Accounts: Household {
         state.withLock { state in
             state.drillSince = isOn ? state.drillSince ?? now : nil
         }
-        if !isOn { for link in links { link.upstream.networkChanged() } }
+        for link in links {
+            if !isOn { link.upstream.networkChanged() }
+            // Whoever has left by now asks nobody any more.
+            try? link.monitor.address.tryTell(.drill(isOn))
+        }
         await withTaskGroup(of: Void.self) { looks in
             looks.addTask { await self.tellMonitors(ofDrill: isOn) }
             looks.addTask {

@@ -135,4 +135,16 @@ struct LeavingTests {
         }
         try await venue.open { _ in }
     }
+
+    @Test func `a drill that has begun is known to all who look at the network`() async throws {
+        try await RestingHost(of: 1, VirtualTimekeeper()).open { accounts in
+            let monitor = try #require(accounts.everybody.first).link.monitor
+            await withDiscardingTaskGroup { tasks in
+                tasks.cancelAll()
+                tasks.addTask { await accounts.setDrill(true) }
+            }
+            try await monitor.address.ask { .pulse($0) }
+            #expect(accounts.drill.isDrill && monitor.standing.state == .offline)
+        }
+    }
 }
