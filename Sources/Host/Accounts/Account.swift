@@ -354,25 +354,27 @@ extension Account {
         after formerKeys: FormerKeys = .none
     ) async throws(DeskRefusal) {
         let record = record
-        let memberships = try memberships()
+        let wrapped = WrappedKeys(try memberships(), record)
+        let (keyCase, ring): (KeyCase, KeyRing)
         do throws(CryptoError) {
-            let keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
-            let wrapped = WrappedKeys(memberships, record)
-            let ring = try await KeyRing.opened(
+            keyCase = try KeyCase(key, entropy: office.surroundings.entropy)
+            ring = try await KeyRing.opened(
                 user: key,
                 account: wrapped,
                 entropy: office.surroundings.entropy,
                 in: office.workshop
             )
-            await reseal(from: formerKeys, to: ring)
-            memory.withLock { memory in
-                memory.keyCase = keyCase
-                memory.formerKeys = formerKeys
-                memory.opened = wrapped
-                keyholder.unlock(ring)
-            }
         } catch {
             throw .notAllowed("The account's keys cannot be opened. \(error)")
+        }
+        await reseal(from: formerKeys, to: ring)
+        // In the name of whoever has left, nothing is resealed.
+        guard formerKeys.cases.isEmpty || !Task.isCancelled else { throw turningAway }
+        memory.withLock { memory in
+            memory.keyCase = keyCase
+            memory.formerKeys = formerKeys
+            memory.opened = wrapped
+            keyholder.unlock(ring)
         }
         // If it has moved meanwhile, its keys have perhaps not come along.
         guard !isGone else { throw turningAway }
@@ -402,6 +404,8 @@ extension Account {
                     .reseal(from: ring, to: present, $0)
                 }.get()
                 if count > 0 { try? staff.scheduler.address.tryTell(.trigger(.queued)) }
+            } catch Undelivered.cancelled {
+                return
             } catch {
                 office.surroundings.log.error(
                     "What is pending could not be brought under the account's new key.",

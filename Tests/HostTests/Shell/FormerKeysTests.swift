@@ -74,6 +74,31 @@ import Testing
         #expect(former.needless == [sameKey])
     }
 
+    @Test
+    func `whoever leaves before what is pending was resealed leaves the vault as it was`()
+        async throws
+    {
+        let old = SymmetricKey(from: Self.entropy)
+        let former = try await Self.opened(
+            [Self.unlock(old)],
+            beside: SymmetricKey(from: Self.entropy)
+        )
+        try #require(former.cases.count == 1)
+        try await RestingHost(of: 1).open { accounts in
+            let account = try #require(accounts.everybody.first)
+            await withDiscardingTaskGroup { tasks in
+                tasks.cancelAll()
+                tasks.addTask {
+                    await #expect(throws: DeskRefusal.self) {
+                        let key = SymmetricKey(from: Self.entropy)
+                        try await account.open(key, after: former)
+                    }
+                }
+            }
+            #expect(account.keyholder.isLocked)
+        }
+    }
+
     @Test func `what was opened before is kept with how it was opened, and four of it`() throws {
         var record = AccountRecord(id: "a", email: Self.email, server: "http://127.0.0.1:9")
         let unlocks = try (1...6).map {
