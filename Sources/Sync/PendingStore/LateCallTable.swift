@@ -9,6 +9,7 @@ enum LateCallTable {
         of lane: Lane,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        guard !late.isEmpty, try AccountTable.contains(lane.userID, db) else { return }
         for attempt in late {
             try db.execute(
                 "INSERT OR REPLACE INTO late_call VALUES (?, ?, ?, ?)",

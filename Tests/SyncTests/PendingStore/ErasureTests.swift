@@ -40,6 +40,9 @@ import Vault
             Issue.record("Something was there.")
             return
         }
+        let call = (lane: Shelf.lane("a"), at: Shelf.moment(4))
+        _ = try await shelf.store.expectLateCall(.share, of: call.lane, at: call.at)
+        try await shelf.store.dropLateCall(.share, of: call.lane, leaving: call.at)
         for table in try shelf.rows(of: Shelf.user) { #expect(table.rows == 0, "\(table.name)") }
 
         try await shelf.store.put(StoredAccount(id: Shelf.user, record: [2]))
