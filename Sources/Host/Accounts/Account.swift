@@ -56,8 +56,9 @@ final class Account: Sendable {
     var record: AccountRecord { memory.withLock { $0.record } }
 
     /// - Parameters:
-    ///   - former: The services that the account had on another server, if they may not have ended.
-    ///   - lanes: Those that it had there.
+    ///   - former: The services that the account had on another server or before it was erased, if they may not have
+    ///     ended.
+    ///   - lanes: Those that it had on the other server.
     init(
         _ record: AccountRecord,
         tokens: Tokens,

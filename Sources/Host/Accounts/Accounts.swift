@@ -38,6 +38,8 @@ public final class Accounts: Service {
 
     struct State {
         var residents = Residents()
+        /// The services of accounts that were erased, as long as they may not have ended.
+        var former: [String: Shift] = [:]
         /// Who is to be the first of all, and is not there yet.
         var first: String?
         var links: [String: ServerLink] = [:]
@@ -251,8 +253,15 @@ public final class Accounts: Service {
         account.noteErasure()
         account.session.signOut()
         account.lockKeys()
-        forget(account)
+        let shift = forget(account)
+        state.withLock { state in
+            state.former = state.former.filter { !$0.value.isOver }
+            state.former[account.id] = shift
+        }
     }
+
+    /// The services of the account that had the id before, to be waited for by those of whoever comes under it again.
+    func former(_ id: String) -> Shift? { state.withLock { $0.former[id] } }
 
     @discardableResult
     func forget(_ account: Account, letsEditsEnd: Bool = false) -> Shift? {

@@ -58,7 +58,7 @@ extension Accounts {
         defer { waiveFirst(id) }
         record.take(admitted, office.key)
         try await office.put(record)
-        let account = try bringUp(record, tokens: admitted.tokens)
+        let account = try bringUp(record, tokens: admitted.tokens, after: former(id))
         do throws(DeskRefusal) {
             try await account.open(try admitted.key())
         } catch {

@@ -80,6 +80,36 @@ struct AccountUpkeepTests {
         }
     }
 
+    @Test func `who is signed in again hears of the network whenever the services of before end`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            // That the line to the hub is back would be a reason to sync.
+            var deafness = Fault(.drop, on: .hub)
+            deafness.times = nil
+            await upstream.inject(deafness)
+            let former = account.staff.shift
+            let silence = await upstream.inject(Fault(.hang, on: .sync))
+            async let cut = guest.post("/sync?force=true")
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            try await accounts.remove(account.id, discardingPending: true)
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = account.record.server
+            _ = try await accounts.signIn(request)
+            let again = try #require(accounts.account(account.id))
+            #expect(again !== account && again.staff.former === former && former.isOver)
+            await former.ended()
+            try await guest.editWhileAway()
+            while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
+            _ = try await cut
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `who unlocks an account while it moves is not told that it is open`()
         async throws
     {
