@@ -44,8 +44,7 @@ public enum Trouble: String, CaseIterable, Sendable {
         case .exhausted:
             "The host ran out of memory or open files: raise its limits."
         case .newerSchema:
-            "A newer version of the program wrote this file: run that version, or restore the copy"
-                + " that it made before it changed the file."
+            "A newer version of the program wrote this file: run that version."
         case .refused:
             "The database is unharmed and goes on."
         }

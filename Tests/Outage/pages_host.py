@@ -1,7 +1,10 @@
 """The pages about the host itself, and what helps in every case."""
+import contextlib
 import json
+import shutil
 import signal
 import socket
+import sqlite3
 import time
 import urllib.request
 
@@ -32,6 +35,25 @@ def every_case(scene):
     scene.type(command, RULES=rules)
     scene.run(f"promtool check rules {rules}", "SUCCESS")
     assert f"{address}#holdfastdown" in rules.read_text()
+    goes_back(scene)
+
+
+def goes_back(scene):
+    """A newer version has been here: its files have another number, and beside them lies the copy of before."""
+    scene.type("systemctl stop holdfast")
+    before = scene.host.state / "holdfast.db.version-99"
+    shutil.copy2(scene.host.state / "holdfast.db", before)
+    for name in ("holdfast.db", "pending-copy.db"):
+        with contextlib.closing(sqlite3.connect(scene.host.state / name)) as file:
+            file.execute("PRAGMA user_version = 100")
+    scene.run("holdfast serve --state STATE --ops-listen 127.0.0.1:0", "A newer version of the program", status=1)
+    newer = {"NEWER": scene.scratch / "newer", "version-N": "version-99"}
+    scene.type("mkdir -m 700 NEWER", **newer)
+    scene.type("mv STATE/holdfast.db* STATE/pending-copy.db NEWER", **newer)
+    scene.type("cp -a NEWER/holdfast.db.version-N STATE/holdfast.db", **newer)
+    scene.type("systemctl start holdfast")
+    scene.run("holdfast unlock", answer=PASSWORD)
+    assert len(scene.host.pending()) == 3
 
 
 @attempt()

@@ -211,6 +211,7 @@ struct MigrationTests {
         let error = await #expect(throws: DatabaseError.self) { try await Shelf(scratch) }
         #expect(error?.cause == .newerSchema(found: 2, known: 1))
         #expect(error?.trouble == .newerSchema)
+        #expect(error?.operation == "open \(scratch.file("shelf.db"))")
     }
 }
 

@@ -46,11 +46,19 @@ public enum StateCheck {
     private static func flawOfCopy(at path: String) -> String? {
         guard access(path, F_OK) == 0 else { return nil }
         do throws(SystemError) {
-            let beginning = try Files.beginning(of: path, count: databaseMark.count)
-            if beginning.isEmpty || beginning == databaseMark { return nil }
+            let beginning = try Files.beginning(of: path, count: versionPlace.upperBound)
+            if beginning.isEmpty { return nil }
+            guard beginning.count == versionPlace.upperBound, beginning.starts(with: databaseMark)
+            else {
+                return
+                    "\(path) is no database, and would not help if it were needed. The next copy"
+                    + " takes its place."
+            }
+            let version = beginning[versionPlace].reduce(0) { $0 << 8 | Int($1) }
+            guard version > Store.schemaVersion else { return nil }
             return
-                "\(path) is no database, and would not help if it were needed. The next copy takes"
-                + " its place."
+                "\(path) is of a newer version of the program (its schema has version \(version),"
+                + " this one knows \(Store.schemaVersion)), and keeps a host from starting."
         } catch {
             return "The copy of what is pending cannot be read: \(error)."
         }
@@ -58,6 +66,8 @@ public enum StateCheck {
 
     /// What every database of SQLite begins with.
     private static let databaseMark = Array("SQLite format 3\0".utf8)
+    /// Where it has the version of its schema, the first byte being worth most.
+    private static let versionPlace = 60..<64
 
     private static func problems(of accounts: [StoredAccount], keyAt path: String) -> [String] {
         var problems: [String] = []

@@ -48,7 +48,7 @@ actor Writer {
     ) throws(DatabaseError) {
         let session = try Session.writing(place, configuration)
         // What a newer program wrote is for that program to judge, sound or not.
-        try session.refuseNewerSchema(than: migrations)
+        try session.refuseNewerSchema(than: migrations, place)
         if configuration.isCheckedAtOpen {
             mendedIndexes = try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
         }

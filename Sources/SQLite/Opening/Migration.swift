@@ -26,7 +26,7 @@ extension Session {
         _ place: Place,
         prepare: () throws(DatabaseError) -> Void
     ) throws(DatabaseError) {
-        let found = try refuseNewerSchema(than: migrations)
+        let found = try refuseNewerSchema(than: migrations, place)
         guard found < migrations.count else { return }
         try prepare()
         if try control("SELECT 1 FROM sqlite_schema LIMIT 1", "read the schema") != nil {
@@ -41,9 +41,12 @@ extension Session {
 
     /// - Returns: The version of the schema.
     @discardableResult
-    func refuseNewerSchema(than migrations: [Migration]) throws(DatabaseError) -> Int {
+    func refuseNewerSchema(
+        than migrations: [Migration],
+        _ place: Place
+    ) throws(DatabaseError) -> Int {
         let found = try control("PRAGMA user_version", "read the schema") ?? 0
-        guard found <= migrations.count else { throw .newerSchema(found, migrations.count) }
+        guard found <= migrations.count else { throw .newerSchema(found, migrations.count, place) }
         return found
     }
 
@@ -79,10 +82,14 @@ extension Session {
 }
 
 extension DatabaseError {
-    fileprivate static func newerSchema(_ found: Int, _ known: Int) -> DatabaseError {
+    fileprivate static func newerSchema(
+        _ found: Int,
+        _ known: Int,
+        _ place: Place
+    ) -> DatabaseError {
         DatabaseError(
             .newerSchema(found: found, known: known),
-            during: "open",
+            during: "open \(place.path)",
             message: "the schema has version \(found), this program knows \(known)"
         )
     }

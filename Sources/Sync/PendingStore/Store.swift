@@ -17,6 +17,9 @@ public final class Store: Sendable {
         public init() {}
     }
 
+    /// The version of the schema that this program writes.
+    public static var schemaVersion: Int { Schema.migrations.count }
+
     /// What may be read, also by those who may not write.
     public var reader: StoreReader { StoreReader(database: database) }
 

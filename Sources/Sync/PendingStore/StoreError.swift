@@ -19,6 +19,8 @@ public enum StoreError: Error, Equatable, Sendable {
 extension StoreError: CustomStringConvertible {
     public var description: String {
         switch self {
+        case .database(let error) where error.trouble == .newerSchema:
+            "\(error.description) \(Self.wayBack)"
         case .database(let error): error.description
         case .system(let error): "\(error.description). \(Self.hint(for: error.code))"
         case .held(let directory, let pid):
@@ -45,6 +47,13 @@ extension StoreError {
         case .held, .noAccount: false
         }
     }
+
+    /// What stays behind of the newer version would be taken for the older file's own, or refused once more.
+    private static let wayBack =
+        "To go back to an older one, first move \(Store.fileName), its -wal and -shm, and"
+        + " \(Store.copyName) away together, as they are: they hold what upstream does not have yet."
+        + " Then put the copy that was made before the change, \(Store.fileName).version-N, in the"
+        + " place of \(Store.fileName)."
 
     private static func hint(for code: Int32) -> String {
         switch code {

@@ -105,6 +105,21 @@ struct StateCheckTests {
         #expect(folder.problems.first?.text.contains("cannot be read") == true)
     }
 
+    @Test func `a copy that a newer program wrote is found before it keeps a host from starting`()
+        async throws
+    {
+        let newer = Store.schemaVersion + 1
+        let verification = try await Self.checked { store, directory in
+            try await store.copyPending()
+            var bytes = try Files.read(directory.file("pending-copy.db"))
+            bytes.replaceSubrange(60..<64, with: [0, 0, 0, UInt8(newer)])
+            try Files.replace(directory.file("pending-copy.db"), with: bytes)
+        }
+        #expect(verification.problems.map(\.check) == [.records])
+        let text = "(its schema has version \(newer), this one knows \(newer - 1))"
+        #expect(verification.problems.first?.text.contains(text) == true)
+    }
+
     @Test func `a key that is none is found`() async throws {
         let verification = try await Self.checked { _, directory in
             try Files.replace(directory.file("host.key"), with: Array("no key".utf8))

@@ -283,13 +283,7 @@ import Vault
         try await Self.fill(scratch, copying: true)
         let path = scratch.file(Store.fileName)
         let newer = isCopyNewer ? scratch.file(Store.copyName) : path
-        do {
-            let database = try await Database.open(newer, migrations: Schema.migrations)
-            try await database.write { (db) throws(DatabaseError) in
-                try db.execute(script: "PRAGMA user_version = 99")
-            }
-            try await database.close()
-        }
+        try await Self.makeNewer(newer)
         let pages = try StoreFile.size(of: path) / 4_096
         try Self.damage(path, at: (pages / 2) * 4_096, count: 4_096)
         let before = try Files.read(path)
@@ -299,7 +293,32 @@ import Vault
             return
         }
         #expect(cause.trouble == .newerSchema)
+        #expect(cause.operation == "open \(newer)")
         #expect(try Files.read(path) == before)
+    }
+
+    private static func makeNewer(_ path: String) async throws {
+        let database = try await Database.open(path, migrations: Schema.migrations)
+        try await database.write { (db) throws(DatabaseError) in
+            try db.execute(script: "PRAGMA user_version = 99")
+        }
+        try await database.close()
+    }
+
+    @Test
+    func `whoever is refused for a newer program's copy hears which file it is, and the way back`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: true)
+        let copy = scratch.file(Store.copyName)
+        try await Self.makeNewer(copy)
+        let error = await #expect(throws: StoreError.self) { try await Self.open(scratch) }
+        let text = try #require(error).description
+        #expect(text.hasPrefix("open \(copy): the schema has version 99"), "\(text)")
+        #expect(
+            text.contains("first move holdfast.db, its -wal and -shm, and pending-copy.db away")
+        )
     }
 
     @Test func `a count that went wrong is right again after a start`() async throws {
