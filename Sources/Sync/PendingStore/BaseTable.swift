@@ -258,6 +258,31 @@ enum BaseTable {
         )
     }
 
+    /// As a file has them that is from before there were digests.
+    static func allWithoutDigest(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [BaseCipher] {
+        try db.all(
+            "SELECT * FROM base_cipher WHERE user_id = ? ORDER BY cipher_id",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in try BaseCipher(withoutDigest: row) }
+    }
+
+    static func slicesWithoutDigest(
+        of userID: String,
+        _ kind: BaseSlice.Kind,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [BaseSlice] {
+        try db.all(
+            "SELECT id, json FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
+            .text(userID),
+            .text(kind.rawValue)
+        ) { (row) throws(DatabaseError) in
+            BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
+        }
+    }
+
     /// Takes the rows that have no digest yet for what they say.
     static func digestAll(_ db: borrowing Connection) throws(DatabaseError) {
         let ciphers = try db.all("SELECT rowid FROM base_cipher") { (row) throws(DatabaseError) in

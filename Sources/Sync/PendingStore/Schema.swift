@@ -2,6 +2,15 @@ internal import SQLite
 
 /// The tables. A released migration never changes; the next one is added below it.
 enum Schema {
+    /// In earlier ones, rows of base have no digests.
+    static let firstVersionWithDigests = 2
+
+    static func version(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+        try db.first("SELECT user_version FROM pragma_user_version") {
+            (row) throws(DatabaseError) in try row.int(0)
+        } ?? 0
+    }
+
     static let migrations = [
         Migration("accounts, base and pending changes") { (db) throws(DatabaseError) in
             try db.execute(script: accounts)

@@ -31,6 +31,9 @@ public struct Verification: Sendable {
 
     public var isWhole: Bool { problems.isEmpty }
 
+    /// An earlier version's file is looked through as it is; the next start brings it up to date.
+    fileprivate var hasDigests = true
+
     fileprivate init() {}
 
     mutating func note(_ check: Check, _ text: String) {
@@ -110,6 +113,8 @@ extension Store {
             guard verification.isWhole else { return verification }
             verification = try await database.scan { [verification] (db) throws(DatabaseError) in
                 var verification = verification
+                let version = try Schema.version(db)
+                verification.hasDigests = version >= Schema.firstVersionWithDigests
                 try verification.lookAtAccounts(check, db)
                 try verification.lookAtReceipts(db)
                 try verification.lookAtCounts(db)
@@ -155,11 +160,18 @@ extension Verification {
         at userID: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let base = try BaseTable.all(of: userID, db)
+        let base =
+            hasDigests
+            ? try BaseTable.all(of: userID, db)
+            : try BaseTable.allWithoutDigest(of: userID, db)
         items += base.count
         for cipher in base { look(at: cipher) }
         for kind in BaseSlice.Kind.allCases {
-            for slice in try BaseTable.slices(of: userID, kind, db) { look(at: slice, of: userID) }
+            let slices =
+                hasDigests
+                ? try BaseTable.slices(of: userID, kind, db)
+                : try BaseTable.slicesWithoutDigest(of: userID, kind, db)
+            for slice in slices { look(at: slice, of: userID) }
         }
         let known = Set(base.map(\.lane.cipherID))
         for stored in try PendingTable.all(of: userID, db) {

@@ -198,4 +198,26 @@ import Vault
         #expect(try await Store.verify(directory, accounts: { _ in [] }).isWhole)
         #expect(try Files.read(scratch.file("holdfast.db")) == before)
     }
+
+    @Test(arguments: 1..<Schema.migrations.count)
+    func `a file of an earlier version is looked through as it is`(
+        _ version: Int
+    ) async throws {
+        let scratch = try Scratch()
+        let path = scratch.file("holdfast.db")
+        try await VersionOne.write(to: path)
+        if version > 1 {
+            let known = Array(Schema.migrations.prefix(version))
+            try await Database.open(path, migrations: known).close()
+        }
+        let before = try Files.read(path)
+        let directory = try StateDirectory(scratch.path)
+        let older = try await Store.verify(directory, accounts: { _ in [] })
+        #expect(try Files.read(path) == before)
+        try await Database.open(path, migrations: Schema.migrations).close()
+        let latest = try await Store.verify(directory, accounts: { _ in [] })
+        #expect(older.problems == latest.problems)
+        #expect(older.accounts == 1 && older.items == VersionOne.ciphers && older.changes == 1)
+        withExtendedLifetime(directory) {}
+    }
 }
