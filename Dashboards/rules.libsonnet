@@ -513,7 +513,7 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       30,
       of('holdfast_accounts', 'status="signedOut"') + ' > 0',
       minutes(15),
-      'Accounts of {{ $labels.instance }} were signed out by their upstream. What they have pending is sealed and kept.',
+      'Accounts of {{ $labels.instance }} are signed out, by their upstream or because the database was lost. What they have pending is kept.',
       'Their owners have to sign in again with the same address; then everything goes on where it was.',
       [series('holdfast_accounts', '0x5 1x40', 'status="signedOut"')],
       [series('holdfast_accounts', '0x5 1x5 0x40', 'status="signedOut"'), series('holdfast_accounts', '3x40', 'status="locked"')],

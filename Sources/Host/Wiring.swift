@@ -150,6 +150,7 @@ public enum Wiring {
             chance: chance
         )
         log.note(condition)
+        log.note(strangers: (try? store.reader.strangers()) ?? [:])
         return store
     }
 
@@ -248,7 +249,7 @@ extension Logger {
             )
         case .restored(let changes):
             error(
-                "The database was gone; what was pending has been taken from its copy.",
+                "The database was gone; what was pending is from its copy. All accounts have to sign in.",
                 ["changes": changes]
             )
         case .caughtUp(let changes):
@@ -262,6 +263,14 @@ extension Logger {
                 ["findings": findings.joined(separator: "; ")]
             )
         }
+    }
+
+    fileprivate func note(strangers: [String: Int]) {
+        guard !strangers.isEmpty else { return }
+        error(
+            "Changes wait of accounts that are not here. They are sent once their owners sign in again.",
+            ["accounts": strangers.count, "changes": strangers.values.reduce(0, +)]
+        )
     }
 
     fileprivate func note(_ report: ChoreReport) {

@@ -302,6 +302,8 @@ extension Accounts: Household {
             account(id)?.entry
         }
         summary.oldest = try? office.read { reader throws(StoreError) in try reader.oldest() }
+        let strangers = try? office.read { reader throws(StoreError) in try reader.strangers() }
+        summary.count(strangers ?? [:])
         return summary
     }
 

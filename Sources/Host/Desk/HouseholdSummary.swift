@@ -4,6 +4,8 @@ public import Vault
 /// What all accounts of a host come to, for whoever runs it.
 public struct HouseholdSummary: Hashable, Sendable {
     public var accounts: [AccountStanding.Status: Int] = [:]
+    /// Changes of accounts that are not here any more, and count as signed out.
+    public var strangersChanges = 0
     /// Upstreams that accounts are on, by what is known of the way there.
     public var networks: [NetworkState: Int] = [:]
     /// When the oldest change was made that is pending.
@@ -21,4 +23,12 @@ public struct HouseholdSummary: Hashable, Sendable {
     public var nextRetry: Moment?
 
     public init() {}
+}
+
+extension HouseholdSummary {
+    /// Counts changes, by accounts that are not here: what they wait for is that somebody signs in.
+    mutating func count(_ strangers: [String: Int]) {
+        accounts[.signedOut, default: 0] += strangers.count
+        strangersChanges += strangers.values.reduce(0, +)
+    }
 }

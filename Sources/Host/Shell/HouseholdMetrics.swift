@@ -27,7 +27,10 @@ public struct HouseholdMetrics: Sendable {
     @discardableResult
     public init(_ registry: Registry, household: any Household, tally: @escaping Tally) {
         accounts = registry.register(
-            .gauge("holdfast_accounts", "Accounts of this host, by how they stand."),
+            .gauge(
+                "holdfast_accounts",
+                "Accounts of this host, by how they stand; signed out also those that are gone while changes wait."
+            ),
             by: Label("status")
         )
         changes = registry.register(

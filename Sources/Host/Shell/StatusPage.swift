@@ -76,6 +76,10 @@ extension StatusSnapshot {
 
             """
         }
+        let strangers =
+            strangersChanges > 0
+            ? "<p>Of accounts that are not here, \(strangersChanges) wait until their owners sign in again.</p>"
+            : ""
         return """
             <section aria-labelledby="network-title">
             <h2 id="network-title">Network</h2>
@@ -84,7 +88,7 @@ extension StatusSnapshot {
             <section id="accounts" tabindex="-1" aria-labelledby="accounts-title">
             <h2 id="accounts-title">Accounts</h2>
             <div id="list">
-            \(cards.joined())</div>
+            \(cards.joined())\(strangers)</div>
             </section>
 
             """

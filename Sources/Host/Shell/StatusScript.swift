@@ -77,6 +77,8 @@ extension StatusPage {
           if (!status.accounts.length) byID("list").append(make("p", "No account has signed in yet."));
           if (status.others) byID("list").append(make("p", "And " + status.others
             + (status.others === 1 ? " more account" : " more accounts") + " of which there is less to tell."));
+          if (status.ofStrangers) byID("list").append(make("p", "Of accounts that are not here, "
+            + status.ofStrangers + " wait until their owners sign in again."));
           const total = status.pending;
           byID("line").textContent = total
             ? total + (total === 1 ? " change waits" : " changes wait") + " for the server."

@@ -21,6 +21,8 @@ struct StatusSnapshot: Sendable {
     var others = 0
     /// Changes that wait, of all accounts.
     var pending = 0
+    /// How many of these belong to accounts that are not here, and wait until they sign in again.
+    var strangersChanges = 0
 
     /// So many changes of an account are looked at one by one; of more, only the counts are shown.
     private static let mostChanges = 1_000
@@ -34,6 +36,8 @@ struct StatusSnapshot: Sendable {
             all.append((desk, Account(number: number, standing: standing)))
             pending += standing.pending.total
         }
+        strangersChanges = await household.summary.strangersChanges
+        pending += strangersChanges
         let shown = all.count <= Self.mostAccounts ? all : Self.mostTelling(all)
         others = all.count - shown.count
         for (desk, account) in shown { accounts.append(await Self.filled(account, from: desk)) }
@@ -112,6 +116,7 @@ extension StatusSnapshot: JSON.Writable {
             }
             json.add("others", others)
             json.add("pending", pending)
+            json.add("ofStrangers", strangersChanges)
         }
     }
 }

@@ -91,15 +91,27 @@ extension StoreReader {
         }
     }
 
-    /// Since when anything waits, whose it may be.
+    /// How many wait of each account that is not here: a database that was lost has left its changes in their
+    /// copy, and nothing of the account.
+    public func strangers() throws(StoreError) -> [String: Int] {
+        try read { (db) throws(DatabaseError) in
+            var strangers: [String: Int] = [:]
+            try db.forEach(
+                """
+                SELECT user_id, sum(count) FROM pending_tally
+                WHERE count > 0 AND user_id NOT IN (SELECT id FROM account) GROUP BY user_id
+                """
+            ) { (row) throws(DatabaseError) in strangers[try row.text(0)] = try row.int(1) }
+            return strangers
+        }
+    }
+
+    /// Since when anything waits, whosever it may be.
     public func oldest() throws(StoreError) -> Moment? {
         try read { (db) throws(DatabaseError) in
-            try db.first(
-                """
-                SELECT created_ticks FROM pending_change
-                WHERE EXISTS (SELECT 1 FROM account WHERE id = user_id) ORDER BY seq LIMIT 1
-                """
-            ) { (row) throws(DatabaseError) in try row.moment(0) }
+            try db.first("SELECT created_ticks FROM pending_change ORDER BY seq LIMIT 1") {
+                (row) throws(DatabaseError) in try row.moment(0)
+            }
         }
     }
 

@@ -4,8 +4,10 @@ import Vault
 @testable import Host
 
 extension Household {
+    var summary: HouseholdSummary { get async { await eachAsked } }
+
     /// Each asked by itself.
-    var summary: HouseholdSummary {
+    var eachAsked: HouseholdSummary {
         get async {
             var summary = HouseholdSummary()
             var upstreams: [String: NetworkState] = [:]

@@ -134,6 +134,19 @@ struct OpsTests {
         #expect(await next(heldUntil: nil, .ready) == nil)
     }
 
+    @Test func `what waits of accounts that are not here is shown, and they count as signed out`()
+        async throws
+    {
+        let household = ShellHousehold([.sample("ada")], strangers: ["bob": 4, "eve": 3])
+        let venue = try await ShellVenue(household: household)
+        let snapshot = await StatusSnapshot(of: household)
+        #expect(snapshot.pending == 7 && snapshot.strangersChanges == 7)
+        #expect(try get(venue, "/status").body.contains("7 wait until their owners sign in again"))
+        let figures = try get(venue, "/metrics").body
+        #expect(figures.contains("holdfast_accounts{status=\"signedOut\"} 2\n"))
+        await venue.close()
+    }
+
     @Test func `the page hears of a change while it is open`() async throws {
         let venue = try await ShellVenue()
         let wire = try ShellWire(venue.ops)

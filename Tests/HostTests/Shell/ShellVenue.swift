@@ -128,10 +128,25 @@ final class ShellLog: LogSink {
 final class ShellHousehold: Household {
     private let standings: Lock<[AccountStanding]>
     let network: NetworkStanding
+    private let strangers: [String: Int]
 
-    init(_ standings: [AccountStanding] = [], network: NetworkState = .online) {
+    /// - Parameter strangers: What waits of accounts that are not here.
+    init(
+        _ standings: [AccountStanding] = [],
+        network: NetworkState = .online,
+        strangers: [String: Int] = [:]
+    ) {
+        self.strangers = strangers
         self.standings = Lock(standings)
         self.network = NetworkStanding(isDrill: false, state: network, since: Moment(ticks: 0))
+    }
+
+    var summary: HouseholdSummary {
+        get async {
+            var summary = await eachAsked
+            summary.count(strangers)
+            return summary
+        }
     }
 
     func replace(_ new: [AccountStanding]) { standings.withLock { $0 = new } }

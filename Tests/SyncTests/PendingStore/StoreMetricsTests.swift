@@ -148,6 +148,32 @@ import Vault
         #expect(try reader.oldestLive(of: ["user-4"]) == nil)
         try await shelf.store.close()
     }
+
+    @Test func `what waits of accounts that went with the database is counted and has its age`()
+        async throws
+    {
+        let scratch = try Scratch()
+        do {
+            let shelf = try await Shelf(scratch)
+            for cipher in ["a", "b"] { try await shelf.add(cipher) }
+            #expect(try shelf.store.reader.strangers().isEmpty)
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        StoreFile.remove(scratch.file(Store.fileName))
+        let (store, condition) = try await Store.open(
+            in: StateDirectory(scratch.path),
+            time: SystemTimekeeper(),
+            chance: SeededChance(seed: 4)
+        )
+        #expect(condition == .restored(changes: 2))
+        #expect(try store.reader.strangers() == [Shelf.user: 2])
+        let first = try #require(try store.reader.oldest(of: Shelf.user))
+        #expect(try store.reader.oldest() == first.created)
+        try await store.put(StoredAccount(id: Shelf.user, record: [1]))
+        #expect(try store.reader.strangers().isEmpty)
+        try await store.close()
+    }
 }
 
 /// Looks at something whenever it is asked for the time.
