@@ -260,7 +260,7 @@ import Testing
     }
 
     /// Other clients break over an entry whose password is no text.
-    @Test(arguments: ["null", "5", "true", "{}", nil])
+    @Test(arguments: ["null", "5", "true", "{}", "\"\"", nil])
     func `an entry without a password is neither shown nor written again`(_ bad: String?) throws {
         let cipher = try samples.cipher(login("a", history: [("y", nil), ("z", nil)]))
         let void = bad.map { #"{"password":\#($0),"lastUsedDate":null}"# } ?? "{}"

@@ -122,6 +122,44 @@ import Testing
         }
     }
 
+    /// Some servers keep one where a client has left something empty.
+    @Test(
+        arguments: [
+            ["notes"], ["login", "username"], ["login", "password"], ["login", "totp"],
+            ["login", "uris", 0, "uri"], ["login", "fido2Credentials", 0, "userName"],
+            ["fields", 0, "name"], ["fields", 1, "value"],
+        ] as [JSON.Path]
+    )
+    func `an empty text in place of an encrypted one is nothing, and is sent on as that`(
+        _ path: JSON.Path
+    ) throws {
+        let item = try changed(samples.cipher(Full.login), path, to: "")
+        #expect(item.flaws.isEmpty)
+        #expect(try Samples.leaves(Array(JSON.Raw(item).bytes))[".\(path)"] == "null")
+        #expect(try samples.edited(item, Samples.text(item)).cipher == item.cipher)
+        let renamed = Samples.text(item).replacing("Build server", with: "other")
+        let edited = try samples.edited(item, renamed).cipher
+        #expect(Item(edited, keys: samples.keys).name == "other")
+        #expect(try Samples.leaves(edited.bytes)[".\(path)"] == "\"\"")
+        #expect(try Samples.leaves(edited.request())[".\(path)"] == "null")
+        let backup = try item.cipher.backup(
+            at: Samples.now,
+            keys: samples.keys,
+            entropy: samples.entropy
+        )
+        #expect(Item(backup, keys: samples.keys).flaws.isEmpty)
+        #expect(try Samples.leaves(backup.bytes)[".\(path)"] == "null")
+    }
+
+    /// No server takes null for it.
+    @Test func `an item without a name is sent as it is`() throws {
+        let item = try changed(samples.cipher(Full.note), ["name"], to: "")
+        #expect(item.flaws.isEmpty && item.name == nil)
+        let body = Samples.text(item).replacing("\"text\"", with: "\"other\"")
+        let request = try Samples.leaves(samples.edited(item, body).cipher.request())
+        #expect(request[".name"] == "\"\"")
+    }
+
     @Test func `an item that cannot be opened at all is still shown and kept`() throws {
         let cipher = try samples.cipher(Full.login)
         let other = try Samples(seed: 3)

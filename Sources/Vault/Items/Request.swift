@@ -57,7 +57,8 @@ extension JSON.Value {
             }
             guard known.uses.contains(.sent), seen.insert(known.name).inserted else { continue }
             let value = self[anyCase: known.name] ?? member.value
-            parts.append((known.name, value.sent(known.kind)))
+            let isNull = shape.isToBeNull(value, known)
+            parts.append((known.name, isNull ? .null : value.sent(known.kind)))
         }
         return parts
     }
@@ -91,7 +92,8 @@ extension JSON.Value {
             guard let index = shape.names[member.name] else {
                 return shape.member(anyCase: member.name) == nil
             }
-            return member.value.isSpelled(shape.members[index].kind)
+            let known = shape.members[index]
+            return member.value.isSpelled(known.kind) && !shape.isToBeNull(member.value, known)
         }
     }
 }

@@ -103,6 +103,8 @@ extension Cipher {
         return !mayTell || historyCount <= other.historyCount
     }
 
-    private var password: String? { self["login"]?[anyCase: "password"]?.string }
+    private var password: String? {
+        self["login"]?[anyCase: "password"].flatMap { $0.saysNothing ? nil : $0.string }
+    }
     private var historyCount: Int { self["passwordHistory"]?.array?.count ?? 0 }
 }

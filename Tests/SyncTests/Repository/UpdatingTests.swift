@@ -1,3 +1,4 @@
+import Crypto
 import EmbeddedUpstream
 import MeshSupport
 import Messaging
@@ -41,6 +42,34 @@ import Vault
             let upstream = try await home.person.elsewhere.items
             #expect(upstream.map(\.notes).contains("newer"))
             #expect(upstream.count == 2)
+        }
+    }
+
+    @Test func `an item with empty texts in place of encrypted ones is edited like any other`()
+        async throws
+    {
+        try await World.open(.vaultwarden) { world in
+            let ada = try await world.person()
+            let name = try ada.ring.user.seal("bare")
+            let id = try await ada.elsewhere.post(
+                "/api/ciphers",
+                #"""
+                {"type":1,"name":"\#(name)","notes":"","fields":[{"type":0,"name":"","value":""}],
+                "login":{"username":"","password":"","totp":"","uris":[{"uri":"","match":null}]}}
+                """#
+            )
+            try await ada.refresh()
+            let home = try await ada.home()
+            #expect(try await home.view(id)?.item.flaws.isEmpty == true)
+            world.wire.isCut = true
+            _ = try await home.update(id, #"{"name":"bare","notes":"mine"}"#)
+            try await ada.elsewhere.edit(id, #"{"name":"bare","notes":"theirs"}"#)
+            world.wire.isCut = false
+            _ = try await home.person.run()
+            #expect(try ada.changes.isEmpty)
+            let upstream = try await ada.elsewhere.items
+            #expect(upstream.count == 2 && upstream.allSatisfy(\.flaws.isEmpty))
+            #expect(Set(upstream.map(\.notes)) == ["mine", "theirs"])
         }
     }
 

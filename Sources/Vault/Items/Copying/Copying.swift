@@ -181,7 +181,7 @@ extension Cipher {
 
 extension Sealer {
     fileprivate func name(_ value: JSON.Value) throws(Flaw) -> String {
-        guard !value.isNull else { return "" }
+        guard !value.saysNothing else { return "" }
         do throws(CryptoError) { return try open(value) } catch {
             throw Flaw(.sealed(error), at: ["name"])
         }

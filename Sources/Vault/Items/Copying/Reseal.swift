@@ -47,9 +47,9 @@ struct Reseal {
     ) throws(Flaw) -> JSON.Raw {
         switch kind {
         case .sealed, .key:
-            return value.isNull ? .null : try sealed(value)
+            return value.saysNothing ? .null : try sealed(value)
         case .checksum(let name):
-            guard value.isNull else { return carried(value) }
+            guard value.saysNothing else { return carried(value) }
             return try checksum(of: object[anyCase: name])
         case .object(let shape):
             return value.isNull ? .null : .object(try self.object(value, shape))
@@ -134,7 +134,7 @@ struct Reseal {
     }
 
     private func checksum(of value: JSON.Value?) throws(Flaw) -> JSON.Raw {
-        guard addsChecksums, let value, !value.isNull else { return .null }
+        guard addsChecksums, let value, !value.saysNothing else { return .null }
         do throws(CryptoError) {
             return JSON.Raw(try to.seal(URIChecksum.of(from.open(value))))
         } catch {

@@ -77,7 +77,7 @@ struct Opening {
         guard !value.isNull else { return .none }
         switch shape.members[index].kind {
         case .sealed:
-            return text(of: value, at: index, of: shape, opener)
+            return value.saysNothing ? .none : text(of: value, at: index, of: shape, opener)
         case .object(let inner):
             let name = shape.members[index].name
             guard name == ownMember else { return .none }

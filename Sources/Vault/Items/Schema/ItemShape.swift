@@ -2,51 +2,54 @@
 ///
 /// The limits are upstream's, in characters of the encrypted text.
 extension Shape {
-    static let item = Shape([
-        Member("id", .text, .shown),
-        Member("organizationId", .text, [.shown, .sent]),
-        Member("folderId", .text),
-        Member("type", .number(0...Int.max, null: nil)),
-        Member("reprompt", .number(0...1, null: 0)),
-        Member("name", .sealed(limit: 1000)),
-        Member("notes", .sealed(limit: 10_000)),
-        Member("favorite", .flag),
-        Member("fields", .list(field)),
-        Member("login", .object(login)),
-        Member("secureNote", .object(secureNote)),
-        Member("card", .object(card)),
-        Member("identity", .object(identity)),
-        Member("sshKey", .object(sshKey)),
-        Member("collectionIds", .texts, .shown),
-        Member("attachments", .list(attachment), .shown),
-        Member("passwordHistory", .list(historyEntry)),
-        Member("revisionDate", .date, [.shown, .copied]),
-        Member("creationDate", .date, [.shown, .copied]),
-        Member("deletedDate", .date, .shown),
-        Member("archivedDate", .date, [.shown, .sent]),
-        Member("key", .key, .sent),
-        Member("object", .kept, .copied),
-        // What the asking user may do; a copy is the user's own.
-        Member("edit", .kept, []),
-        Member("viewPassword", .kept, []),
-        Member("permissions", .kept, []),
-        Member("organizationUseTotp", .kept, []),
-        // Official clients have these two in their models; upstream sends neither.
-        Member("localData", .kept, []),
-        Member("attachmentDecryptionFailures", .kept, []),
-        // Types of 2026 that are recognised only.
-        Member("bankAccount", .kept, .hidden),
-        Member("driversLicense", .kept, .hidden),
-        Member("passport", .kept, .hidden),
-        // A `data` that is sent back wins over every edit beside it.
-        Member("data", .mirror, []),
-        Member("partialData", .mirror, []),
-        // What only requests have.
-        Member("lastKnownRevisionDate", .kept, []),
-        Member("encryptedFor", .kept, []),
-        Member("encryptedByKeyId", .kept, []),
-        Member("attachments2", .kept, []),
-    ])
+    static let item = Shape(
+        required: ["name"],
+        [
+            Member("id", .text, .shown),
+            Member("organizationId", .text, [.shown, .sent]),
+            Member("folderId", .text),
+            Member("type", .number(0...Int.max, null: nil)),
+            Member("reprompt", .number(0...1, null: 0)),
+            Member("name", .sealed(limit: 1000)),
+            Member("notes", .sealed(limit: 10_000)),
+            Member("favorite", .flag),
+            Member("fields", .list(field)),
+            Member("login", .object(login)),
+            Member("secureNote", .object(secureNote)),
+            Member("card", .object(card)),
+            Member("identity", .object(identity)),
+            Member("sshKey", .object(sshKey)),
+            Member("collectionIds", .texts, .shown),
+            Member("attachments", .list(attachment), .shown),
+            Member("passwordHistory", .list(historyEntry)),
+            Member("revisionDate", .date, [.shown, .copied]),
+            Member("creationDate", .date, [.shown, .copied]),
+            Member("deletedDate", .date, .shown),
+            Member("archivedDate", .date, [.shown, .sent]),
+            Member("key", .key, .sent),
+            Member("object", .kept, .copied),
+            // What the asking user may do; a copy is the user's own.
+            Member("edit", .kept, []),
+            Member("viewPassword", .kept, []),
+            Member("permissions", .kept, []),
+            Member("organizationUseTotp", .kept, []),
+            // Official clients have these two in their models; upstream sends neither.
+            Member("localData", .kept, []),
+            Member("attachmentDecryptionFailures", .kept, []),
+            // Types of 2026 that are recognised only.
+            Member("bankAccount", .kept, .hidden),
+            Member("driversLicense", .kept, .hidden),
+            Member("passport", .kept, .hidden),
+            // A `data` that is sent back wins over every edit beside it.
+            Member("data", .mirror, []),
+            Member("partialData", .mirror, []),
+            // What only requests have.
+            Member("lastKnownRevisionDate", .kept, []),
+            Member("encryptedFor", .kept, []),
+            Member("encryptedByKeyId", .kept, []),
+            Member("attachments2", .kept, []),
+        ]
+    )
 
     static let login = Shape([
         Member("fido2Credentials", .list(passkey)),

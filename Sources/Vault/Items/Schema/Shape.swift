@@ -14,16 +14,24 @@ final class Shape: Sendable {
     let identity: String?
     /// The text without which an element of a list is none; see ``isVoid(_:)``.
     let essential: String?
+    /// The members without which servers or other clients take the object for broken.
+    let required: Set<String>
 
     /// The places of the members by their names.
     let names: JSON.Names<Int>
     private let places: [String: Int]
 
-    init(identity: String? = nil, essential: String? = nil, _ members: [Member]) {
+    init(
+        identity: String? = nil,
+        essential: String? = nil,
+        required: Set<String> = [],
+        _ members: [Member]
+    ) {
         self.members = members
         shown = members.prefix { $0.uses.contains(.shown) }
         self.identity = identity
         self.essential = essential
+        self.required = required
         names = JSON.Names(Array(members.indices)) { members[$0].name }
         places = Dictionary(
             members.enumerated().map { ($1.name, $0) },
@@ -44,7 +52,18 @@ extension Shape {
     /// neither shown nor written again. (What is there and does not open is another matter.)
     func isVoid(_ element: JSON.Value) -> Bool {
         guard let essential, element.kind == .object else { return false }
-        return element[anyCase: essential]?.kind != .string
+        guard let text = element[anyCase: essential] else { return true }
+        return text.kind != .string || text.saysNothing
+    }
+
+    /// Whether an empty text stands there that was never encrypted, and for which official clients
+    /// write null. Servers that look at what they get take only that.
+    func isToBeNull(_ value: JSON.Value, _ member: Member) -> Bool {
+        switch member.kind {
+        case .sealed, .checksum:
+            value.isEmptyText && member.name != essential && !required.contains(member.name)
+        case .key, .text, .date, .flag, .number, .texts, .kept, .mirror, .object, .list: false
+        }
     }
 }
 
