@@ -226,11 +226,38 @@ import Testing
         #"{"type":1,"name":""}"#, #"{"type":1,"name":5}"#, #"{"type":1,"name":"n","login":[]}"#,
         #"{"type":1,"name":"n","fields":[{"type":4}]}"#, #"{"type":1,"name":"n","favorite":"yes"}"#,
         #"{"type":1,"name":"n","login":{"uris":[{"match":6}]}}"#, #"["#, #"[]"#,
+        #"{"type":1,"name":"n","login":{"fido2Credentials":[{"credentialId":"c"}]}}"#,
+        #"{"type":1,"name":"n","fields":[{"type":3,"linkedId":3000000000}]}"#,
         #"{"type":5,"name":"n"}"#,
         #"{"type":5,"name":"n","sshKey":{"privateKey":"a","publicKey":" ","keyFingerprint":"b"}}"#,
     ])
     func `a body that does not fit is refused`(_ body: String) throws {
         #expect(throws: EditRefusal.self) { try samples.cipher(body) }
+    }
+
+    @Test(arguments: Shape.passkey.required.sorted())
+    func
+        `a passkey that is sent lacks nothing, and one that upstream has is left with what it lacks`(
+            _ name: String
+        ) throws
+    {
+        let path: JSON.Path = ["login", "fido2Credentials", 0, .member(name)]
+        let whole = try samples.item(Full.login)
+        var sent = JSON.Edit(try JSON.Document(JSON.Raw(whole)))
+        try sent.set(path, to: .null)
+        let body = String(decoding: sent.bytes, as: UTF8.self)
+        let refusal = #expect(throws: EditRefusal.self) { try samples.edited(whole, body) }
+        #expect(refusal?.description == "\(path) is missing.")
+        #expect(throws: EditRefusal.self) { try samples.cipher(body) }
+
+        var edit = JSON.Edit(whole.cipher.document)
+        try edit.set(path, to: .null)
+        let item = Item(Cipher(edit), keys: samples.keys)
+        let shown = Samples.text(item)
+        #expect(try samples.edited(item, shown).cipher == item.cipher)
+        let renamed = shown.replacing(#""userName":"ada""#, with: #""userName":"eve""#)
+        let leaves = try Samples.leaves(samples.edited(item, renamed).cipher.bytes)
+        #expect(leaves[".\(path)"] == "null")
     }
 
     @Test func `an item keeps its type and its owner`() throws {

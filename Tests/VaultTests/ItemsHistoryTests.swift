@@ -179,11 +179,28 @@ import Testing
     }
 
     @Test func `T-53 an entry without a date is the oldest`() throws {
-        var history = (1...5).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
-        history[2].1 = nil
-        let item = try samples.item(login("a", history: history))
+        let history = (1...5).map { ("p\($0)", String?.some("2025-01-0\($0)T00:00:00.000Z")) }
+        let item = try undated(samples.item(login("a", history: history)), at: 2)
         let after = try change(item, password("b")).item
         #expect(after.passwordHistory.map { $0.password ?? "" } == ["a", "p1", "p2", "p4", "p5"])
+    }
+
+    @Test func `an old password that is sent without a date gets that of the edit`() throws {
+        let now = "2026-01-11T07:12:44.901Z"
+        let made = try samples.item(login("a", history: [("z", nil)]))
+        #expect(made.passwordHistory.map(\.lastUsedDate) == [now])
+        let item = try undated(made, at: 0)
+        #expect(try change(item, Samples.text(item)).item.cipher == item.cipher)
+        let after = try change(item, login("a", history: [("y", nil), ("z", nil)])).item
+        #expect(after.passwordHistory.map(\.password) == ["y", "z"])
+        #expect(after.passwordHistory.map(\.lastUsedDate) == [now, nil])
+    }
+
+    /// The same with an entry that upstream has without a date.
+    private func undated(_ item: Item, at place: Int) throws -> Item {
+        var edit = JSON.Edit(item.cipher.document)
+        try edit.set(["passwordHistory", .element(place), "lastUsedDate"], to: .null)
+        return Item(Cipher(edit), keys: samples.keys)
     }
 
     @Test func `R-086 a list that is longer than usual stays so if it is sent back as it was read`()

@@ -34,6 +34,7 @@ extension Item {
             try cipher.sealer(in: keys, entropy: entropy)
         }
         var wanted = wanted(by: body, over: base)
+        wanted.dateNewEntries(since: contents, at: now)
         let history = history(of: wanted, at: now)
         wanted["passwordHistory"] = .list(history.entries)
         if var login = wanted["login"].object {
@@ -154,6 +155,7 @@ extension Cipher {
         (wanted["revisionDate"], wanted["creationDate"]) = (stamp, stamp)
         wanted["deletedDate"] = .none
         wanted.dropVoidEntries()
+        wanted.dateNewEntries(at: now)
         try wanted.check(against: nil)
         let own = try OwnKey(
             hasOwnKey ?? !keys.dropsItemKeys,
@@ -205,6 +207,17 @@ extension Contents {
             else { continue }
             self[member.name] = .list(self[member.name].list.filter { $0[essential].text != nil })
         }
+    }
+
+    /// Servers take no old password without a date. One that upstream has without is left as it is.
+    fileprivate mutating func dateNewEntries(since old: Contents? = nil, at now: Moment) {
+        let known = old?["passwordHistory"].list ?? []
+        var history = self["passwordHistory"].list
+        for (place, entry) in history.enumerated()
+        where entry["lastUsedDate"].text == nil && !known.contains(where: entry.isSame) {
+            history[place]["lastUsedDate"] = Content(date: DateText.stamp(now))
+        }
+        if !history.isEmpty { self["passwordHistory"] = .list(history) }
     }
 
     /// What an organisation does not show was not cleared by a caller who sends back what he saw.

@@ -112,10 +112,15 @@ struct Merge {
                 elements.append(originals[origin].raw)
                 continue
             }
-            let before = origin.map { old[$0] } ?? Contents(contents.shape)
+            let before = origin.map { old[$0] }
             elements.append(
                 try placed(.element(position)) { () throws(EditRefusal) in
-                    try object(origin.map { originals[$0] }, from: before, to: contents)
+                    try contents.requireMembers(unlessMissingIn: before)
+                    return try object(
+                        origin.map { originals[$0] },
+                        from: before ?? Contents(contents.shape),
+                        to: contents
+                    )
                 }
             )
         }
@@ -157,6 +162,19 @@ struct Merge {
         guard isNew || !sealed.isSame(old[name], new[name]) else { return value?.raw }
         guard let text = new[name].text else { return .null }
         return try seal(URIChecksum.of(text), sealed)
+    }
+}
+
+extension Contents {
+    /// What lacked a member before is left so: whoever edits the rest of the item cannot bring it.
+    fileprivate func requireMembers(unlessMissingIn old: Contents?) throws(EditRefusal) {
+        for member in shape.members where lacks(member) && old?.lacks(member) != true {
+            throw .unfit(JSON.Mismatch("is missing", at: [.member(member.name)]))
+        }
+    }
+
+    private func lacks(_ member: Member) -> Bool {
+        shape.required.contains(member.name) && (self[member.name].text ?? "").isEmpty
     }
 }
 

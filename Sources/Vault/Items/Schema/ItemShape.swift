@@ -73,6 +73,10 @@ extension Shape {
 
     static let passkey = Shape(
         identity: "credentialId",
+        required: [
+            "credentialId", "keyType", "keyAlgorithm", "keyCurve", "keyValue", "rpId", "counter",
+            "discoverable", "creationDate",
+        ],
         sealed(
             "credentialId",
             "keyType",
@@ -130,7 +134,7 @@ extension Shape {
             Member("name", .sealed(limit: 1000)),
             Member("value", .sealed(limit: 5000)),
             Member("type", .number(0...3, null: 0)),
-            Member("linkedId", .number(0...Int.max, null: nil)),
+            Member("linkedId", .number(0...Int(Int32.max), null: nil)),
         ]
     )
 
