@@ -182,6 +182,19 @@ import Testing
         #expect(other.folderID == "ab")
     }
 
+    @Test(arguments: [
+        "2025-11-03T10:15:30Z", "2025-11-03T10:15:30.0004Z", "2025-11-03T12:15:30+02:00",
+        "2025-11-03T04:45:30.000-05:30", "2025-11-03T10:15:30", "2025-11-03 10:15:30Z",
+    ])
+    func `a date is taken in whatever spelling, and kept in upstream's`(_ date: String) throws {
+        let kept = "2025-11-03T10:15:30.000Z"
+        let made = try samples.item(Full.login.replacing(kept, with: date))
+        let leaves = try Samples.leaves(made.cipher.bytes)
+        #expect(leaves[".passwordHistory[0].lastUsedDate"] == "\"\(kept)\"")
+        let body = Samples.text(made).replacing(kept, with: date)
+        #expect(try samples.edited(made, body).cipher == made.cipher)
+    }
+
     @Test func `a request leaves out what only upstream sets`() throws {
         let item = try samples.item(Full.login)
         var edit = JSON.Edit(item.cipher.document)
@@ -228,6 +241,9 @@ import Testing
         #"{"type":1,"name":"n","login":{"uris":[{"match":6}]}}"#, #"["#, #"[]"#,
         #"{"type":1,"name":"n","login":{"fido2Credentials":[{"credentialId":"c"}]}}"#,
         #"{"type":1,"name":"n","fields":[{"type":3,"linkedId":3000000000}]}"#,
+        #"{"type":1,"name":"n","archivedDate":"yesterday"}"#,
+        #"{"type":1,"name":"n","archivedDate":"9999-12-31T23:59:59-01:00"}"#,
+        #"{"type":1,"name":"n","archivedDate":"0000-01-01T00:00:00+01:00"}"#,
         #"{"type":5,"name":"n"}"#,
         #"{"type":5,"name":"n","sshKey":{"privateKey":"a","publicKey":" ","keyFingerprint":"b"}}"#,
     ])

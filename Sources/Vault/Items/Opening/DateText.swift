@@ -2,15 +2,24 @@ import Glibc
 
 /// Dates as texts, UTC and Gregorian whatever the machine's settings.
 enum DateText {
-    /// Upstream's stamp as the API spells it: exactly three digits behind the point, cut off and not
-    /// rounded, lest a stamp lie in the future. Nil if it is not in UTC or no date at all.
+    /// A date as the API spells it: in UTC, with exactly three digits behind the point, cut off and not
+    /// rounded, lest a stamp lie in the future. Nil if it is no date at all.
     static func shown(_ stamp: String) -> String? {
         var stamp = stamp
         switch stamp.withUTF8(form(of:)) {
-        case .none: return nil
+        case .none: return inUTC(stamp)
         case .shown: return stamp
         case .other: return stamp.withUTF8(withThreeDigits)
         }
+    }
+
+    /// A date in any other spelling that ``Revision`` reads; nil where the offset takes it out of the years
+    /// that have four digits.
+    private static func inUTC(_ text: String) -> String? {
+        guard let revision = Revision(text) else { return nil }
+        var shown = stamp(revision.moment)
+        guard case .shown = shown.withUTF8(form(of:)) else { return nil }
+        return shown
     }
 
     private enum Form {
