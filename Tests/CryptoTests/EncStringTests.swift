@@ -64,6 +64,18 @@ struct EncStringTests {
         #expect(throws: CryptoError.self) { try EncString("2.\(Self.iv)|\(Self.block)|\(text)") }
     }
 
+    @Test(arguments: [
+        ("2.AAAA|BBBB|CCCC", true), ("2.\(mac)|\(block)|\(iv)", true), ("0.AAAA|BBBB", true),
+        ("1.AAAA|BBBB|CCCC", true), ("7.AAAA", true), ("", false), ("2.", false), ("2.||", false),
+        ("2.AAAA|BBBB", false), ("2.AAA|BBBB|CCCC", false), ("02.AAAA|BBBB|CCCC", false),
+        ("8.AAAA", false), ("1.Password", false), ("2. milk", false), ("AAAA|BBBB", false),
+    ]) func `what is encrypted is known by its form, however damaged`(
+        _ text: String,
+        _ hasForm: Bool
+    ) {
+        #expect(EncString.hasForm(text) == hasForm)
+    }
+
     @Test func `base64 comes back as it went`() throws {
         let chance = SeededChance(seed: 11)
         for count in 0..<200 {

@@ -85,6 +85,24 @@ public struct EncString: Hashable, Sendable {
     }
 }
 
+extension EncString {
+    /// Whether the text is encrypted by its form: a type, as many pieces as that has, and each of them
+    /// base64. What was damaged on its way keeps the form and opens for nobody.
+    public static func hasForm(_ text: String) -> Bool {
+        let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let count = pieceCount(ofType: parts[0]) else { return false }
+        let pieces = parts[1].split(separator: "|", omittingEmptySubsequences: false)
+        return pieces.count == count
+            && pieces.allSatisfy { !$0.isEmpty && (try? Base64.bytes(of: String($0))) != nil }
+    }
+
+    /// Also of the type that is opened nowhere any more.
+    private static func pieceCount(ofType digit: Substring) -> Int? {
+        guard digit.utf8.count == 1 else { return nil }
+        return digit == "1" ? 3 : UInt8(digit).flatMap(Kind.init)?.pieceCount
+    }
+}
+
 extension EncString: CustomStringConvertible {
     public var description: String { "EncString of type \(kind.rawValue)" }
 }

@@ -1,5 +1,5 @@
-internal import Crypto
 internal import JSON
+internal import Vault
 
 // Whether the rest of what upstream said is as it was written, and keeps its secrets.
 
@@ -41,7 +41,6 @@ extension JSON.Value {
             guard let next = value[anyCase: name], !next.isNull else { return true }
             value = next
         }
-        guard let string = value.string else { return false }
-        return string.isEmpty || (try? EncString(string)) != nil
+        return value.isSealed
     }
 }

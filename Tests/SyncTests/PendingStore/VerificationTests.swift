@@ -49,6 +49,23 @@ import Vault
         #expect(verification.problems.first?.text.contains("in the clear") == false)
     }
 
+    @Test func `a string that is encrypted and damaged tells nobody anything`() async throws {
+        let damaged = "2.AAAA|BBBB|CCCC"
+        let verification = try await Self.verified { world, home, id in
+            let base = try #require(try home.person.base(id))
+            let json = #"{"id":"\#(id)","type":1,"name":"\#(damaged)","revisionDate":""}"#
+            let cipher = BaseCipher(
+                lane: base.lane,
+                revision: base.revision,
+                json: Array(json.utf8)
+            )
+            try await world.store.putBase(cipher)
+            let folder = BaseSlice(.folder, id: "one", json: Array(#"{"name":"\#(damaged)"}"#.utf8))
+            try await world.store.putSlice(folder, of: home.person.userID)
+        }
+        #expect(verification.isWhole, "\(verification.problems)")
+    }
+
     @Test func `a change that cannot be read is found`() async throws {
         let verification = try await Self.verified { world, _, _ in
             try await world.store.database.execute(

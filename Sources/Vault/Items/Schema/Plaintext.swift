@@ -1,5 +1,5 @@
 import Crypto
-import JSON
+public import JSON
 
 extension Cipher {
     /// Where a string that has to be encrypted is not. Nothing of it is told but the place.
@@ -26,9 +26,9 @@ extension JSON.Value {
         }
     }
 
-    /// Whether it is an encrypted string, of whichever kind, or says nothing.
-    private var isSealed: Bool {
+    /// Whether it is an encrypted string, of whichever kind and however damaged, or says nothing.
+    public var isSealed: Bool {
         guard let string else { return false }
-        return string.isEmpty || (try? EncString(string)) != nil
+        return string.isEmpty || EncString.hasForm(string) || (try? EncString(string)) != nil
     }
 }
