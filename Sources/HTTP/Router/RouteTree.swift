@@ -71,29 +71,40 @@ package struct RouteTree: Sendable {
         place = endpoint
     }
 
-    package func match(_ segments: [String]) -> Match? {
+    /// Where a literal does not know the method and the parameter beside it does, the latter is meant.
+    package func match(_ segments: [String], for method: Method) -> Match? {
+        match(segments) { $0.route(for: method) != nil } ?? match(segments)
+    }
+
+    package func match(
+        _ segments: [String],
+        where fits: (Endpoint) -> Bool = { _ in true }
+    ) -> Match? {
         var values: [String] = []
-        guard let endpoint = find(segments[...], at: 0, &values) else { return nil }
+        guard let endpoint = find(segments[...], at: 0, &values, fits) else { return nil }
         return Match(endpoint: endpoint, values: values)
     }
 
     private func find(
         _ segments: ArraySlice<String>,
         at place: Int,
-        _ values: inout [String]
+        _ values: inout [String],
+        _ fits: (Endpoint) -> Bool
     ) -> Endpoint? {
-        guard let segment = segments.first else { return nodes[place].endpoint }
+        guard let segment = segments.first else {
+            return nodes[place].endpoint.flatMap { fits($0) ? $0 : nil }
+        }
         if let next = literal(segment, at: place),
-            let found = find(segments.dropFirst(), at: next, &values)
+            let found = find(segments.dropFirst(), at: next, &values, fits)
         {
             return found
         }
         if let next = nodes[place].parameter, !segment.isEmpty {
             values.append(segment)
-            if let found = find(segments.dropFirst(), at: next, &values) { return found }
+            if let found = find(segments.dropFirst(), at: next, &values, fits) { return found }
             values.removeLast()
         }
-        guard let rest = nodes[place].rest else { return nil }
+        guard let rest = nodes[place].rest, fits(rest) else { return nil }
         values.append(segments.joined(separator: "/"))
         return rest
     }

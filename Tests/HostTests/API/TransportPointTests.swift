@@ -138,6 +138,18 @@ struct TransportPointTests {
                 #expect(reply.status == .badRequest)
                 #expect(reply.message == "Unknown object.")
             }
+            let others: [(HTTP.Method, String)] = [
+                (.put, "username"), (.put, "collection"), (.put, "attachment"),
+                (.delete, "organization"), (.delete, "template"), (.delete, "password"),
+                (.delete, "fingerprint"), (.get, "item-collections"), (.delete, "item-collections"),
+            ]
+            for (method, object) in others {
+                for account in ["", "/accounts/\(guest.stage.userID)"] {
+                    let reply = try await guest.send(method, "\(account)/object/\(object)/x")
+                    #expect(reply.status == .badRequest, "\(method) \(object)")
+                    #expect(reply.message == "Unknown object.", "\(method) \(object)")
+                }
+            }
             #expect(try await guest.post("/restore/folder/x").message == "Unknown object.")
             #expect(
                 try await guest.get("/object/template/thing").message == "Unknown template object."

@@ -10,7 +10,8 @@ extension VaultAPI {
         + eventRoutes + networkRoutes + accountRoutes + checkRoutes + descriptionRoutes
         + unknownObjectRoutes
 
-    /// `bw serve` knows these paths for whatever object, and says so in its own words.
+    /// `bw serve` knows these paths for whatever object, and says so in its own words. To a method that an
+    /// object does not have, it is one as unknown as any other.
     static let unknownObjectRoutes: [Route] = [
         (Method.get, "/object/{object}/{id}"), (.put, "/object/{object}/{id}"),
         (.delete, "/object/{object}/{id}"), (.post, "/object/{object}"),
@@ -40,7 +41,9 @@ struct RouteTable: Sendable {
 
     /// What is there for a request.
     func find(_ method: Method, _ target: Target) -> Finding {
-        guard !target.isAsterisk, let match = tree.match(target.segments) else { return .nothing }
+        guard !target.isAsterisk, let match = tree.match(target.segments, for: method) else {
+            return .nothing
+        }
         guard let number = match.endpoint.route(for: method) else {
             let other = match.endpoint.any.map { routes[$0] }
             return .noMethod(match.endpoint.refusal(of: method), other)
