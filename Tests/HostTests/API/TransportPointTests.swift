@@ -34,6 +34,16 @@ struct TransportPointTests {
     }
 
     @Test(arguments: Venue.allCases)
+    func `a body may begin with the mark of its encoding`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            let id = try await guest.make("\u{FEFF}" + #"{"type":1,"name":"marked"}"#)
+            #expect(try await guest.get("/object/item/\(id)").data?["name"]?.string == "marked")
+            let empty = try await guest.post("/object/item", "\u{FEFF}")
+            #expect(empty.status == .badRequest && empty.message?.isEmpty == false)
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
     func `point 8: a form unlocks nothing`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in
             let form = "application/x-www-form-urlencoded"

@@ -103,9 +103,12 @@ extension Request {
     /// What `bw serve` allows for any body.
     static let bodyLimit = 1_048_576
 
-    /// The body, which must be an object or an array. An empty one is an empty object.
+    /// The body, which must be an object or an array. An empty one is an empty object. The mark with
+    /// which some editors begin their files says nothing.
     func jsonDocument() async throws -> JSON.Document {
-        let bytes = try await body(limit: Self.bodyLimit)
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        var bytes = try await body(limit: Self.bodyLimit)
+        if bytes.starts(with: mark) { bytes.removeFirst(mark.count) }
         guard !bytes.isEmpty else { return try JSON.Document(Array("{}".utf8)) }
         guard let document = try? JSON.Document(bytes),
             document.root.kind == .object || document.root.kind == .array
