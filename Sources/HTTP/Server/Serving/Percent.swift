@@ -1,5 +1,5 @@
-/// Percent-encoded text, decoded so that nothing slips through: a bad escape, a zero byte or bytes
-/// that are not UTF-8 are refused rather than guessed at.
+/// Percent-encoded text, decoded so that nothing slips through: a zero byte or bytes that are not UTF-8
+/// are refused rather than guessed at. A percent sign that no two digits follow stands for itself.
 public enum Percent {
     public static func decode(_ text: String) -> String? {
         Array(text.utf8).withUnsafeBytes { decode($0[...]) }
@@ -13,7 +13,8 @@ public enum Percent {
         decoded.reserveCapacity(bytes.count)
         var rest = bytes
         while let byte = rest.popFirst() {
-            guard let plain = unescape(byte, &rest, isQuery), plain != 0 else { return nil }
+            let plain = unescape(byte, &rest, isQuery)
+            guard plain != 0 else { return nil }
             decoded.append(plain)
         }
         return String(validating: decoded, as: UTF8.self)
@@ -23,12 +24,12 @@ public enum Percent {
         _ byte: UInt8,
         _ rest: inout Slice<UnsafeRawBufferPointer>,
         _ isQuery: Bool
-    ) -> UInt8? {
+    ) -> UInt8 {
         if isQuery && byte == .plus { return .space }
-        guard byte == .percent else { return byte }
-        guard let high = rest.popFirst()?.hexDigit, let low = rest.popFirst()?.hexDigit else {
-            return nil
-        }
+        guard byte == .percent, let high = rest.first?.hexDigit,
+            let low = rest.dropFirst().first?.hexDigit
+        else { return byte }
+        rest = rest.dropFirst(2)
         return high << 4 | low
     }
 }

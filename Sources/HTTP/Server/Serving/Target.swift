@@ -12,7 +12,7 @@ public struct Target: Sendable, Equatable {
     public let isAsterisk: Bool
 
     /// `nil` for what is no path with an optional query: spaces, control characters, bytes beyond
-    /// ASCII, a fragment, escapes that mean nothing.
+    /// ASCII, a fragment, escapes of what is no text.
     public init?(_ raw: String) {
         var raw = raw
         let parsed = raw.withUTF8 { Self.parse(UnsafeRawBufferPointer($0)) }
