@@ -104,6 +104,23 @@ struct DescriptionTests {
         }
     }
 
+    @Test func `a new item has a type, an edit may leave it out, and a send may not open`() {
+        func properties(_ name: String) -> [Schema.Property] {
+            let schema = Components.schemas.first { $0.name == name }?.schema
+            guard case .object(let properties) = schema else { return [] }
+            return properties
+        }
+        #expect(properties("NewItem").filter(\.isRequired).map(\.name) == ["type"])
+        #expect(properties("ItemBody").filter(\.isRequired).isEmpty)
+        for name in ["accessUrl", "key"] {
+            guard case .optional = properties("Send").first(where: { $0.name == name })?.schema
+            else {
+                Issue.record("\(name) is always a text.")
+                continue
+            }
+        }
+    }
+
     private static let contract = [
         "GET /status", "POST /unlock", "POST /lock", "POST /sync", "GET /generate",
         "GET /list/object/items", "GET /list/object/folders", "GET /list/object/collections",

@@ -2,6 +2,7 @@ import Sync
 
 extension Schema {
     static let item = Schema.reference("Item")
+    static let newItem = Schema.reference("NewItem")
     static let itemBody = Schema.reference("ItemBody")
     static let folder = Schema.reference("Folder")
     static let collection = Schema.reference("Collection")
@@ -30,15 +31,8 @@ enum Components {
 
     private static let items: [(name: String, schema: Schema)] = [
         ("Item", .object([.init("object", .constant("item"))] + identity + content + [sync])),
-        (
-            "ItemBody",
-            .object(
-                [.init("type", .number([1, 2, 3, 4, 5]))]
-                    + content.dropFirst().map {
-                        .maybe($0.name, $0.name == "name" ? .filled : .any)
-                    }
-            )
-        ),
+        ("NewItem", .object([.init("type", itemType)] + sentContent)),
+        ("ItemBody", .object([.maybe("type", itemType)] + sentContent)),
         (
             "Login",
             .object([
@@ -99,6 +93,12 @@ enum Components {
         .maybe("identity", .optional(.object(texts(Self.identityMembers)))),
         .maybe("sshKey", .optional(.object(texts(Self.keyMembers)))),
     ]
+
+    private static let itemType = Schema.number([1, 2, 3, 4, 5])
+
+    private static let sentContent: [Schema.Property] = content.dropFirst().map {
+        .maybe($0.name, $0.name == "name" ? .filled : .any)
+    }
 
     private static let cardMembers = [
         "cardholderName", "brand", "number", "expMonth", "expYear", "code",
@@ -206,8 +206,9 @@ enum Components {
 
     private static let send: [Schema.Property] = [
         .init("object", .constant("send")), .init("id", .text),
-        .init("accessId", .optional(.text)), .init("accessUrl", .text), .init("name", .text),
-        .init("notes", .optional(.text)), .init("key", .text), .init("type", .integer),
+        .init("accessId", .optional(.text)), .init("accessUrl", .optional(.text)),
+        .init("name", .text), .init("notes", .optional(.text)), .init("key", .optional(.text)),
+        .init("type", .integer),
         .init("maxAccessCount", .optional(.integer)), .init("accessCount", .integer),
         .init("revisionDate", .optional(.text)), .init("deletionDate", .optional(.text)),
         .init("expirationDate", .optional(.text)), .init("passwordSet", .flag),

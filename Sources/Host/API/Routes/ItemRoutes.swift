@@ -18,7 +18,7 @@ extension VaultAPI {
             "/object/item",
             Description(
                 "Makes an item.",
-                body: .json(.itemBody),
+                body: .json(.newItem),
                 answer: .data(.item),
                 isEdit: true
             )
