@@ -131,7 +131,9 @@ struct PieceTests {
 
     @Test(arguments: [
         (#"filename="semi;colon=.txt""#, "semi;colon=.txt"),
-        (#"filename="q\"uote\\.txt""#, #"q"uote\.txt"#), ("filename = plain.txt ", "plain.txt"),
+        (#"filename="q\"uote.txt""#, #"q"uote.txt"#), ("filename = plain.txt ", "plain.txt"),
+        (#"filename="a/b\c.txt""#, "c.txt"), (#"filename="C:\\d\\e.txt""#, "e.txt"),
+        (#"filename="../..x""#, "..x"), (#"filename="a"; filename*=UTF-8''b%2Fc.txt"#, "c.txt"),
         (#"filename="na.txt"; filename*=UTF-8''na%C3%AFve.txt"#, "naïve.txt"),
         (#"filename="kept.txt"; filename*=latin-1''x"#, "kept.txt"),
         ("filename=\"a\u{2028}b\u{85}c.txt\"", "a\u{2028}b\u{85}c.txt"),
@@ -142,6 +144,16 @@ struct PieceTests {
         let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; \(field)\r\n\r\n"
         let form = head + "x\r\n--b--"
         #expect(UploadedFile(form: Array(form.utf8), boundary: "b")?.name == name)
+    }
+
+    @Test(arguments: ["", ".", "..", "a/", #"a\"#, "a/..", #"a\."#])
+    func `a path that leads to no file names none`(_ path: String) {
+        let head = "--b\r\nContent-Disposition: form-data; name=\"file\"; "
+        let form = head + "filename*=UTF-8''\(path)\r\n\r\nx\r\n--b--"
+        #expect(UploadedFile(form: Array(form.utf8), boundary: "b") == nil)
+        let quoted = path.replacing(#"\"#, with: #"\\"#)
+        let other = head + "filename=\"\(quoted)\"\r\n\r\nx\r\n--b--"
+        #expect(UploadedFile(form: Array(other.utf8), boundary: "b") == nil)
     }
 
     @Test(arguments: [

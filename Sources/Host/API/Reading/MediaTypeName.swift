@@ -22,8 +22,8 @@ struct MediaTypeName {
         parameters.first { $0.name == parameter }?.value
     }
 
-    /// What stands between quotation marks may hold anything; a backslash takes its meaning from what
-    /// comes after it. Looked at scalar by scalar: a mark that joins the letter before it ends nothing.
+    /// What stands between quotation marks may hold anything; a backslash takes its meaning from a mark or
+    /// a backslash after it, and is a letter elsewhere, as in the paths that some send. Looked at scalar by scalar: a mark that joins the letter before it ends nothing.
     private static func parameters(_ text: Substring) -> [(name: String, value: String)] {
         var rest = text.unicodeScalars
         var found: [(name: String, value: String)] = []
@@ -50,7 +50,8 @@ struct MediaTypeName {
         rest.removeFirst()
         var value = String.UnicodeScalarView()
         while let scalar = rest.popFirst(), scalar != "\"" {
-            value.append(scalar == "\\" ? rest.popFirst() ?? scalar : scalar)
+            let isEscape = scalar == "\\" && (rest.first == "\"" || rest.first == "\\")
+            value.append(isEscape ? rest.removeFirst() : scalar)
         }
         rest = rest[(rest.firstIndex(of: ";") ?? rest.endIndex)...]
         return String(value)

@@ -3,6 +3,7 @@ import HTTP
 
 /// The file in a form of the kind `multipart/form-data`.
 struct UploadedFile: Equatable {
+    /// Without the folders in which it lay, as in `bw serve`.
     let name: String
     let bytes: [UInt8]
 
@@ -37,9 +38,20 @@ struct UploadedFile: Equatable {
         guard let disposition else { return nil }
         let values = MediaTypeName(disposition)
         let name = values["filename*"].flatMap(Self.plainName) ?? values["filename"]
-        guard values["name"] == "file", let name else { return nil }
+        guard values["name"] == "file", let name = name.flatMap(Self.lastComponent) else {
+            return nil
+        }
         self.name = name
         bytes = Array(part[end.upperBound...])
+    }
+
+    /// Nil for a path that leads to no file.
+    private static func lastComponent(of path: String) -> String? {
+        let name =
+            path.unicodeScalars.split(omittingEmptySubsequences: false) {
+                $0 == "/" || $0 == "\\"
+            }.last.map { String($0) } ?? ""
+        return ["", ".", ".."].contains(name) ? nil : name
     }
 
     /// The name in `UTF-8''na%C3%AFve.txt`.
