@@ -130,8 +130,9 @@ private enum ConflictsDocument {
         - Revisions are the same if their texts are, or if they differ by no more than a millisecond.
         - Contents are compared decrypted; what was sent from here is known by its ciphertext.
         - The later side is found in upstream's time. Too near to tell is upstream.
-        - Passwords might be lost if the password was changed four times or more, or if upstream's
-          present one is neither the present one here nor in the history here.
+        - Passwords might be lost if upstream's present one is neither the present one here nor in the
+          history here, or if the password was changed four times or more and upstream's copy is not one
+          that was sent from here.
         - An item is gone if upstream says so in its own words and its own list confirms it.
         - Wishes go out in this order: restore, content, archive, folder and favourite, trash or
           deletion.

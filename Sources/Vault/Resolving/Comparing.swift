@@ -26,8 +26,7 @@ extension Situation {
             wish,
             comparison.standing,
             later: later,
-            outgrowsHistory: change.passwordChanges >= Self.passwordsKept
-                || comparison.losesPassword
+            outgrowsHistory: comparison.outgrowsHistory
         )
     }
 
@@ -59,7 +58,7 @@ private struct Comparison {
             if isPlacedAlike(wanted), isSame(wanted) { return .landed }
         }
         if isUnmoved { return .unmoved }
-        if change.mayHaveSent(copy) || change.hasSealed(copy) { return .ours }
+        if isOurs { return .ours }
         if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
         if let base = change.baseCopy.flatMap({ try? Cipher($0) }),
@@ -78,7 +77,15 @@ private struct Comparison {
         return isSame(wanted)
     }
 
-    var losesPassword: Bool {
+    /// What was counted is in the history of what upstream has got from here, and not about to leave it.
+    var outgrowsHistory: Bool {
+        losesPassword || change.passwordChanges >= Situation.passwordsKept && !isOurs
+    }
+
+    /// Whether upstream has this content from here.
+    private var isOurs: Bool { change.mayHaveSent(copy) || change.hasSealed(copy) }
+
+    private var losesPassword: Bool {
         guard let wanted else { return false }
         return Item(wanted, keys: keys).losesPassword(of: Item(copy, keys: keys))
     }

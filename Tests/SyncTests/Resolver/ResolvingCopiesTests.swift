@@ -267,4 +267,47 @@ import Vault
             #expect(items.first { $0.id == id }?.cipher.isInTrash == false)
         }
     }
+
+    private static func noted(_ password: String) -> String {
+        #"{"name":"mail","notes":"later","login":{"username":"ada","password":"\#(password)"}}"#
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P4, R-077 what has come up from here is not kept for the passwords that came with it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, Rows.password("mine \(number)")) }
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                try await ada.edit(id, Self.noted("mine 4"))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.notes == "later")
+            let copies = items.filter { $0.id != id }
+            #expect(copies.map { $0.login?.password } == ["first"])
+            #expect(try ada.resolutions.map(\.backupCipherID) == copies.map(\.id))
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func
+        `P4, R-077 nor is a new item whose answer was lost, however often its password was changed`(
+            _ personality: Personality.Name
+        ) async throws
+    {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.add(Rows.mail)
+            for number in 1...4 { try await ada.edit(id, Rows.password("mine \(number)")) }
+            await world.server.inject(Fault(Self.lost, on: .createCipher))
+            try await ada.run()
+            try await ada.edit(id, Self.noted("mine 4"))
+            world.time.pass(.seconds(25))
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.notes) == ["later"])
+        }
+    }
 }
