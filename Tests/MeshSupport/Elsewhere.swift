@@ -81,20 +81,25 @@ public struct Elsewhere: Sendable {
         try await put(id, draft(of: id, json))
     }
 
-    /// What an edit makes of the item as it is now, to be sent some time.
+    /// What edits make of the item as it is now, to be sent some time.
     public struct Draft: Sendable {
         public let known: Cipher
         public let edited: Cipher
     }
 
-    public func draft(of id: String, _ json: String) async throws -> Draft {
+    /// - Parameter edits: One made on the other; they are sent as one.
+    public func draft(of id: String, _ edits: String...) async throws -> Draft {
         let item = try await item(id)
-        let edited = try item.edited(
-            by: ItemBody(Array(json.utf8)),
-            at: world.surroundings.now,
-            keys: ring,
-            entropy: world.chance
-        )
+        var edited = item
+        for json in edits {
+            let edit = try edited.edited(
+                by: ItemBody(Array(json.utf8)),
+                at: world.surroundings.now,
+                keys: ring,
+                entropy: world.chance
+            )
+            edited = Item(edit.cipher, keys: ring)
+        }
         return Draft(known: item.cipher, edited: edited.cipher)
     }
 
@@ -109,8 +114,8 @@ public struct Elsewhere: Sendable {
         _ = try await account.update(id, cipher.request(sending))
     }
 
-    public func trash(_ id: String) async throws {
-        world.time.pass(.seconds(10))
+    public func trash(_ id: String, after time: Duration = .seconds(10)) async throws {
+        world.time.pass(time)
         try await account.trash(id)
     }
 

@@ -95,9 +95,10 @@ public struct Person: Sendable {
     public func wish(
         _ wish: Edit.Wish,
         _ id: String,
-        atOnce: Bool = false
+        atOnce: Bool = false,
+        after time: Duration = .seconds(10)
     ) async throws -> Recording {
-        world.time.pass(.seconds(10))
+        world.time.pass(time)
         return try await record(wish, id, atOnce: atOnce)
     }
 
@@ -147,7 +148,8 @@ public struct Person: Sendable {
             userID,
             ciphers: fetched.ciphers,
             slices: fetched.slices,
-            since: mark
+            since: mark,
+            judge: Judge(keys.keys)
         )
         world.wire.forget()
     }

@@ -89,7 +89,10 @@ extension Account {
         guard let base = BaseCipher(answer, of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
-        return try await office.ask { .base(.follow(base, over: ground, since: mark, $0)) }
+        let judge = Judge(keyholder.keys)
+        return try await office.ask {
+            .base(.follow(base, over: ground, since: mark, by: judge, $0))
+        }
     }
 
     /// The same of one that was looked at before.

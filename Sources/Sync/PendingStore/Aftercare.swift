@@ -5,29 +5,26 @@ internal import Vault
 /// taken, and may carry out late what it never answered.
 enum Aftercare {
     /// Whether somebody may write over what came from here who has not seen it: servers take what is based
-    /// on a revision of the same second for up to date.
+    /// on a revision of the same second for up to date, whenever it comes.
     enum Exposure: Int {
         case none = 0
-        /// A stamp within two seconds of ours is of such a one.
+        /// As far as stamps tell, one within two seconds of ours is of such a one.
         case dated = 1
         /// It was put into the trash or the archive since, so what is there has the stamp of that.
         case undated = 2
-        /// As dated. It was written over somebody else's, who may go on from there: that they have a longer
-        /// history is no sign that they have seen it.
-        case contested = 3
     }
 
     /// To be called once base has taken upstream's answer; the account has to be there.
     ///
     /// - Parameters:
     ///   - before: The revision that base had until then.
-    ///   - staysExposed: What was exposed before is there still.
+    ///   - exposed: What was exposed until then.
     static func begin(
         _ settlement: Settlement,
         _ lane: Lane,
         _ settled: PendingSummary,
         before: Revision?,
-        staysExposed: Bool,
+        exposed: Offering.Exposed?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         try note(settlement.strays, of: lane.userID, settlement.receipts.at, db)
@@ -41,10 +38,8 @@ enum Aftercare {
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
-        let former = settlement.over ?? before ?? settled.baseline
-        let isExposed = settlement.isOwn && isExposed(settled, since: former, known)
-        let dated: Exposure = settlement.overwritesOthers ? .contested : .dated
-        let exposure = staysExposed ? .undated : isExposed ? dated : .none
+        let former = settlement.brought?.over ?? before ?? settled.baseline
+        let exposure = exposure(settlement, since: former, known, exposed)
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
@@ -61,15 +56,60 @@ enum Aftercare {
         )
     }
 
-    /// Of those that bring a password. Stamps have whole seconds on some servers.
-    private static func isExposed(
-        _ settled: PendingSummary,
+    /// Of content that brings a password, or still has one that was exposed before; whose doing it is that it lies in
+    /// the trash does not matter. Stamps have whole seconds on some servers.
+    private static func exposure(
+        _ settlement: Settlement,
         since former: Revision?,
-        _ known: Moment?
-    ) -> Bool {
-        guard settled.type == .update, settled.passwordChanges > 0, let former, let known
-        else { return false }
-        return known - former.moment < .seconds(2)
+        _ known: Moment?,
+        _ exposed: Offering.Exposed?
+    ) -> Exposure {
+        guard case .holds(let base) = settlement.upstream else { return .none }
+        guard let brought = settlement.brought else {
+            return exposed?.lasts(in: base) == true ? .undated : .none
+        }
+        guard brought.isPasswordNew || exposed != nil, brought.lasts(in: base),
+            let former, let known, known - former.moment < .seconds(2)
+        else { return .none }
+        return base.isTrashed == brought.base.isTrashed ? .dated : .undated
+    }
+
+    /// What is exposed stays so under the stamp of another place or state, and is dated by it: upstream does not
+    /// say which one something has that was put into the trash from here, and others may do that as well.
+    static func follow(
+        _ known: BaseCipher,
+        to listed: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard known.revision.isEarlier(than: listed.revision),
+            try isExposed(known, db), known.hasContent(of: listed)
+        else { return }
+        try db.execute(
+            """
+            UPDATE brought_up SET revision_ticks = ?, is_exposed = ?
+            WHERE user_id = ? AND cipher_id = ?
+            """,
+            .moment(listed.revision.moment),
+            .int(Exposure.dated.rawValue),
+            .text(known.lane.userID),
+            .text(known.lane.cipherID)
+        )
+    }
+
+    private static func isExposed(
+        _ known: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        try db.first(
+            """
+            SELECT 1 FROM brought_up
+            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0 AND is_exposed > 0
+                AND revision_ticks = ?
+            """,
+            .text(known.lane.userID),
+            .text(known.lane.cipherID),
+            .moment(known.revision.moment)
+        ) { (_) throws(DatabaseError) in true } ?? false
     }
 
     static func watch(

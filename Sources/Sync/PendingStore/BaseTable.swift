@@ -34,6 +34,15 @@ public struct BaseCipher: Hashable, Sendable {
     public var footing: Footing {
         Footing(revision: revision, isTrashed: isTrashed, isArchived: isArchived, copy: json)
     }
+
+    /// Whether both are the same to the letter, in another place or state perhaps.
+    func hasContent(of other: BaseCipher) -> Bool {
+        if json == other.json { return true }
+        guard let own = try? Cipher(json), let others = try? Cipher(other.json) else {
+            return false
+        }
+        return !own.hasOtherContent(than: others)
+    }
 }
 
 /// The rest of what upstream says of an account, kept as it came.

@@ -10,6 +10,7 @@ struct Offering {
     private let answer: [BaseCipher]
     /// Where the refresh began: what was written since, the answer cannot know of.
     let mark: RefreshMark
+    private let judge: Judge
     let now: Moment
     let chance: any Chance
 
@@ -17,10 +18,11 @@ struct Offering {
         userID: String,
         fetched: [BaseCipher],
         mark: RefreshMark,
+        judge: Judge,
         now: Moment,
         chance: any Chance
     ) {
-        (self.userID, answer, self.mark) = (userID, fetched, mark)
+        (self.userID, answer, self.mark, self.judge) = (userID, fetched, mark, judge)
         (self.now, self.chance) = (now, chance)
     }
 
@@ -72,8 +74,8 @@ struct Offering {
         guard !wanted.isEmpty else { return 0 }
         var count = 0
         for now in answer {
-            guard let row = wanted[now.lane.cipherID], row.isBlind(now.revision.moment),
-                try !isYounger(row, db), let exposed = try Exposed(row, db),
+            guard let row = wanted[now.lane.cipherID], try !isYounger(row, db),
+                let exposed = try Exposed(row, db),
                 try isLost(exposed, to: now, db), try keep(exposed, over: now, db)
             else { continue }
             count += 1
@@ -84,7 +86,7 @@ struct Offering {
     /// What came from here and may be written over by somebody who has not seen it.
     struct Exposed {
         fileprivate let row: Row
-        fileprivate let base: BaseCipher
+        let base: BaseCipher
         fileprivate let content: Cipher
 
         fileprivate init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
@@ -94,10 +96,15 @@ struct Offering {
             (self.row, self.base, self.content) = (row, base, content)
         }
 
-        /// Whether it is there still, in another place or state perhaps.
-        func lasts(in now: BaseCipher) -> Bool {
-            (try? Cipher(now.json))?.fingerprint == content.fingerprint
+        /// What nobody has written down as exposed yet.
+        init?(_ brought: Brought, settled: Moment, keyFingerprint: [UInt8]) {
+            guard let content = try? Cipher(brought.base.json) else { return nil }
+            row = Row(brought.base, settled: settled, keyFingerprint: keyFingerprint)
+            (base, self.content) = (brought.base, content)
         }
+
+        /// Whether it is there still, in another place or state perhaps.
+        func lasts(in now: BaseCipher) -> Bool { base.hasContent(of: now) }
     }
 
     /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
@@ -120,9 +127,10 @@ struct Offering {
         to now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
+        let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
-            there.organizationID == nil,
-            there.dropsPassword(of: exposed.content, history: exposed.row.exposure != .contested)
+            there.organizationID == nil, exposed.row.isEarlier(than: moment),
+            judge.isLost(exposed.content, in: there) ?? exposed.row.isBlind(moment)
         else { return false }
         return try !isStray(there, db)
     }
@@ -246,18 +254,29 @@ struct Offering {
             settled = try row.moment(2)
             keyFingerprint = try row.bytes(3)
             known = try row.moment(orNil: 4)
-            exposure = Aftercare.Exposure(rawValue: try row.int(5)) ?? .none
+            // Earlier builds told two kinds of dated ones apart.
+            exposure = Aftercare.Exposure(rawValue: try row.int(5)) ?? .dated
         }
 
-        /// Whether it is too soon after what came from here for somebody to have seen that, as far as their
-        /// stamp tells.
-        func isBlind(_ moment: Moment) -> Bool {
+        init(_ base: BaseCipher, settled: Moment, keyFingerprint: [UInt8]) {
+            (lane, isGone, known, exposure) = (base.lane, false, base.revision.moment, .dated)
+            (self.settled, self.keyFingerprint) = (settled, keyFingerprint)
+        }
+
+        /// Whether what has that stamp came after what came from here.
+        func isEarlier(than moment: Moment) -> Bool {
             guard let known else { return false }
             return switch exposure {
             case .none: false
-            case .dated, .contested: known < moment && moment - known < .seconds(2)
+            case .dated: known < moment
             case .undated: true
             }
+        }
+
+        /// Whether that was too soon for somebody to have seen it, as far as their stamp tells.
+        func isBlind(_ moment: Moment) -> Bool {
+            guard let known, isEarlier(than: moment) else { return false }
+            return exposure == .undated || moment - known < .seconds(2)
         }
 
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was

@@ -57,11 +57,12 @@ public final class PendingStore: Service {
             slices: [BaseSlice],
             since: RefreshMark,
             isFallback: Bool,
+            by: Judge,
             Answer<Refreshed>
         )
-        case put(BaseCipher, sentOver: Revision? = nil, Answer<Void>)
+        case put(BaseCipher, by: Judge, Answer<Void>)
         /// As `put`, unless base has moved on since; whether it follows.
-        case follow(BaseCipher, over: Revision?, since: RefreshMark?, Answer<Bool>)
+        case follow(BaseCipher, over: Revision?, since: RefreshMark?, by: Judge, Answer<Bool>)
         case remove(Lane, Answer<Void>)
         case putSlice(BaseSlice, of: String, Answer<Void>)
         case removeSlice(BaseSlice.Kind, id: String, of: String, Answer<Void>)
@@ -196,23 +197,32 @@ public final class PendingStore: Service {
 
     private func carryOut(_ message: BaseMessage) async {
         switch message {
-        case .refresh(let userID, let ciphers, let slices, let mark, let isFallback, let reply):
+        case .refresh(
+            let userID,
+            let ciphers,
+            let slices,
+            let mark,
+            let isFallback,
+            let judge,
+            let reply
+        ):
             await reply.answer { () async throws(StoreError) in
                 try await store.refresh(
                     userID,
                     ciphers: ciphers,
                     slices: slices,
                     since: mark,
-                    isFallback: isFallback
+                    isFallback: isFallback,
+                    judge: judge
                 )
             }
-        case .put(let cipher, let ground, let reply):
+        case .put(let cipher, let judge, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.putBase(cipher, sentOver: ground)
+                try await store.putBase(cipher, by: judge)
             }
-        case .follow(let cipher, let ground, let mark, let reply):
+        case .follow(let cipher, let ground, let mark, let judge, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await store.followBase(cipher, over: ground, since: mark)
+                try await store.followBase(cipher, over: ground, since: mark, by: judge)
             }
         case .remove(let lane, let reply):
             await reply.answer { () async throws(StoreError) in try await store.removeBase(lane) }

@@ -47,19 +47,23 @@ extension Store {
     /// pending is neither read nor touched, and neither is what was written since the mark. An account
     /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
-    /// - Parameter isFallback: Upstream went back in time. What it took from here since then is to be
-    ///   offered to it again.
+    /// - Parameters:
+    ///   - isFallback: Upstream went back in time. What it took from here since then is to be offered to
+    ///     it again.
+    ///   - judge: Of what others have written over.
     public func refresh(
         _ userID: String,
         ciphers: [BaseCipher],
         slices: [BaseSlice],
         since mark: RefreshMark,
-        isFallback: Bool = false
+        isFallback: Bool = false,
+        judge: Judge = .locked
     ) async throws(StoreError) -> Refreshed {
         let offering = Offering(
             userID: userID,
             fetched: ciphers,
             mark: mark,
+            judge: judge,
             now: now,
             chance: chance
         )
@@ -115,7 +119,10 @@ extension Store {
                 refreshed.kept += 1
                 continue
             }
-            if let known { try OwnHistory.follow(known.cipher, to: cipher, db) }
+            if let known {
+                try OwnHistory.follow(known.cipher, to: cipher, db)
+                try Aftercare.follow(known.cipher, to: cipher, db)
+            }
             try BaseTable.put(cipher, written: written, db)
             refreshed.changed += 1
         }
@@ -201,28 +208,32 @@ extension Store {
 extension Store {
     /// One cipher as upstream says it is now.
     ///
-    /// - Parameter ground: The revision over which it was sent, where it has just been sent from here.
+    /// - Parameter judge: Of what others have written over.
     public func putBase(
         _ cipher: BaseCipher,
-        sentOver ground: Revision? = nil
+        by judge: Judge = .locked
     ) async throws(StoreError) {
-        let offering = self.offering(of: cipher)
+        let offering = self.offering(of: cipher, by: judge)
         try await write { (db) throws(DatabaseError) in
-            try Self.put(cipher, sentOver: ground, offering, db)
+            try Self.put(cipher, sentOver: nil, offering, db)
         }
     }
 
     /// The same, unless base has moved on since the answer was asked for.
     ///
-    /// - Parameter mark: Where base was then. Without it, nobody but a refresh can have written since, which may
-    ///   have read upstream earlier: the later stamp counts.
+    /// - Parameters:
+    ///   - ground: The revision over which it was sent, where it has just been sent from here.
+    ///   - mark: Where base was then. Without it, nobody but a refresh can have written since, which may
+    ///     have read upstream earlier: the later stamp counts.
+    ///   - judge: Of what others have written over.
     /// - Returns: Whether base follows it.
     public func followBase(
         _ cipher: BaseCipher,
         over ground: Revision?,
-        since mark: RefreshMark?
+        since mark: RefreshMark?,
+        by judge: Judge
     ) async throws(StoreError) -> Bool {
-        let offering = self.offering(of: cipher)
+        let offering = self.offering(of: cipher, by: judge)
         return try await write { (db) throws(DatabaseError) in
             let lane = cipher.lane
             if let mark {
@@ -245,8 +256,7 @@ extension Store {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard try AccountTable.contains(cipher.lane.userID, db) else { return }
-        // What was sent over what was there is nobody else's.
-        let exposed = ground == nil ? try offering.exposed(cipher.lane, db) : nil
+        let exposed = try offering.exposed(cipher.lane, db)
         if let ground {
             let before = try BaseTable.footing(cipher.lane, db)?.revision
             try OwnHistory.extend(by: cipher, over: ground, before: before, db)
@@ -256,7 +266,10 @@ extension Store {
             written: BaseTable.advanceClock(of: cipher.lane.userID, db),
             db
         )
-        if let exposed { try offering.keepLost(exposed, to: cipher, db) }
+        guard let exposed else { return }
+        try Aftercare.follow(exposed.base, to: cipher, db)
+        // What was sent over what was there is nobody else's.
+        if ground == nil { try offering.keepLost(exposed, to: cipher, db) }
     }
 
     /// A folder, a send, as upstream says it is now.

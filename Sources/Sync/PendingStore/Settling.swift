@@ -33,12 +33,13 @@ public struct Settlement: Sendable {
     public let concluded: Attempt?
     /// What upstream never answered and may carry out yet, though it was sent again since.
     public let late: [Attempt]
-    /// What content was written over; nil where none was.
-    public let over: Revision?
-    /// Whether others had written that, so that they may have seen nothing of what came from here before.
+    /// The content that came from here; nil where none did.
+    public let brought: Brought?
+    /// Whether others had written what it was written over.
     public let overwritesOthers: Bool
     /// What goes on as a change of its own, if the record is over.
     public let rest: PendingChange?
+    public let judge: Judge
 
     public init(
         upstream: Upstream,
@@ -51,9 +52,10 @@ public struct Settlement: Sendable {
         ground: Footing? = nil,
         concluded: Attempt? = nil,
         late: [Attempt] = [],
-        over: Revision? = nil,
+        brought: Brought? = nil,
         overwritesOthers: Bool = false,
-        rest: PendingChange? = nil
+        rest: PendingChange? = nil,
+        judge: Judge = .locked
     ) {
         self.upstream = upstream
         self.receipts = receipts
@@ -65,10 +67,29 @@ public struct Settlement: Sendable {
         self.ground = ground
         self.concluded = concluded
         self.late = late
-        self.over = over
+        self.brought = brought
         self.overwritesOthers = overwritesOthers
         self.rest = rest
+        self.judge = judge
     }
+}
+
+/// Content that came from here, as upstream has taken it.
+public struct Brought: Hashable, Sendable {
+    public let base: BaseCipher
+    /// What upstream held right before; nil where that is not known.
+    public let over: Revision?
+    /// Whether its password was not there before, so that it would be nowhere if this were written over.
+    public let isPasswordNew: Bool
+
+    public init(_ base: BaseCipher, over: Revision?, isPasswordNew: Bool) {
+        self.base = base
+        self.over = over
+        self.isPasswordNew = isPasswordNew
+    }
+
+    /// Whether it is there still, in another place or state perhaps.
+    func lasts(in now: BaseCipher) -> Bool { base.hasContent(of: now) }
 }
 
 /// What became of a settlement.
@@ -106,7 +127,7 @@ extension Store {
         expecting version: Int64,
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
-        let offering = settlement.answered.map { self.offering(of: $0) }
+        let offering = settlement.answered.map { self.offering(of: $0, by: settlement.judge) }
         return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
@@ -121,25 +142,25 @@ extension Store {
                 return .occupied(by: occupant.state)
             }
             let before = try BaseTable.footing(lane, db)?.revision
-            // With new content, whether anything would be lost was decided before it was sent.
-            let exposed =
-                ChangeType.bringsContent(summary.typeText)
-                ? nil : try offering?.exposed(lane, db)
+            let exposed = try offering?.exposed(lane, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
-            let lasts = settlement.answered.flatMap { exposed?.lasts(in: $0) } ?? false
             try Aftercare.begin(
                 settlement,
                 lane,
                 summary,
                 before: before,
-                staysExposed: lasts,
+                exposed: exposed,
                 db
             )
             let isOver = summary.version == version || mutated(.forgetsByName)
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
-            if let offering, let exposed, let now = settlement.answered {
-                try offering.keepLost(exposed, to: now, db)
+            // With new content, whether anything else would be lost was decided before it was sent.
+            let mayBeLost =
+                ChangeType.bringsContent(summary.typeText)
+                ? isOver ? settlement.overwritten : nil : exposed
+            if let offering, let mayBeLost, let now = settlement.answered {
+                try offering.keepLost(mayBeLost, to: now, db)
             }
             if let settled { return settled }
             return try settlement.rebase(id, db)
@@ -147,11 +168,12 @@ extension Store {
     }
 
     /// For what an answer about one cipher may lose.
-    func offering(of answered: BaseCipher) -> Offering {
+    func offering(of answered: BaseCipher, by judge: Judge) -> Offering {
         Offering(
             userID: answered.lane.userID,
             fetched: [answered],
             mark: RefreshMark(written: .max),
+            judge: judge,
             now: now,
             chance: chance
         )
@@ -254,6 +276,13 @@ extension Store {
 extension Settlement {
     fileprivate var answered: BaseCipher? {
         if case .holds(let cipher) = upstream { cipher } else { nil }
+    }
+
+    /// What came from here, if others have written over it before that could be written down.
+    fileprivate var overwritten: Offering.Exposed? {
+        guard let brought, let answered, brought.isPasswordNew, !brought.lasts(in: answered)
+        else { return nil }
+        return Offering.Exposed(brought, settled: receipts.at, keyFingerprint: keyFingerprint)
     }
 
     /// Under which id the cipher is known from now on.

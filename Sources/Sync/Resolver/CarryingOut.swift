@@ -36,15 +36,18 @@ extension Resolver {
         _ kit: Kit
     ) async {
         var (answer, ground, mark) = (answer, ground, mark)
+        let judge = Judge(kit.keys)
         for _ in 0..<Self.looks {
             guard let base = BaseCipher(answer, of: userID) else { return }
-            let follows = await keep(kit) { .base(.follow(base, over: ground, since: mark, $0)) }
+            let follows = await keep(kit) {
+                .base(.follow(base, over: ground, since: mark, by: judge, $0))
+            }
             guard follows == false else { return }
             guard let now = try? reader.refreshMark(of: userID),
                 let held = try? await kit.upstream.cipher(base.lane.cipherID, kit.urgency)
             else {
                 // By its stamp, then.
-                await keep(kit) { .base(.follow(base, over: ground, since: nil, $0)) }
+                await keep(kit) { .base(.follow(base, over: ground, since: nil, by: judge, $0)) }
                 return
             }
             (answer, ground, mark) = (held.inCollections(answer.collectionIDs), nil, now)
@@ -125,7 +128,7 @@ extension Kit {
         }
         if case .hardDelete = wish, let moved = try await moved(id, from: copy) {
             if let base = BaseCipher(moved, of: userID) {
-                try? await ledger.insist { .base(.put(base, $0)) }
+                try? await ledger.insist { .base(.put(base, by: Judge(keys), $0)) }
             }
             throw .movedBeforeDeletion
         }

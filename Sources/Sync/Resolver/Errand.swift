@@ -55,6 +55,8 @@ struct Errand {
     // MARK: What was done
 
     var done: Set<Deed> = []
+    /// The content that upstream has got from here.
+    var brought: Brought?
     var isAdopted = false
     var backupID: String?
     /// Whose files the backup copy is to have besides its text.
@@ -166,7 +168,8 @@ struct Errand {
     mutating func goOn(with edited: PendingChange) {
         noteEdits(of: edited)
         change = edited
-        (conclusion, silence, announced, isUnderWay, done) = (nil, nil, nil, false, [])
+        (conclusion, silence, announced, isUnderWay) = (nil, nil, nil, false)
+        (done, brought) = ([], nil)
     }
 
     /// The same of what upstream has a part of already.
@@ -410,7 +413,9 @@ struct Errand {
             receipts: end(.sent),
             keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
             isSeen: isSeen,
-            ground: ground
+            ground: ground,
+            brought: brought,
+            judge: Judge(kit.keys)
         )
         let (lane, id) = (lane, change.id)
         // No record has that version, so this one is not forgotten but set on its new ground.

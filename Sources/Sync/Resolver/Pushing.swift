@@ -113,6 +113,7 @@ extension Errand {
         let agreed = change.baseCopy.flatMap { try? Cipher($0) }
         var (copy, state) = (copy, ItemState(copy, isCertain: isCertain))
         var holdsContent = holdsContent
+        if holdsContent, brought == nil { brought = brought(ground, over: nil, since: agreed) }
         while let deed = change.intent.nextDeed(
             over: state,
             holdsContent: holdsContent,
@@ -141,9 +142,12 @@ extension Errand {
                 fresh = answer
                 return .again
             }
+            if deed == .content {
+                brought = brought(answer, over: copy, since: agreed)
+                holdsContent = true
+            }
             copy = deed == .trash ? try latest(answer) : answer
             state = ItemState(copy, isCertain: true)
-            if deed == .content { holdsContent = true }
         }
         guard let base = BaseCipher(copy, of: kit.userID) else {
             throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
@@ -153,8 +157,7 @@ extension Errand {
             .holds(base),
             outcome,
             .sent,
-            isSeen: isOwn(copy, since: agreed ?? ground),
-            over: done.contains(.content) ? ground.revision : nil
+            isSeen: isOwn(copy, since: agreed ?? ground)
         )
     }
 
@@ -213,6 +216,21 @@ extension Errand {
         let known = change.intent.snapshot?.json ?? change.baseCopy
         guard let known = known.flatMap({ try? Cipher($0) }) else { return false }
         return kit.isSame(copy, as: known)
+    }
+
+    /// - Parameter former: What was there right before; nil if that is not known.
+    private func brought(
+        _ taken: Cipher,
+        over former: Cipher?,
+        since agreed: Cipher?
+    ) -> Brought? {
+        guard change.intent.snapshot != nil, isKnown(taken),
+            let base = BaseCipher(taken, of: kit.userID)
+        else { return nil }
+        let isPasswordNew = [former, agreed].compactMap(\.self).contains {
+            $0.losesPassword(of: taken, in: kit.keys) != false
+        }
+        return Brought(base, over: former?.revision, isPasswordNew: isPasswordNew)
     }
 
     private mutating func carryOut(
@@ -376,7 +394,7 @@ extension Errand {
 
     func putBase(_ base: BaseCipher) async throws(Halt) {
         try await write { ledger throws(StoreError) in
-            try await ledger.insist { .base(.put(base, $0)) }
+            try await ledger.insist { .base(.put(base, by: Judge(kit.keys), $0)) }
         }
     }
 }

@@ -112,7 +112,6 @@ extension Errand {
         _ status: Receipt.Status,
         isSeen: Bool = true,
         ground: Footing? = nil,
-        over: Revision? = nil,
         leaving rest: PendingChange? = nil
     ) async throws(Halt) -> Turn {
         var (upstream, ground) = (upstream, ground)
@@ -140,9 +139,10 @@ extension Errand {
             ground: ground,
             concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
             late: lateCalls,
-            over: over,
+            brought: status == .sent ? brought : nil,
             overwritesOthers: overwritesOthers,
-            rest: rest
+            rest: rest,
+            judge: Judge(kit.keys)
         )
         return try await settle(settlement, telling: note, cipherID)
     }

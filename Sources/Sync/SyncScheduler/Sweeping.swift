@@ -113,7 +113,7 @@ extension SyncScheduler {
         guard let trashed = BaseCipher(copy.trashed(at: surroundings.now), of: userID) else {
             return
         }
-        _ = try? await store.ask { .base(.put(trashed, $0)) }.get()
+        _ = try? await store.ask { .base(.put(trashed, by: Judge(keys.keys), $0)) }.get()
     }
 }
 

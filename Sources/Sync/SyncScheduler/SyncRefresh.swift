@@ -278,6 +278,7 @@ extension SyncScheduler {
                     slices: fetched.slices,
                     since: mark,
                     isFallback: isFallback,
+                    by: Judge(keys.keys),
                     reply
                 )
             )

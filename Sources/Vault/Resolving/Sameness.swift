@@ -1,3 +1,4 @@
+public import Crypto
 import JSON
 
 extension Item {
@@ -94,17 +95,20 @@ extension Cipher {
 }
 
 extension Cipher {
-    /// Whether it has another password than the one that it was written over, and did not keep that one in
-    /// its history, as whoever has seen it does. A history that is full tells nothing.
+    /// Whether the other's password is nowhere in this: it is neither the present one nor in the history, as it is
+    /// with whoever has seen it. How long that is tells nothing.
     ///
-    /// - Parameter mayTell: Whether a longer history tells that it is in there.
-    public func dropsPassword(of other: Cipher, history mayTell: Bool) -> Bool {
+    /// - Returns: Nil if nobody can tell, because there are no keys, or because they do not open it.
+    public func losesPassword(of other: Cipher, in keys: KeyRing?) -> Bool? {
         guard let password = other.password, password != self.password else { return false }
-        return !mayTell || historyCount <= other.historyCount
+        guard let keys else { return nil }
+        let (item, former) = (Item(self, keys: keys), Item(other, keys: keys))
+        guard former.contents.secret != nil else { return nil }
+        guard item.losesPassword(of: former) else { return false }
+        return item.flaws.isEmpty ? true : nil
     }
 
     private var password: String? {
         self["login"]?[anyCase: "password"].flatMap { $0.saysNothing ? nil : $0.string }
     }
-    private var historyCount: Int { self["passwordHistory"]?.array?.count ?? 0 }
 }

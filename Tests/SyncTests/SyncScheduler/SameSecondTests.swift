@@ -1,6 +1,7 @@
 import EmbeddedUpstream
 import MeshSupport
 import Messaging
+import System
 import Testing
 import Vault
 
@@ -123,6 +124,180 @@ import Vault
             #expect(items.count == 2)
             #expect(Set(items.compactMap { $0.login?.password }) == ["mine", "theirs"])
             #expect(items.first { $0.id == id }?.login?.password == "theirs")
+        }
+    }
+
+    /// Somebody with a login, and what another device makes of it that has not seen what comes after.
+    ///
+    /// - Parameter story: To overwrite what came from here; then it has to be in a copy.
+    private static func keeps(
+        _ personality: Personality.Name,
+        theirs edits: (String, String),
+        after story: @Sendable (World, Person, String, Elsewhere.Draft) async throws -> Void
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, edits.0, edits.1)
+            try await story(world, ada, id, theirs)
+            for _ in 0..<2 { try await sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+            let copies = items.filter { $0.id != id }
+            #expect(copies.map { $0.login?.password } == ["mine"])
+            #expect(copies.allSatisfy { !$0.cipher.isInTrash })
+        }
+    }
+
+    private static let passwords = (Rows.password("first theirs"), Rows.password("theirs"))
+    private static let onePassword = (Rows.password("theirs"), Rows.password("theirs"))
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if what has overwritten it has a longer history`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.passwords) { world, ada, id, theirs in
+            let edit = try await ada.edit(
+                id,
+                Rows.password("mine"),
+                atOnce: true,
+                after: .milliseconds(300)
+            )
+            guard case .saved = try await ada.attempt(edit) else {
+                throw Unexpected("it was not saved")
+            }
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if it is overwritten late, since servers compare stamps only`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if others have trashed the item before that was known here`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.elsewhere.trash(id, after: .milliseconds(200))
+            let edit = try await ada.edit(
+                id,
+                Rows.password("mine"),
+                atOnce: true,
+                after: .milliseconds(200)
+            )
+            guard case .saved = try await ada.attempt(edit) else {
+                throw Unexpected("it was not saved")
+            }
+            world.time.pass(.milliseconds(200))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases, [true, false])
+    func `P14, I1 it is kept, too, if it went into the trash after it, seen there or not`(
+        _ personality: Personality.Name,
+        _ isListed: Bool
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.wish(.trash, id, after: .milliseconds(50))
+            world.wire.interrupt("/api/ciphers/\(id)/delete") {
+                world.time.pass(.milliseconds(100))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            if isListed { try await ada.refresh() }
+            world.time.pass(.milliseconds(200))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if something else was edited after the password`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.run()
+            let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
+            try await ada.edit(id, noted, after: .milliseconds(200))
+            try await ada.run()
+            world.time.pass(.milliseconds(200))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if that was listed here before its own answer had come`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                world.time.pass(.milliseconds(300))
+                try await ada.elsewhere.put(id, theirs)
+                try await ada.refresh()
+            }
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.trash(id)
+            world.time.pass(.seconds(5))
+            let seen = Lock<Elsewhere.Draft?>(nil)
+            world.wire.interrupt("/api/ciphers/\(id)") {
+                let draft = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+                seen.withLock { $0 = draft }
+                world.time.pass(.milliseconds(300))
+            }
+            try await ada.run()
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, #require(seen.withLock { $0 }))
+            for _ in 0..<2 { try await Self.sync(scheduler) }
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test(arguments: [passwords.1, passwords.0])
+    func `P14 while the vault is locked nobody can tell, so whatever was overwritten is kept`(
+        _ first: String
+    ) async throws {
+        try await Self.keeps(
+            .bitwarden,
+            theirs: (first, Rows.password("theirs"))
+        ) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs)
+            ada.keys.lock()
+            try await ada.refresh()
+            #expect(try ada.changes.count == 1)
+            ada.keys.unlock(ada.ring)
         }
     }
 

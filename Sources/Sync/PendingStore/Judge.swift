@@ -1,0 +1,19 @@
+public import Crypto
+internal import Vault
+
+/// Tells whether a password is lost. That takes the account's keys, of which the store has none, so whoever brings
+/// it an answer of upstream's has the judge come along.
+public struct Judge: Sendable {
+    /// Of a locked account: it cannot tell.
+    public static let locked = Judge(nil)
+
+    private let keys: KeyRing?
+
+    /// - Parameter keys: Nil while the account is locked.
+    public init(_ keys: KeyRing?) { self.keys = keys }
+
+    /// Whether the password of what was there is nowhere in what is there now; nil if that cannot be told.
+    func isLost(_ former: Cipher, in now: Cipher) -> Bool? {
+        now.losesPassword(of: former, in: keys)
+    }
+}
