@@ -157,8 +157,7 @@ extension Store {
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
             // With new content, whether anything else would be lost was decided before it was sent.
             let mayBeLost =
-                ChangeType.bringsContent(summary.typeText)
-                ? isOver ? settlement.overwritten : nil : exposed
+                settlement.brought == nil ? exposed : isOver ? settlement.overwritten : nil
             if let offering, let mayBeLost, let now = settlement.answered {
                 try offering.keepLost(mayBeLost, to: now, db)
             }

@@ -91,7 +91,7 @@ import Vault
 
     /// What comes between the overwriting and the next list.
     enum Call: String, CaseIterable, Sendable {
-        case archive, trash, trashAtOnce, favour
+        case archive, trash, trashAtOnce, favour, save
     }
 
     @Test(arguments: Call.allCases, Personality.Name.allCases)
@@ -115,6 +115,7 @@ import Vault
             case .archive: try await ada.wish(.archive, id)
             case .trash: try await ada.wish(.trash, id)
             case .favour: try await ada.wish(.favour(true), id)
+            case .save: try await ada.edit(id, Rows.password("mine"))
             case .trashAtOnce:
                 _ = try await ada.attempt(ada.wish(.trash, id, atOnce: true).made)
             }
