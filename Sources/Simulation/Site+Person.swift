@@ -228,8 +228,10 @@ extension Site {
                 return .unknown
             }
             state.withLock { $0.counts[.rejected, default: 0] += 1 }
-            if case .busy = refusal { return .unknown }
-            if case .store = refusal { return .unknown }
+            switch refusal {
+            case .busy, .store, .unsettled: return .unknown
+            default: break
+            }
             if case .notFound = refusal, let origin { oracle.missed(origin) }
             return .rejected
         }

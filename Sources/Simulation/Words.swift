@@ -42,6 +42,7 @@ enum Words {
         case .upstream(let setback): "upstream: \(word(setback.reason))"
         case .hindered(let note): "hindered: \(note.kind.rawValue)"
         case .store(let error): "store: \(kind(error))"
+        case .unsettled(let error): "unsettled: \(error.map(kind) ?? "ending")"
         case .busy: "busy"
         }
     }

@@ -67,7 +67,7 @@ final class BackupFiles: Sendable {
             office.surroundings.metrics.copiedFile(.copied)
         } catch {
             switch error {
-            case .locked, .noAccount, .busy, .noRoom, .store: return false
+            case .locked, .noAccount, .busy, .noRoom, .store, .unsettled: return false
             case .upstream(let setback) where file.failures < Self.borne(setback.failureClass):
                 await postpone(file)
                 return false

@@ -94,6 +94,7 @@ extension DeskRefusal {
         case .upstream(let setback): self = .upstream(setback)
         case .hindered(let note): self = .notAllowed(note.message)
         case .store(let error): self = DeskRefusal(error)
+        case .unsettled(let error): self = .unsettled(error)
         case .busy: self = .busy
         }
     }

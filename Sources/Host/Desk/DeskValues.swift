@@ -236,6 +236,8 @@ public enum DeskRefusal: Error, Sendable {
     /// So much is pending that no more is taken on, or the disk is full.
     case noRoom(String)
     case store(StoreError)
+    /// It is recorded and will be sent; what has come of it so far is not known.
+    case unsettled(StoreError?)
     /// It was asked for when the host was ending, or had too much to do.
     case busy
 }
@@ -266,6 +268,9 @@ extension DeskRefusal: CustomStringConvertible {
         case .unfit(let refusal): refusal.description
         case .upstream(let setback): setback.rejection?.message ?? setback.description
         case .store(let error): error.description
+        case .unsettled(let error):
+            "The edit is recorded and will be sent; do not repeat it. What has come of it so far could"
+                + " not be written down\(error.map { ": \($0)" } ?? ", for the host is ending.")"
         case .busy: "The host has too much to do. Try again in a moment."
         }
     }

@@ -223,10 +223,21 @@ extension Repository {
             do throws(Refusal) {
                 return try await push(recorded, mayWait: mayWait)
             } catch {
-                // What the disk has not taken down is a run's to find out.
-                if case .store = error { tellQueued() }
-                throw error
+                throw unsettled(error)
             }
+        }
+    }
+
+    /// Whoever heard that it was refused would edit once more. What the disk has not taken down is a run's to find
+    /// out.
+    private func unsettled(_ refusal: Refusal) -> Refusal {
+        switch refusal {
+        case .store(.queueFull): return refusal  // It was withdrawn.
+        case .store(let error):
+            tellQueued()
+            return .unsettled(error)
+        case .busy: return .unsettled(nil)
+        default: return refusal
         }
     }
 

@@ -48,9 +48,15 @@ extension Repository {
             throw .unfit(.unreadable(error))
         }
         let written = try await write(.addCopy(copy), of: .anything)
-        // What was edited meanwhile is in no copy.
-        _ = try await drop(changeID, keptAs: written.value.item.id) {
-            $0.change?.isSameEdit(as: change) == true
+        do throws(Refusal) {
+            // What was edited meanwhile is in no copy.
+            _ = try await drop(changeID, keptAs: written.value.item.id) {
+                $0.change?.isSameEdit(as: change) == true
+            }
+        } catch {
+            // The copy is there all the same.
+            if case .store(let cause) = error { throw .unsettled(cause) }
+            throw error
         }
         return written
     }

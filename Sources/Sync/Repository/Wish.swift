@@ -46,6 +46,9 @@ extension Repository {
         /// It cannot be done without upstream, and cannot be sent as things are.
         case hindered(FailureNote)
         case store(StoreError)
+        /// It is recorded, and a run brings it upstream; but the disk did not take down what has come of it so
+        /// far or, if there is no error, the host ended meanwhile.
+        case unsettled(StoreError?)
         /// The host is ending, or has too much to do.
         case busy
     }

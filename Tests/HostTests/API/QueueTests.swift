@@ -1,4 +1,5 @@
 import EmbeddedUpstream
+import Glibc
 import HTTP
 import JSON
 import System
@@ -206,6 +207,16 @@ struct QueueTests {
             #expect((119...180).contains(wait / Moment.ticksPerSecond))
         }
         try await venue.open { _ in }
+    }
+
+    @Test func `what is recorded is not told as refused for want of room`() {
+        let full = StoreError.system(SystemError("write", code: ENOSPC))
+        for refusal in [Repository.Refusal.unsettled(full), .unsettled(nil)] {
+            let response = Response.refusing(DeskRefusal(refusal))
+            #expect(response.status.rawValue == 500)
+            #expect(DeskRefusal(refusal).description.contains("is recorded and will be sent"))
+        }
+        #expect(Response.refusing(DeskRefusal(.store(full))).status.rawValue == 507)
     }
 
     @Test func `what there is no room for is refused so that clients can tell`() {

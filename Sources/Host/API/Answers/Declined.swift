@@ -40,7 +40,7 @@ extension Response {
                 case .needsSecondFactor(let providers): $0.add("twoFactorProviders", providers)
                 case .needsNewDeviceCode: $0.add("needsNewDeviceOtp", true)
                 case .noAccount, .locked, .wrongPassword, .notFound, .notAllowed, .unfit,
-                    .upstream, .noRoom, .store, .busy:
+                    .upstream, .noRoom, .store, .unsettled, .busy:
                     break
                 }
             },
@@ -57,7 +57,7 @@ extension DeskRefusal {
         case .noRoom: .insufficientStorage
         case .store(.queueFull), .store(.notAccepting): .insufficientStorage
         case .store(.noAccount): .badRequest
-        case .store: .internalError
+        case .store, .unsettled: .internalError
         case .busy: .unavailable
         case .noAccount, .locked, .wrongPassword, .needsSecondFactor, .needsNewDeviceCode,
             .notFound, .notAllowed, .unfit, .upstream:
