@@ -87,7 +87,7 @@ extension Store {
         do throws(StoreError) {
             return try await catchUp(configuration)
         } catch {
-            guard error.isForWantOfRoom, case .database(let cause) = error else { throw error }
+            guard error.isOfFullDisk, case .database(let cause) = error else { throw error }
             uncaught.withLock { $0 = configuration }
             refuseEdits(because: cause)
             return 0
@@ -100,7 +100,7 @@ extension Store {
             _ = try await catchUp(configuration)
         } catch {
             // What cannot be read now will not be read later either.
-            if error.isForWantOfRoom { throw error }
+            if error.isOfFullDisk { throw error }
         }
         uncaught.withLock { $0 = nil }
     }
@@ -184,7 +184,7 @@ extension Store {
             try await store.prepare()
         } catch {
             // On a full disk all can be read, and the first probe that succeeds makes up for it.
-            guard error.isForWantOfRoom else { throw error }
+            guard error.isOfFullDisk else { throw error }
         }
         return store
     }

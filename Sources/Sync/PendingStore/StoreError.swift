@@ -38,13 +38,23 @@ extension StoreError: CustomStringConvertible {
 }
 
 extension StoreError {
-    /// Whether an edit is refused only because there is no room for it now.
+    /// Whether an edit is refused only because there is no room for it now. One that the full disk may have taken
+    /// all the same is not refused.
     public var isForWantOfRoom: Bool {
         switch self {
         case .queueFull, .notAccepting: true
+        case .database(let error): isOfFullDisk && !error.isOutcomeUnknown
+        case .system: isOfFullDisk
+        case .held, .noAccount: false
+        }
+    }
+
+    /// Whether it was a full disk that did not take what was to be written, whatever became of that.
+    var isOfFullDisk: Bool {
+        switch self {
         case .database(let error): error.trouble == .diskFull
         case .system(let error): error.code == ENOSPC || error.code == EDQUOT
-        case .held, .noAccount: false
+        case .queueFull, .notAccepting, .held, .noAccount: false
         }
     }
 

@@ -141,6 +141,26 @@ struct Workload {
         try await shelf.store.close()
     }
 
+    @Test(arguments: [ENOSPC, EDQUOT])
+    func `a commit that a full disk may have taken all the same is not told as refused`(
+        _ code: Int32
+    ) async throws {
+        let disk = FaultyDisk(seed: 8)
+        let shelf = try await Shelf(on: disk)
+        disk.fail(.sync, at: 1, error: code)
+        let answer = await refusal { try await shelf.add("unknown") }
+        guard case .database(let cause) = answer else {
+            Issue.record("\(String(describing: answer))")
+            return
+        }
+        #expect(cause.trouble == .diskFull && cause.isOutcomeUnknown)
+        #expect(answer?.isForWantOfRoom == false)
+        let next = await refusal { try await shelf.add("refused") }
+        #expect(next?.isForWantOfRoom == true, "\(String(describing: next))")
+        disk.heal()
+        try await shelf.store.close()
+    }
+
     @Test func `what is opened on a full disk is read, and edited once there is room`()
         async throws
     {
