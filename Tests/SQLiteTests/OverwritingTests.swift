@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import System
 import TestSupport
 import Testing
@@ -41,6 +42,63 @@ import Testing
                 }
             }
         }
+    }
+
+    /// What is written behind it would be gone with the process.
+    private static func expectRefusals(_ shelf: Shelf) async {
+        for id in 2...3 {
+            let error = await #expect(throws: DatabaseError.self) { try await shelf.add(id) }
+            #expect(error?.trouble == .missing)
+        }
+        #expect(throws: DatabaseError.self) {
+            try shelf.database.read { (db) throws(DatabaseError) in try db.requirePresence() }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func
+        `what a log has that somebody removes is moved into the database, and nothing is acknowledged any more`(
+            _ isReplaced: Bool
+        ) async throws
+    {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.add(1)
+        let log = scratch.file("shelf.db-wal")
+        try FileManager.default.removeItem(atPath: log)
+        if isReplaced { #expect(FileManager.default.createFile(atPath: log, contents: nil)) }
+        await Self.expectRefusals(shelf)
+        let copy = scratch.file("copy.db")
+        try FileManager.default.copyItem(atPath: scratch.file("shelf.db"), toPath: copy)
+        #expect(try await Shelf(at: copy).ids() == [1])
+    }
+
+    @Test(arguments: [0, 5_000])
+    func `nothing is acknowledged behind a log that somebody has cut short`(
+        _ length: Int
+    ) async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        for id in 10..<20 { try await shelf.add(id) }
+        #expect(truncate(scratch.file("shelf.db-wal"), length) == 0)
+        await Self.expectRefusals(shelf)
+        let copy = scratch.file("copy.db")
+        try FileManager.default.copyItem(atPath: scratch.file("shelf.db"), toPath: copy)
+        let left = try await Shelf(at: copy)
+        #expect(try left.ids() == [])
+        #expect(try await left.database.integrityCheck() == [])
+    }
+
+    @Test func `who has moved all of the log may empty it`() async throws {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        try await shelf.add(1)
+        try await Shelf(at: shelf.path).close()
+        _ = await shelf.outcome(of: 2)
+        try await shelf.add(3)
+        #expect(try Set(shelf.ids()).isSuperset(of: [1, 3]))
+        try shelf.database.read { (db) throws(DatabaseError) in try db.requirePresence() }
+        try await shelf.close()
     }
 
     @Test(arguments: [true, false])

@@ -10,16 +10,22 @@ extension Session {
     func commit() -> DatabaseError? {
         do throws(DatabaseError) {
             try refuseMoved("commit")
+            knownLog.mayShrink()
             try control("COMMIT", "commit")
+            knownLog.hasGrown(to: logPages)
             return nil
         } catch {
             return error
         }
     }
 
-    /// What is written into a file that somebody has deleted or moved away is gone with this process.
+    /// What is written into a file that somebody has deleted or moved away is gone with this process, and so is what is
+    /// written into such a log.
     func refuseMoved(_ operation: String) throws(DatabaseError) {
-        guard csq_has_moved(handle) != 0 else { return }
+        guard csq_has_moved(handle) != 0 else {
+            if knownLog.loss != nil { throw lostLog(during: operation) }
+            return
+        }
         throw DatabaseError(
             .sqlite(.moved, systemError: 0),
             during: operation,
@@ -59,11 +65,15 @@ extension Session {
     }
 
     func moveLog(_ move: LogMove, patience: Duration) -> DatabaseError? {
+        do throws(DatabaseError) { try refuseShortLog() } catch { return error }
         bePatient(for: move == .restart ? Self.moment : patience)
         defer { bePatient(for: patience) }
+        let bytes = move == .truncate ? knownLog.mayShrink() : nil
         let code = sqlite3_wal_checkpoint_v2(handle, "main", move.mode, nil, nil)
         // A reader in the way of a restart is no failure: the next attempt comes soon.
         let isDone = code == SQLITE_OK || (move == .restart && code == SQLITE_BUSY)
+        if isDone, bytes != nil { logWasEmptied() }
+        if !isDone, let bytes { knownLog.stays(at: bytes) }
         return isDone ? nil : DatabaseError(code, of: handle, during: "checkpoint")
     }
 

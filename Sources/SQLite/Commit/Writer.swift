@@ -194,6 +194,8 @@ extension Writer {
     private func commit(on session: Session) -> DatabaseError? {
         guard let error = session.commit() else { return nil }
         session.rollBack()
+        // Beside the mover, which may not see it start over, nothing is moved here.
+        if error.code == .moved, logMove == nil { session.rescueLog(patience: patience) }
         guard error.mayHaveReachedDisk else { return error }
         doubt = .lostCommit
         do throws(DatabaseError) {

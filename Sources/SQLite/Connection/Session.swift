@@ -17,11 +17,13 @@ final class Session: @unchecked Sendable {
     /// The first error that ended the transaction or left a part of it that cannot be taken back:
     /// nothing of it may be kept.
     private(set) var ruin: DatabaseError?
+    let knownLog: KnownLog
     /// How long the log is, in pages. SQLite says so after each commit.
     private let log = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
 
     init(_ place: Place, _ access: Access, statements capacity: Int) throws(DatabaseError) {
         _ = Self.isInitialized
+        knownLog = place.log
         var opened: OpaquePointer?
         let code = sqlite3_open_v2(place.path, &opened, access.flags, place.vfs)
         guard code == SQLITE_OK, let opened else {
@@ -95,6 +97,8 @@ final class Session: @unchecked Sendable {
 
 extension Session {
     var logPages: Int { Int(log.pointee) }
+
+    func logWasEmptied() { log.pointee = 0 }
 
     func watchLog() {
         sqlite3_wal_hook(handle, Self.logGrew, log)
@@ -198,6 +202,8 @@ extension Session {
 struct Place: Sendable {
     let path: String
     let vfs: String?
+    /// The same for all who have got this place from one another.
+    let log = KnownLog()
 }
 
 enum Access {

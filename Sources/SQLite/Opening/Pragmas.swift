@@ -18,6 +18,7 @@ extension Session {
         try session.set(Self.durable)
         try session.refuseOtherJournals(place)
         session.watchLog()
+        try session.noteLog(of: place)
         return session
     }
 

@@ -1,0 +1,105 @@
+internal import CSQLite
+internal import Glibc
+internal import System
+
+/// The log as the writer opened it. What is written behind one that somebody has removed or cut short is gone with
+/// this process.
+///
+/// One for all connections of a database: whichever opens after the log was removed makes another, and would take that
+/// for the log.
+final class KnownLog: Sendable {
+    enum Loss {
+        /// Another file has its name, or none. It can still be read by those who had opened it.
+        case removed
+        /// Nothing is in it. Whoever has moved all of it into the database may empty it.
+        case emptied
+        case cutShort
+    }
+
+    private struct File {
+        let path: String
+        let device: dev_t
+        let inode: ino_t
+        let pageSize: Int
+        /// It certainly is not shorter.
+        var bytes = 0
+    }
+
+    /// None as long as the writer is not open, and where the system knows of no such file.
+    private let file = Lock<File?>(nil)
+
+    fileprivate func wasOpened(at path: String, pageSize: Int) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { return }
+        let opened = File(
+            path: path,
+            device: status.st_dev,
+            inode: status.st_ino,
+            pageSize: pageSize
+        )
+        file.withLock { $0 = opened }
+    }
+
+    /// Each page of the log has a header of its own, and so has the log.
+    func hasGrown(to pages: Int) {
+        file.withLock { file in
+            guard let pageSize = file?.pageSize else { return }
+            file?.bytes = 32 + pages * (24 + pageSize)
+        }
+    }
+
+    /// To be called before what may make it shorter by right.
+    ///
+    /// - Returns: How long it was known to be.
+    @discardableResult
+    func mayShrink() -> Int {
+        file.withLock { file in
+            defer { file?.bytes = 0 }
+            return file?.bytes ?? 0
+        }
+    }
+
+    /// It was not made shorter.
+    func stays(at bytes: Int) { file.withLock { $0?.bytes = bytes } }
+
+    var loss: Loss? {
+        guard let file = file.withLock(\.self) else { return nil }
+        var status = stat()
+        guard stat(file.path, &status) == 0, status.st_ino == file.inode,
+            status.st_dev == file.device
+        else { return .removed }
+        guard status.st_size < file.bytes else { return nil }
+        return status.st_size == 0 ? .emptied : .cutShort
+    }
+}
+
+extension Session {
+    func noteLog(of place: Place) throws(DatabaseError) {
+        guard place.vfs == nil, let file = sqlite3_db_filename(handle, "main"),
+            let path = sqlite3_filename_wal(file),
+            let pageSize = try control("PRAGMA page_size", "open")
+        else { return }
+        knownLog.wasOpened(at: String(cString: path), pageSize: pageSize)
+    }
+
+    /// Moves what a log has that somebody has removed: it is gone with this process.
+    func rescueLog(patience: Duration) {
+        guard csq_has_moved(handle) == 0, knownLog.loss != nil else { return }
+        _ = moveLog(.truncate, patience: patience)
+    }
+
+    /// Of a log that was cut short only some pages could be moved, which would not fit those that are in the database.
+    func refuseShortLog() throws(DatabaseError) {
+        guard knownLog.loss == .cutShort else { return }
+        csq_leave_log_alone(handle)
+        throw lostLog(during: "checkpoint")
+    }
+
+    func lostLog(during operation: String) -> DatabaseError {
+        DatabaseError(
+            .sqlite(.moved, systemError: 0),
+            during: operation,
+            message: "the log beside the file has been removed or cut short"
+        )
+    }
+}
