@@ -42,6 +42,10 @@ enum SettingTable {
             .text(value)
         )
     }
+
+    static func remove(_ name: String, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute("DELETE FROM setting WHERE name = ?", .text(name))
+    }
 }
 
 enum AccountTable {
@@ -96,17 +100,6 @@ enum AccountTable {
     ]
 }
 
-/// What became of the wish to erase an account.
-public enum Erasure: Hashable, Sendable {
-    /// - Parameters:
-    ///   - discarded: What waited in its name.
-    ///   - left: The files that were set aside and may have rows of it all the same. They are damaged and
-    ///     may be all that is left of other accounts, so a person has to decide.
-    case erased(discarded: [PendingTally], left: [String])
-    /// So much waits in its name, and nothing was erased.
-    case pending(Int)
-}
-
 extension Store {
     public func put(_ account: StoredAccount) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
@@ -118,65 +111,6 @@ extension Store {
                 .text(account.id),
                 .blob(account.record)
             )
-        }
-    }
-
-    /// Erases everything of an account in one transaction, then makes the copy anew, and takes it out of
-    /// the files that a salvage or a migration set aside.
-    ///
-    /// - Parameter evenIfPending: Also what waits in its name.
-    @discardableResult
-    public func erase(
-        _ userID: String,
-        evenIfPending: Bool = true
-    ) async throws(StoreError) -> Erasure {
-        // What the copy has of it is not to come back afterwards.
-        try await catchUpLate()
-        let waiting = try await eraseRows(of: userID, evenIfPending: evenIfPending)
-        if !evenIfPending, !waiting.isEmpty { return .pending(waiting.map(\.count).reduce(0, +)) }
-        guard let directory else { return .erased(discarded: waiting, left: []) }
-        await emptyLog()
-        await eraseCopy(directory)
-        var left: [String] = []
-        // The account is gone, whatever becomes of these.
-        for file in (try? SetAside.all(beside: directory.file(Self.fileName))) ?? [] {
-            let isErased = (try? await file.erase(userID)) ?? false
-            if !isErased { left.append(file.path) }
-        }
-        return .erased(discarded: waiting, left: left)
-    }
-
-    /// What was erased is in the log as it was before. Where a reader is in the way, it goes with the next start at
-    /// the latest.
-    private func emptyLog() async { try? await database.checkpoint() }
-
-    /// Takes back that an account came, unless something waits in its name.
-    ///
-    /// - Returns: Whether nothing of it is left.
-    public func eraseNewcomer(_ userID: String) async throws(StoreError) -> Bool {
-        try await eraseRows(of: userID, evenIfPending: false).isEmpty
-    }
-
-    /// - Returns: What waits in the account's name, which keeps everything from being erased, or waited.
-    private func eraseRows(
-        of userID: String,
-        evenIfPending: Bool
-    ) async throws(StoreError) -> [PendingTally] {
-        try await write { (db) throws(DatabaseError) in
-            let waiting = try PendingTable.tally(of: userID, db)
-            guard evenIfPending || waiting.isEmpty else { return waiting }
-            try db.overwriting { () throws(DatabaseError) in try AccountTable.erase(userID, db) }
-            return waiting
-        }
-    }
-
-    /// A copy that was under way may have rows of the account, and so may the old one if no other can
-    /// be made. The next chore makes one.
-    private func eraseCopy(_ directory: StateDirectory) async {
-        do throws(StoreError) {
-            while try await !copyPending() {}
-        } catch {
-            StoreFile.remove(directory.file(Self.copyName))
         }
     }
 

@@ -40,6 +40,17 @@ extension Store {
         time: any Timekeeper,
         chance: any Chance
     ) async throws(StoreError) -> (store: Store, condition: Condition) {
+        let opened = try await openMending(directory, options, time, chance)
+        await opened.store.endErasing()
+        return opened
+    }
+
+    private static func openMending(
+        _ directory: StateDirectory,
+        _ options: Options,
+        _ time: any Timekeeper,
+        _ chance: any Chance
+    ) async throws(StoreError) -> (store: Store, condition: Condition) {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
         if damaged == nil, try holdsNothing(path), StoreFile.exists(directory.file(copyName)) {

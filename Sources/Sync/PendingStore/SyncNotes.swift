@@ -76,7 +76,7 @@ enum SyncNotes {
     static func name(of userID: String) -> String { "sync \(userID)" }
 
     static func erase(_ userID: String, _ db: borrowing Connection) throws(DatabaseError) {
-        try db.execute("DELETE FROM setting WHERE name = ?", .text(name(of: userID)))
+        try SettingTable.remove(name(of: userID), db)
     }
 }
 

@@ -135,6 +135,45 @@ import Vault
         #expect(try !isFound())
     }
 
+    private static func eraseOnlyRows(
+        of user: String,
+        _ isBack: Bool,
+        in scratch: Scratch
+    ) async throws {
+        let shelf = try await Shelf(scratch)
+        try await shelf.edit("theirs", user: "two")
+        try await shelf.signIn(user)
+        _ = try await shelf.store.eraseRows(of: user, evenIfPending: true, isNoted: true)
+        if isBack { try await shelf.signIn(user) }
+        try await shelf.store.close()
+    }
+
+    @Test(arguments: [false, true])
+    func `a host that is stopped while it erases an account goes on with the next start`(
+        _ isBack: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let aside = scratch.file("\(Store.fileName).version-1")
+        try Files.replace(aside, with: try await Self.file(of: ["one", "two"]))
+        try await Self.eraseOnlyRows(of: "one", isBack, in: scratch)
+        for _ in 0..<2 {
+            let store = try await Store.open(
+                in: StateDirectory(scratch.path),
+                time: SystemTimekeeper(),
+                chance: SeededChance(seed: 2)
+            ).store
+            let left = try Files.read(aside)
+            #expect((left.firstRange(of: Array("base of one".utf8)) != nil) == isBack)
+            #expect(left.firstRange(of: Array("base of two".utf8)) != nil)
+            let notes = try store.reader.read { (db) throws(DatabaseError) in
+                try ErasingNotes.all(db)
+            }
+            #expect(notes.isEmpty)
+            #expect(try store.reader.changes(of: "two").count == 1)
+            try await store.close()
+        }
+    }
+
     @Test func `files that were set aside lose the account's rows and nobody else's`()
         async throws
     {
