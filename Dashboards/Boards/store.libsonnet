@@ -10,7 +10,7 @@ b.board('holdfast-store', 'Store and process', 'The disk underneath, the process
     ) + b.limits(0.05, 0.1),
     b.stat(
       'Store errors, last day',
-      'Commits and checkpoints that the disk did not take.',
+      'Commits and checkpoints that the disk did not take, and what could not be read of it.',
       'short',
       'sum(increase(%s[1d]))' % b.of('holdfast_store_errors_total')
     ) + b.limits(1) + b.counted,
@@ -84,7 +84,7 @@ b.board('holdfast-store', 'Store and process', 'The disk underneath, the process
     ),
     b.graph(
       'Errors',
-      'Commits and checkpoints that the disk did not take.',
+      'Commits and checkpoints that the disk did not take, and what could not be read of it.',
       'short',
       [b.query('sum by (work) (%s)' % b.increase('holdfast_store_errors_total'), '{{work}}')]
     ),

@@ -7,7 +7,7 @@ public import System
 public final class StoreMetrics: Sendable {
     /// What of the store's work can fail for want of a disk.
     enum Work: String, CaseIterable, Hashable, Sendable {
-        case commit, checkpoint
+        case commit, checkpoint, read
     }
 
     private let errors: Labelled<Work, Counter>
@@ -19,7 +19,7 @@ public final class StoreMetrics: Sendable {
         errors = registry.register(
             .counter(
                 "holdfast_store_errors_total",
-                "Commits and checkpoints that the disk did not take."
+                "Commits and checkpoints that the disk did not take, and what could not be read of it."
             ),
             by: Label("work")
         )
@@ -70,12 +70,19 @@ extension Store.Options {
                 guard let error = report.error else { return }
                 log?.error("The disk did not take a checkpoint.", because: error)
             },
-            began: { metrics.underWay.set(timekeeper.now) }
+            began: { metrics.underWay.set(timekeeper.now) },
+            failed: { error in
+                guard StoreError.endsAcceptance(error) else { return }
+                metrics.noteFailedRead()
+                log?.error("The disk failed a read, or an edit before its commit.", because: error)
+            }
         )
     }
 }
 
 extension StoreMetrics {
+    fileprivate func noteFailedRead() { errors[.read].increment() }
+
     fileprivate func note(_ report: CommitReport) {
         seconds.observe(report.duration)
         rows.observe(report.rows)

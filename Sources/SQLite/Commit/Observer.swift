@@ -1,23 +1,28 @@
 public import System
 
-/// Hears when each commit and each checkpoint begins, and what it took. Called on the writer's thread,
-/// so it is quick.
+/// Hears when each commit and each checkpoint begins, what it took, and what fails besides. Called on the thread
+/// that does the work, so it is quick.
 public struct Observer: Sendable {
     let timekeeper: any Timekeeper
     let committed: @Sendable (CommitReport) -> Void
     let checkpointed: @Sendable (CheckpointReport) -> Void
     let began: @Sendable () -> Void
+    let failed: @Sendable (DatabaseError) -> Void
 
+    /// - Parameter failed: Hears of reads that failed, and of edits that did without a commit; also of those that were
+    ///   merely refused.
     public init(
         timekeeper: any Timekeeper,
         committed: @escaping @Sendable (CommitReport) -> Void,
         checkpointed: @escaping @Sendable (CheckpointReport) -> Void = { _ in },
-        began: @escaping @Sendable () -> Void = {}
+        began: @escaping @Sendable () -> Void = {},
+        failed: @escaping @Sendable (DatabaseError) -> Void = { _ in }
     ) {
         self.timekeeper = timekeeper
         self.committed = committed
         self.checkpointed = checkpointed
         self.began = began
+        self.failed = failed
     }
 }
 

@@ -92,7 +92,11 @@ actor Writer {
     ) async throws(DatabaseError) -> (Answer, CommitGroup.Verdict) {
         guard !Task.isCancelled else { throw .cancelled(during: "write") }
         guard let session else { throw .closed(during: "write") }
-        let group = try openGroup(on: session)
+        let group: CommitGroup
+        do throws(DatabaseError) { group = try openGroup(on: session) } catch {
+            observer?.failed(error)
+            throw error
+        }
         let answer = try join(group, on: session, edit)
         // Settled here: whatever is awaited from now on, others may have joined by then.
         if group.edits == 1 { return (answer, await lead(group)) }
@@ -121,10 +125,12 @@ actor Writer {
             if group.edits == editsPerCommit { conclude(group, on: session) }
             return answer
         } catch {
-            if !session.isWhole {
+            if session.isWhole {
+                observer?.failed(error)
+                let isLeft = group.edits == 0 || !isCareful && session.writesRun != before
+                if isLeft { takeBack(group, on: session) }
+            } else {
                 lose(group, on: session, to: error)
-            } else if group.edits == 0 || !isCareful && session.writesRun != before {
-                takeBack(group, on: session)
             }
             throw error
         }

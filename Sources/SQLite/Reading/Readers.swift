@@ -23,14 +23,17 @@ final class Readers: Sendable {
     func read<Answer>(
         _ query: (borrowing Connection) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        let session = try take()
+        var taken: Session?
         do throws(DatabaseError) {
+            let session = try take()
+            taken = session
             let answer = try session.reading(query)
             giveBack(session)
             return answer
         } catch {
             // A connection that met trouble is not trusted with the next read.
-            if error.trouble == .refused { giveBack(session) }
+            if error.trouble == .refused, let taken { giveBack(taken) }
+            configuration.observer?.failed(error)
             throw error
         }
     }

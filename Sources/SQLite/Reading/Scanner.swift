@@ -46,12 +46,12 @@ actor Scanner {
     private func using<Answer>(
         _ body: (Session) throws(DatabaseError) -> Answer
     ) throws(DatabaseError) -> Answer {
-        let session = try openSession()
         do throws(DatabaseError) {
-            return try body(session)
+            return try body(try openSession())
         } catch {
             // A connection that met trouble is not trusted with the next scan.
-            if error.trouble != .refused { self.session = nil }
+            if error.trouble != .refused { session = nil }
+            configuration.observer?.failed(error)
             throw error
         }
     }

@@ -54,6 +54,44 @@ import Vault
         try await store.close()
     }
 
+    @Test func `what the disk does not give back is counted and logged`()
+        async throws
+    {
+        let (disk, time) = (FaultyDisk(seed: 5), SystemTimekeeper())
+        try await Shelf(on: disk).store.close()
+        let registry = Registry(timekeeper: time)
+        let lines = Lines()
+        var options = Store.Options()
+        options.database.vfs = disk.vfs
+        options.measure(
+            by: StoreMetrics(registry),
+            time,
+            Logger(Logbook(sink: lines, timekeeper: time))
+        )
+        let store = try await Store.open(
+            "holdfast.db",
+            nil,
+            options,
+            time: time,
+            chance: SeededChance(seed: 5)
+        )
+        let errors = "holdfast_store_errors_total{work=\"read\"}"
+        #expect(throws: StoreError.self) {
+            try store.reader.read { (db) throws(DatabaseError) in
+                try db.first("SELECT 1 FROM nothing") { (row) throws(DatabaseError) in
+                    try row.int(0)
+                }
+            }
+        }
+        #expect(await figures(registry)[errors] == 0, "The disk has no part in that.")
+        disk.fail(.read, at: 1, error: EIO)
+        #expect(throws: StoreError.self) { try store.reader.accounts() }
+        #expect(await figures(registry)[errors] == 1)
+        #expect(lines.count("The disk failed a read, or an edit before its commit.") == 1)
+        disk.heal()
+        try await store.close()
+    }
+
     @Test func `since when the disk is at work is known while it is, also of one that hangs`()
         async throws
     {
