@@ -257,6 +257,11 @@ extension Logger {
                 "The database was older than the copy of what is pending; that has been taken over.",
                 ["changes": changes]
             )
+        case .cutShort(let log, let changes):
+            error(
+                "The log of the database was damaged, and what came behind that is lost but for what its copy had.",
+                ["changes": changes, "damaged": log]
+            )
         case .mended(let findings):
             error(
                 "Indexes of the database were damaged and have been made anew. Check the disk.",

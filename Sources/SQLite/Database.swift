@@ -94,6 +94,10 @@ public final class Database: Sendable {
     /// What was wrong with indexes when the file was opened; they were made anew.
     public var mendedIndexes: [String] { get async { await writer.mendedIndexes } }
 
+    /// Where a log lies of which the disk has changed what it had kept: what came behind that is nowhere else. Nil if it
+    /// was sound when the file was opened.
+    public var damagedLog: String? { get async { await writer.damagedLog } }
+
     /// Looks through the whole file.
     ///
     /// - Returns: What is wrong with it; nothing, if all is well.

@@ -40,6 +40,16 @@ final class KnownLog: Sendable {
         file.withLock { $0 = opened }
     }
 
+    var isEmpty: Bool {
+        guard let path = opened?.path else { return true }
+        var status = stat()
+        return stat(path, &status) != 0 || status.st_size == 0
+    }
+
+    var opened: (path: String, pageSize: Int)? {
+        file.withLock { $0.map { ($0.path, $0.pageSize) } }
+    }
+
     /// Each page of the log has a header of its own, and so has the log.
     func hasGrown(to pages: Int) {
         file.withLock { file in
@@ -72,6 +82,39 @@ final class KnownLog: Sendable {
         return status.st_size == 0 ? .emptied : .cutShort
     }
 }
+
+// MARK: - A log that the disk has changed
+
+extension Session {
+    /// Copies a log that ends too early beside the database, for it is emptied soon. What cannot be copied is left as it
+    /// is, and nothing is opened.
+    ///
+    /// - Parameter isLeftAlone: It is not emptied, so no copy is made.
+    /// - Returns: Where it lies; nil if it is sound.
+    func setAsideDamagedLog(
+        of place: Place,
+        isLeftAlone: Bool
+    ) throws(DatabaseError) -> String? {
+        guard let (path, pageSize) = knownLog.opened, let log = try? Files.read(path),
+            let salt = LogCheck.saltOfDamaged(log, pageSize: pageSize)
+        else { return nil }
+        if isLeftAlone { return path }
+        let copy = "\(place.path).damaged-log-\(String(salt, radix: 16))"
+        do throws(SystemError) {
+            try Files.replace(copy, with: log)
+        } catch {
+            csq_leave_log_alone(handle)
+            throw DatabaseError(
+                .sqlite(.inputOutput, systemError: error.code),
+                during: "set a damaged log aside",
+                message: error.description
+            )
+        }
+        return copy
+    }
+}
+
+// MARK: - A log that somebody has taken away
 
 extension Session {
     func noteLog(of place: Place) throws(DatabaseError) {

@@ -27,6 +27,9 @@ actor Writer {
     private var isLogToStartOver = false
     /// What was wrong with indexes when the file was opened.
     private(set) var mendedIndexes: [String] = []
+    /// Where a log lies that the disk has changed; nil if it was sound when the file was opened.
+    private(set) var damagedLog: String?
+    private var isLogLeftAlone = false
 
     init(
         _ configuration: Configuration,
@@ -47,12 +50,22 @@ actor Writer {
         _ configuration: Configuration
     ) throws(DatabaseError) {
         let session = try Session.writing(place, configuration)
+        // An empty one goes, as it does with everybody who closes.
+        isLogLeftAlone = configuration.isLogLeftAlone && !session.knownLog.isEmpty
+        if isLogLeftAlone {
+            try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
+        }
+        if configuration.isFlushedAtCommit {
+            damagedLog = try session.setAsideDamagedLog(of: place, isLeftAlone: isLogLeftAlone)
+        }
         // What a newer program wrote is for that program to judge, sound or not.
         try session.refuseNewerSchema(than: migrations, place)
         if configuration.isCheckedAtOpen {
             mendedIndexes = try session.refuseIfDamaged(rowsOf: configuration.tablesCheckedByRow)
         }
-        if session.moveLog(.truncate, patience: patience) != nil { doubt = .foundLog }
+        if isLogLeftAlone || session.moveLog(.truncate, patience: patience) != nil {
+            doubt = .foundLog
+        }
         if configuration.isMigratedAtOpen {
             try session.migrate(migrations, place) { () throws(DatabaseError) in
                 try self.settleDoubt(on: session)
@@ -256,6 +269,7 @@ extension Writer {
         guard let session else { return }
         if let group { conclude(group, on: session) }
         self.session = nil
+        if isLogLeftAlone { return }
         if let error = session.moveLog(.truncate, patience: patience) { throw error }
     }
 }

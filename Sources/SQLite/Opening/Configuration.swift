@@ -20,6 +20,8 @@ public struct Configuration: Sendable {
     public var readersKept = 4
     /// Whether the whole file is checked before anything else happens to it.
     public var isCheckedAtOpen = true
+    /// Whether the log stays as it is found, for whoever only looks. An edit would move it.
+    public var isLogLeftAlone = false
     /// Whether an older schema is brought up to date. A newer one is refused in any case.
     public var isMigratedAtOpen = true
     /// Whether what cannot be understood of the schema is passed over, to read the rest of a damaged file.

@@ -23,6 +23,9 @@ extension Store {
         /// The file is older than the copy, or the end of its log is lost. So many changes came after all that
         /// it knew of.
         case caughtUp(changes: Int)
+        /// The disk has changed the log, which lies aside under this name: what came behind that is not in the file. Of
+        /// it, so many changes were in the copy.
+        case cutShort(log: String, changes: Int)
         /// Indexes were damaged, and have been made anew.
         case mended(findings: [String])
     }
@@ -77,6 +80,7 @@ extension Store {
         missed: Int = 0
     ) async throws(StoreError) -> Condition {
         if let damaged { return .salvaged(changes: try countOfChanges(), damaged: damaged) }
+        if let log = await database.damagedLog { return .cutShort(log: log, changes: missed) }
         if missed > 0 { return .caughtUp(changes: missed) }
         let findings = await database.mendedIndexes
         return findings.isEmpty ? .whole : .mended(findings: findings)

@@ -72,6 +72,7 @@ extension Store {
         var configuration = Configuration()
         configuration.isCheckedAtOpen = false
         configuration.isMigratedAtOpen = false
+        configuration.isLogLeftAlone = true
         let database: Database
         do throws(DatabaseError) {
             database = try await Database.open(
@@ -87,7 +88,11 @@ extension Store {
         }
         let result: Result<Verification, StoreError>
         do throws(StoreError) {
-            result = .success(try await verify(database, check))
+            var verification = try await verify(database, check)
+            if let log = await database.damagedLog {
+                verification.note(.database, "The log is damaged, and not read to its end: \(log).")
+            }
+            result = .success(verification)
         } catch {
             result = .failure(error)
         }

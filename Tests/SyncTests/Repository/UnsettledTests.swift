@@ -1,4 +1,5 @@
 import MeshSupport
+import Messaging
 import SQLite
 import Testing
 import Vault
