@@ -40,16 +40,6 @@ final class KnownLog: Sendable {
         file.withLock { $0 = opened }
     }
 
-    var isEmpty: Bool {
-        guard let path = opened?.path else { return true }
-        var status = stat()
-        return stat(path, &status) != 0 || status.st_size == 0
-    }
-
-    var opened: (path: String, pageSize: Int)? {
-        file.withLock { $0.map { ($0.path, $0.pageSize) } }
-    }
-
     /// Each page of the log has a header of its own, and so has the log.
     func hasGrown(to pages: Int) {
         file.withLock { file in
@@ -95,7 +85,8 @@ extension Session {
         of place: Place,
         isLeftAlone: Bool
     ) throws(DatabaseError) -> String? {
-        guard let (path, pageSize) = knownLog.opened, let log = try? Files.read(path),
+        guard let path = logPath(of: place), let log = try? Files.read(path),
+            let pageSize = try control("PRAGMA page_size", "open"),
             let salt = LogCheck.saltOfDamaged(log, pageSize: pageSize)
         else { return nil }
         if isLeftAlone { return path }
@@ -117,12 +108,24 @@ extension Session {
 // MARK: - A log that somebody has taken away
 
 extension Session {
+    /// To be called once it is certain that SQLite has opened it, which it does with the first read.
     func noteLog(of place: Place) throws(DatabaseError) {
-        guard place.vfs == nil, let file = sqlite3_db_filename(handle, "main"),
-            let path = sqlite3_filename_wal(file),
-            let pageSize = try control("PRAGMA page_size", "open")
+        guard let path = logPath(of: place), let pageSize = try control("PRAGMA page_size", "open")
         else { return }
-        knownLog.wasOpened(at: String(cString: path), pageSize: pageSize)
+        knownLog.wasOpened(at: path, pageSize: pageSize)
+    }
+
+    func isLogEmpty(of place: Place) -> Bool {
+        var status = stat()
+        return logPath(of: place).map { stat($0, &status) != 0 || status.st_size == 0 } ?? true
+    }
+
+    /// Nil in the files of another VFS, of which the system knows nothing.
+    private func logPath(of place: Place) -> String? {
+        guard place.vfs == nil, let file = sqlite3_db_filename(handle, "main"),
+            let path = sqlite3_filename_wal(file)
+        else { return nil }
+        return String(cString: path)
     }
 
     /// Moves what a log has that somebody has removed: it is gone with this process.

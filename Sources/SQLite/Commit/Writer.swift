@@ -51,7 +51,7 @@ actor Writer {
     ) throws(DatabaseError) {
         let session = try Session.writing(place, configuration)
         // An empty one goes, as it does with everybody who closes.
-        isLogLeftAlone = configuration.isLogLeftAlone && !session.knownLog.isEmpty
+        isLogLeftAlone = configuration.isLogLeftAlone && !session.isLogEmpty(of: place)
         if isLogLeftAlone {
             try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
         }
@@ -71,6 +71,7 @@ actor Writer {
                 try self.settleDoubt(on: session)
             }
         }
+        try session.noteLog(of: place)
         session.needsTransaction = true
         self.session = session
     }

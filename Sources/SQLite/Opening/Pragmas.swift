@@ -18,7 +18,6 @@ extension Session {
         try session.set(Self.durable)
         try session.refuseOtherJournals(place)
         session.watchLog()
-        try session.noteLog(of: place)
         return session
     }
 
