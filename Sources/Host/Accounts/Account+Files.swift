@@ -192,17 +192,24 @@ extension Account {
         _ attachmentID: String,
         of itemID: String
     ) async throws(DeskRefusal) -> [UInt8] {
-        let keys = try keys()
         let (cipherID, item) = try await owned(itemID)
-        guard let attachment = item.cipher.attachment(attachmentID) else { throw .notFound }
-        let sealer = try sealer(of: attachment, of: item.cipher, keys)
+        return try await attachment(attachmentID, of: item.cipher, cipherID)
+    }
+
+    private func attachment(
+        _ attachmentID: String,
+        of cipher: Cipher,
+        _ cipherID: String
+    ) async throws(DeskRefusal) -> [UInt8] {
+        guard let attachment = cipher.attachment(attachmentID) else { throw .notFound }
+        let sealer = try sealer(of: attachment, of: cipher, keys())
         // What does not open is not what upstream has.
         if let kept = try? Files.read(cachePath(attachmentID)),
             let content = try? sealer.open(buffer: kept).revealedBytes()
         {
             return content
         }
-        let size = item.cipher.size(ofAttachment: attachmentID).flatMap { Int($0) }
+        let size = cipher.size(ofAttachment: attachmentID).flatMap { Int($0) }
         let file = try await download(attachmentID, of: cipherID, size: size)
         let content = try crypto { () throws(CryptoError) in
             try sealer.open(buffer: file).revealedBytes()
@@ -227,15 +234,30 @@ extension Account {
     }
 
     /// A file of an item for the backup copy that was made of it, unless the copy has it.
-    func copyFile(_ file: BackupFile) async throws(DeskRefusal) {
-        let source = try await owned(file.sourceID).item
+    ///
+    /// - Returns: Whether there is a copy still that can have it. That the file itself is gone is a refusal.
+    func copyFile(_ file: BackupFile) async throws(DeskRefusal) -> Bool {
+        do throws(DeskRefusal) {
+            try await copyFileToCopy(file)
+            return true
+        } catch {
+            guard case .notFound = error, try await item(file.backupID) == nil else { throw error }
+            return false
+        }
+    }
+
+    private func copyFileToCopy(_ file: BackupFile) async throws(DeskRefusal) {
         let (backupID, backup) = try await owned(file.backupID)
-        guard let original = source.attachments.first(where: { $0.id == file.attachmentID }) else {
+        // An item whose deletion waits is not shown any more, and upstream has its files still.
+        let source = try known(file.sourceID).cipher
+        let files = Item(source, keys: try keys()).attachments
+        guard let original = files.first(where: { $0.id == file.attachmentID }) else {
             throw .notFound
         }
         let name = original.fileName ?? Item.unreadableName
-        let size = source.cipher.size(ofAttachment: file.attachmentID)
-        let content = try await attachment(file.attachmentID, of: file.sourceID)
+        let size = source.size(ofAttachment: file.attachmentID)
+        let sourceID = source.id ?? file.sourceID
+        let content = try await attachment(file.attachmentID, of: source, sourceID)
         for kept in backup.attachments where kept.fileName == original.fileName {
             guard let keptID = kept.id, backup.cipher.size(ofAttachment: keptID) == size else {
                 continue

@@ -128,7 +128,7 @@ extension Account {
         } copying: { (file) async throws(DeskRefusal) in
             // Its services go on for a moment when the account is taken away, or moves.
             guard let account = notebook.account else { throw .busy }
-            try await account.copyFile(file)
+            return try await account.copyFile(file)
         } aftercare: {
             await notebook.account?.resealWhatIsOfferedAgain()
             let wait = await notebook.account?.takeBackStrays()

@@ -8,7 +8,8 @@ import Vault
 final class BackupFiles: Sendable {
     private let userID: String
     private let office: Office
-    private let copy: @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+    /// Says whether there is a copy still that can have the file.
+    private let copy: @Sendable (BackupFile) async throws(DeskRefusal) -> Bool
     private let pace = Lock(Pace.idle)
 
     private enum Pace {
@@ -20,7 +21,7 @@ final class BackupFiles: Sendable {
     init(
         of userID: String,
         _ office: Office,
-        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void
+        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Bool
     ) {
         self.userID = userID
         self.office = office
@@ -63,16 +64,15 @@ final class BackupFiles: Sendable {
     /// - Returns: Whether there is any use in going on.
     private func work(on file: BackupFile) async -> Bool {
         do throws(DeskRefusal) {
-            try await copy(file)
-            office.surroundings.metrics.copiedFile(.copied)
+            if try await copy(file) { office.surroundings.metrics.copiedFile(.copied) }
         } catch {
             switch error {
             case .locked, .noAccount, .busy, .noRoom, .store, .unsettled: return false
             case .upstream(let setback) where file.failures < Self.borne(setback.failureClass):
                 await postpone(file)
                 return false
-            case .notFound: break
-            case .upstream, .unfit, .notAllowed, .wrongPassword, .needsSecondFactor,
+            // The item may have gone first, and its files with it.
+            case .notFound, .upstream, .unfit, .notAllowed, .wrongPassword, .needsSecondFactor,
                 .needsNewDeviceCode:
                 giveUp(file, error)
             }

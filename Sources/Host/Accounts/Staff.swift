@@ -25,7 +25,7 @@ final class Staff: Service {
         _ office: Office,
         after former: Shift?,
         onLogOut heedLogOut: @escaping @Sendable () -> Void,
-        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Void,
+        copying copy: @escaping @Sendable (BackupFile) async throws(DeskRefusal) -> Bool,
         aftercare: @escaping @Sendable () async -> Duration?
     ) {
         (self.office, self.link, self.former) = (office, link, former)

@@ -143,7 +143,7 @@ import Vault
             await upstream.withdraw(clearing)
             for _ in 0..<2 {
                 _ = try await guest.post("/sync?force=true")
-                try await account.copyFile(file)
+                #expect(try await account.copyFile(file))
             }
             let shown = try #require(try await guest.get("/object/item/\(copy)").data)
             let files = Self.files(of: shown)
@@ -152,5 +152,69 @@ import Vault
             #expect(try await guest.get(path).body == Self.file)
         }
         try await venue.open { _ in }
+    }
+
+    /// An item with a file, and a copy that is to have it.
+    private static func lay(
+        _ guest: Guest
+    ) async throws -> (account: Account, item: String, copy: String, file: BackupFile) {
+        let account = try #require(guest.accounts?.everybody.first)
+        let (item, copy) = (try await guest.login("house"), try await guest.login("copy"))
+        let up = try await guest.upload(file, "deed", "/attachment?itemid=\(item)")
+        let deed = try #require(up.data.map(files)?.first).id
+        let file = BackupFile(
+            userID: account.id,
+            backupID: copy,
+            attachmentID: deed,
+            sourceID: item,
+            due: account.office.surroundings.now
+        )
+        return (account, item, copy, file)
+    }
+
+    @Test func `G-RES7 a file that went with its item is told as one that the copy does not get`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, _, end in
+            defer { end() }
+            let stage = try #require(guest.stage as? HostStage)
+            let (account, item, copy, file) = try await Self.lay(guest)
+            let gone = try await guest.delete("/object/item/\(item)?permanent=true")
+            #expect(gone.isSuccess, "\(gone.text)")
+            let _: Void = try await account.office.ask { .files(.note([file], $0)) }
+            let files = BackupFiles(of: account.id, account.office) {
+                (file) async throws(DeskRefusal) in try await account.copyFile(file)
+            }
+            #expect(await files.work() == nil)
+            #expect(try account.office.store.reader.backupFiles(of: account.id).isEmpty)
+            let page = try await stage.client.send(Client.Request(.get, stage.ops + "/metrics"))
+            let none = #"holdfast_backup_files_total{outcome="failed"} 0"#
+            #expect(!String(decoding: page.body, as: UTF8.self).contains(none + "\n"))
+            // Where the copy is gone as well, nobody misses anything.
+            _ = try await guest.delete("/object/item/\(copy)?permanent=true")
+            #expect(try await account.copyFile(file) == false)
+        }
+        try await venue.open { _ in }
+    }
+
+    @Test func `G-RES7 a copy gets the files of an item whose deletion waits`() async throws {
+        try await HostVenue().open { guest async throws in
+            let (account, item, copy, file) = try await Self.lay(guest)
+            let surroundings = account.office.surroundings
+            let deletion = Edit(
+                .hardDelete,
+                at: surroundings.now,
+                clock: surroundings.clockNote(offset: nil)
+            )
+            let lane = Lane(userID: account.id, cipherID: item)
+            let _: Recording = try await account.office.ask {
+                .change(.record(deletion, in: lane, as: .queued, expecting: nil, $0))
+            }
+            #expect(try await account.item(item) == nil)
+            #expect(try await account.copyFile(file))
+            let shown = try #require(try await guest.get("/object/item/\(copy)").data)
+            #expect(Self.files(of: shown).map(\.name) == ["deed"])
+        }
     }
 }
