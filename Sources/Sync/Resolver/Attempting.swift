@@ -170,7 +170,7 @@ extension Errand {
     }
 
     private mutating func writeConclusion() async throws(StoreError) {
-        guard conclusion != nil || silence != nil else { return }
+        guard hasConclusion || silence != nil else { return }
         do throws(Halt) {
             try await update { _ in }
         } catch {

@@ -30,6 +30,8 @@ struct Errand {
     var conclusion: Attempt.Outcome? {
         didSet { if conclusion != nil { isUnderWay = false } }
     }
+    /// What became of the last one before an edit came in between, to be written down likewise.
+    var concluded: Attempt?
     /// Up to when nobody had answered it, to be written down likewise.
     var silence: Moment?
     /// The content that was sent with it.
@@ -152,7 +154,7 @@ struct Errand {
         _ = try Self.cipher(snapshot.json)
     }
 
-    private mutating func reload() throws(Halt) {
+    mutating func reload() throws(Halt) {
         let stored: StoredChange?
         do throws(StoreError) {
             stored = try kit.reader.change(change.id)
@@ -164,10 +166,13 @@ struct Errand {
         fresh = nil
     }
 
-    /// What is pending now is another change than this has worked on so far.
+    /// What is pending now is another change than this has worked on so far. What became of the last attempt is
+    /// true of it, too, and nobody else knows.
     mutating func goOn(with edited: PendingChange) {
         noteEdits(of: edited)
+        concluded = conclusion.flatMap { change.lastAttempt(concluded: $0) } ?? concluded
         change = edited
+        if let concluded { change.conclude(concluded) }
         (conclusion, silence, announced, isUnderWay) = (nil, nil, nil, false)
         (done, brought) = ([], nil)
     }

@@ -95,7 +95,7 @@ extension Errand {
 
     /// Whatever of it was brought upstream before, the rest waits.
     private mutating func rest() async throws(StoreError) {
-        guard conclusion != nil || change.state == .inFlight else { return }
+        guard hasConclusion || change.state == .inFlight else { return }
         try await put { $0.state = .ready }
     }
 

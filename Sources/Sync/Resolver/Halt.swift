@@ -29,6 +29,14 @@ enum Halt: Error {
         case .setback, .unlisted, .wait, .unfit, .locked, .overruled, .overtaken, .store: false
         }
     }
+
+    /// Whether something went wrong; else it is only not done yet.
+    var isFailure: Bool {
+        switch self {
+        case .setback, .unlisted, .behind, .doubt, .unfit, .store: true
+        case .wait, .locked, .overruled, .overtaken: false
+        }
+    }
 }
 
 extension FailureNote {

@@ -74,19 +74,29 @@ extension Errand {
             metrics.backedUp(reason, .reused)
             return try await keepNote(id, as: note)
         }
+        let base = try await make(note, reason)
+        try await putBase(base)
+        try await keepNote(base.lane.cipherID)
+    }
+
+    /// It is counted as soon as it is there, whatever becomes of what is written down about it.
+    private mutating func make(
+        _ note: BackupNote,
+        _ counted: SyncMetrics.BackupReason
+    ) async throws(Halt) -> BaseCipher {
+        let metrics = kit.surroundings.metrics
         do throws(Halt) {
             let answer = try await post(note)
             guard let base = BaseCipher(answer, of: kit.userID) else {
                 let reason = Setback.Reason.malformed("no id or revision")
                 throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
             }
-            try await putBase(base)
-            try await keepNote(base.lane.cipherID)
+            metrics.backedUp(counted, .created)
+            return base
         } catch {
-            metrics.backedUp(reason, .failed)
+            if error.isFailure { metrics.backedUp(counted, .failed) }
             throw error
         }
-        metrics.backedUp(reason, .created)
     }
 
     /// The revision under which the same content was kept before: somebody may only have put it in
@@ -139,6 +149,18 @@ extension Errand {
     private mutating func keepNote(_ id: String, as note: BackupNote? = nil) async throws(Halt) {
         backupID = id
         try await noteFiles(for: id)
+        do throws(Halt) {
+            try await write(id, of: note)
+        } catch {
+            guard case .overtaken = error else { throw error }
+            // Whoever has edited meanwhile has not taken the copy away, and a list may not show it yet.
+            try reload()
+            try await write(id, of: note)
+            throw error
+        }
+    }
+
+    private mutating func write(_ id: String, of note: BackupNote?) async throws(Halt) {
         try await update { change in
             if let note { change.backup = note }
             change.backup?.cipherID = id

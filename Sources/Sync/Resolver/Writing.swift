@@ -64,7 +64,7 @@ extension Errand {
         _ body: @escaping @Sendable (inout PendingChange) -> Void
     ) async throws(Halt) {
         let (id, version) = (change.id, change.version)
-        let (conclusion, silence, sent) = (conclusion, silence, sent)
+        let (concluded, conclusion, silence, sent) = (concluded, conclusion, silence, sent)
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
                 .change(
@@ -72,6 +72,7 @@ extension Errand {
                         id,
                         expecting: version,
                         { change in
+                            if let concluded { change.conclude(concluded) }
                             if let conclusion { change.concludeAttempt(conclusion) }
                             if let silence { change.noteSilence(until: silence, of: sent) }
                             body(&change)
@@ -83,8 +84,11 @@ extension Errand {
         }
         guard case .done(let fresh) = swap else { throw .overtaken }
         change = fresh
-        (self.conclusion, self.silence) = (nil, nil)
+        (self.concluded, self.conclusion, self.silence) = (nil, nil, nil)
     }
+
+    /// Whether something is known of an attempt and not written down yet.
+    var hasConclusion: Bool { conclusion != nil || concluded != nil }
 
     func write<Value: Sendable>(
         _ body: (Ledger) async throws(StoreError) -> Value
@@ -137,7 +141,7 @@ extension Errand {
             strays: strays(keeping: status == .sent ? cipherID : nil),
             isSeen: isSeen,
             ground: ground,
-            concluded: latest.flatMap { change.lastAttempt(concluded: $0) },
+            concluded: latest.flatMap { change.lastAttempt(concluded: $0) } ?? concluded,
             late: lateCalls,
             brought: status == .sent ? brought : nil,
             overwritesOthers: overwritesOthers,

@@ -55,6 +55,26 @@ import Vault
         }
     }
 
+    @Test func `T-11 an edit while a backup is made neither fails it nor waits for it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            world.wire.interrupt("/ciphers", isCarriedOut: true) {
+                try await ada.edit(id, Rows.password("mine, later"), after: .seconds(1))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine, later", "theirs"])
+            for (outcome, count) in [("created", 1.0), ("reused", 0), ("failed", 0)] {
+                let series = #"holdfast_backups_total{reason="hardConflict",outcome="\#(outcome)"}"#
+                #expect(await world.registry.figure(series) == count, "\(outcome)")
+            }
+        }
+    }
+
     @Test(arguments: [true, false])
     func `T-12 whoever gives way by turns is kept once, heard of or not`(
         _ isHeard: Bool

@@ -434,6 +434,22 @@ import Vault
         }
     }
 
+    @Test
+    func `T-02 a step that upstream has answered is known for done by an edit before the next`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.trash(id)
+            world.wire.interrupt("/restore", isCarriedOut: true) {
+                try await ada.wish(.trash, id)
+            }
+            try await ada.run()
+            // A restore that might come late would have the trash wait.
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `P4 who gives way is decided once, although restoring gives upstream a later stamp`()
         async throws
     {
