@@ -124,6 +124,7 @@ struct Errand {
         try letLateCallsPass()
         let copy = try await upstreamCopy()
         if kit.isShut { throw .locked }
+        try await leaveLostFolders()
         fresh = nil
         return try await carryOut(situation(of: change, upstream: copy), copy)
     }

@@ -31,7 +31,7 @@ struct Kit: Sendable {
     func list() async throws(Halt) -> Listing.Content {
         try await listing.content { () async throws(Halt) in
             // What is brought up meanwhile, the answer may not show yet.
-            let known = try known()
+            let (known, knownFolderIDs) = try known()
             let asked = now
             let fetched = try await fetch()
             let listed = Set(fetched.ciphers.map(\.lane.cipherID))
@@ -42,6 +42,7 @@ struct Kit: Sendable {
                 revision: showsAll ? nil : try await revision(),
                 userID: userID,
                 known: known,
+                knownFolderIDs: knownFolderIDs,
                 asked: asked,
                 at: now
             )
@@ -49,9 +50,10 @@ struct Kit: Sendable {
     }
 
     /// Without it any list would look whole, so whoever cannot read it believes none.
-    private func known() throws(Halt) -> [BaseCipher] {
+    private func known() throws(Halt) -> (ciphers: [BaseCipher], folderIDs: Set<String>) {
         do throws(StoreError) {
-            return try reader.bases(of: userID).filter { !$0.isDamaged }
+            let ciphers = try reader.bases(of: userID).filter { !$0.isDamaged }
+            return (ciphers, Set(try reader.slices(of: userID, .folder).map(\.id)))
         } catch {
             throw .store(error)
         }

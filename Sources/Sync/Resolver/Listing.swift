@@ -14,6 +14,8 @@ final class Listing: Sendable {
         /// What came after that, it says nothing of, however late its answer came.
         let asked: Moment
         let folderIDs: Set<String>
+        /// The folders that were known before it was asked for, and are gone.
+        let lostFolderIDs: Set<String>
     }
 
     /// Ciphers, to be looked through.
@@ -114,6 +116,7 @@ extension Listing.Content {
         revision: Int64?,
         userID: String,
         known: [BaseCipher],
+        knownFolderIDs: Set<String>,
         asked: Moment,
         at now: Moment
     ) {
@@ -136,6 +139,7 @@ extension Listing.Content {
             case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
+        lostFolderIDs = trust == .whole ? knownFolderIDs.subtracting(folderIDs) : []
     }
 
     /// Whether what is in it is as it says. What is not may be there all the same.

@@ -366,6 +366,15 @@ extension Errand {
     /// Whoever waits for an answer to the only edit there is hears that there is no such folder.
     private var mayLoseFolder: Bool { isQueued || !isAnswered }
 
+    /// Not all servers refuse what goes into a folder that is gone, so a list that there is anyway is looked at.
+    mutating func leaveLostFolders() async throws(Halt) {
+        guard mayLoseFolder, let lost = kit.listing.content?.lostFolderIDs, !lost.isEmpty
+        else { return }
+        for folderID in change.folderIDs where lost.contains(folderID) {
+            try await update { _ = $0.leaveFolder(folderID) }
+        }
+    }
+
     /// Whether it was refused because its folder is gone.
     func isLost(_ folderID: String, _ setback: Setback) async throws(Halt) -> Bool {
         guard let words = setback.rejection, words.says("folder") else { return false }

@@ -140,12 +140,19 @@ extension PendingChange {
         return left != intent
     }
 
+    /// The folders that it mentions.
+    public var folderIDs: [String] {
+        let content = intent.snapshot.flatMap { try? Cipher($0.json) }
+        guard case .id(let id) = intent.adjustments.folder else {
+            return [content?.folderID].compactMap(\.self)
+        }
+        return [id, content?.folderID].compactMap(\.self)
+    }
+
     /// The same, should whatever folder it mentions be gone.
     public var outsideFolders: PendingChange {
         var left = self
-        if case .id(let id) = intent.adjustments.folder { _ = left.leaveFolder(id) }
-        let content = intent.snapshot.flatMap { try? Cipher($0.json) }
-        if let id = content?.folderID { _ = left.leaveFolder(id) }
+        for id in folderIDs { _ = left.leaveFolder(id) }
         return left
     }
 }

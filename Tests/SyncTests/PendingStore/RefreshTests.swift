@@ -103,6 +103,32 @@ import Vault
         #expect(try shelf.change("elsewhere")?.version == 1)
     }
 
+    @Test
+    func `T-49 what waits leaves a folder that a list does not show any more, and no younger one`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        func folder(_ id: String) -> BaseSlice { BaseSlice(.folder, id: id, json: [1]) }
+        for id in ["gone", "kept"] { try await shelf.store.putSlice(folder(id), of: Shelf.user) }
+        let mark = try shelf.store.reader.refreshMark(of: Shelf.user)
+        try await shelf.store.putSlice(folder("new"), of: Shelf.user)
+        for id in ["gone", "kept", "new"] {
+            try await shelf.store.putBase(Shelf.base(id))
+            try await shelf.record(.move(.id(id)), id)
+        }
+        _ = try await shelf.store.refresh(
+            Shelf.user,
+            ciphers: [],
+            slices: [folder("kept")],
+            since: mark
+        )
+        func wished(_ id: String) throws -> Adjustments.Folder? {
+            try shelf.change(id)?.intent.adjustments.folder
+        }
+        #expect(try wished("gone") == Adjustments.Folder.none)
+        #expect(try wished("kept") == .id("kept") && wished("new") == .id("new"))
+    }
+
     @Test func `G-SS2, T-08 a folder that was written while the refresh was under way stays`()
         async throws
     {

@@ -242,6 +242,32 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `T-49 nothing is brought into a folder that the list does not show any more`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let place = #""folderId":"\#(folder)""#
+            let inside = try await ada.elsewhere.add(#"{"type":1,"name":"in",\#(place)}"#)
+            let (moved, edited) = (
+                try await ada.elsewhere.add(#"{"type":1,"name":"moved"}"#),
+                try await ada.elsewhere.add(#"{"type":1,"name":"edited"}"#)
+            )
+            try await ada.refresh()
+            try await ada.add(#"{"type":1,"name":"new",\#(place)}"#)
+            try await ada.edit(inside, #"{"name":"in","notes":"mine",\#(place)}"#)
+            try await ada.wish(.move(.id(folder)), moved)
+            try await ada.edit(edited, #"{"name":"edited","notes":"mine",\#(place)}"#)
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 4 && items.allSatisfy { $0.cipher.folderID == nil })
+        }
+    }
+
     private static let passkey = """
         {"type":1,"name":"mail","login":{"username":"ada","password":"first",
         "fido2Credentials":[{"credentialId":"c1","keyType":"public-key","keyAlgorithm":"ECDSA",
