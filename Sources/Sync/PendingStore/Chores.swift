@@ -5,7 +5,7 @@ public import Vault
 public enum Chore: String, CaseIterable, Sendable {
     /// What is pending is copied, for the day on which the file is damaged.
     case copyPending
-    /// Receipts that have ended are kept for a week, and so is what was settled.
+    /// Receipts are kept for a week after they have ended, and so is what was settled.
     case forgetReceipts
 
     var interval: Duration {

@@ -179,13 +179,15 @@ extension ReceiptTable {
         ) { (row) throws(DatabaseError) in try row.moment(orNil: 0) } ?? nil
     }
 
+    /// Of an edit that waited for long, the receipt is kept as long after its end as any. What has ended before
+    /// the moment was issued before it, which bounds what is looked at.
     static func forget(
         before moment: Moment,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         try db.execute(
             """
-            DELETE FROM receipt WHERE queued_ticks < ?
+            DELETE FROM receipt WHERE queued_ticks < ?1 AND ifnull(ended_ticks, queued_ticks) < ?1
             AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
                 'discarded')
             """,
@@ -207,8 +209,8 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Forgets the receipts that were issued before the moment and have ended, and what was settled
-    /// before it, a stride at a time if the clock has leapt; receipts that cannot be read stay.
+    /// Forgets the receipts that have ended before the moment, and what was settled before it, a stride
+    /// at a time if the clock has leapt; receipts that cannot be read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in try Aftercare.forget(before: moment, db) }
     }

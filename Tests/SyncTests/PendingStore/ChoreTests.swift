@@ -143,6 +143,25 @@ import Vault
         try await shelf.store.close()
     }
 
+    @Test func `a receipt is kept for seven days after it has ended, however long its edit waited`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let now = shelf.store.now
+        let week: Int64 = 7 * 24 * 3_600
+        let id = try await shelf.receipt("late", at: now.advanced(bySeconds: -2 * week))
+        let change = try #require(try shelf.change("late"))
+        #expect(try await shelf.store.discard(change.id, expecting: change.version, at: now))
+        // The past moves on by half a day at a time.
+        for (age, isThere) in [(week, true), (-1, false)] {
+            let moment = now.advanced(bySeconds: -age)
+            for _ in 0..<40 { try await shelf.store.forgetReceipts(before: moment) }
+            let kept = try shelf.store.reader.receipt(id, of: Shelf.user)
+            #expect((kept != nil) == isThere, "\(age)")
+        }
+        try await shelf.store.close()
+    }
+
     @Test func `G-CLOCK a clock that leaps by a month takes no receipt along`() async throws {
         let shelf = try await Shelf()
         let now = shelf.store.now
