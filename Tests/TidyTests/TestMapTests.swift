@@ -7,7 +7,6 @@ import Testing
     /// What no test is named after, and why.
     static let absent: [String: String] = [
         "G-SEC2": "won't be done: whoever has the file learns when something was edited, not what",
-        "G-ATT": "deletion and upload need the server; what was fetched once opens without it",
         "G-SEND": "Sends need the server",
     ]
 

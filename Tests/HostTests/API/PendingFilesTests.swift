@@ -36,6 +36,34 @@ struct PendingFilesTests {
         try await venue.open { _ in }
     }
 
+    @Test func `G-ATT offline a file opens that was fetched before, and none comes or goes`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            var paths: [String: String] = [:]
+            for name in ["fetched", "other"] {
+                let up = try await guest.upload([1, 2, 3], name, "/attachment?itemid=\(id)")
+                for file in up.data?["attachments"]?.array.map(Array.init) ?? [] {
+                    let (name, fileID) = (file["fileName"]?.string, file["id"]?.string)
+                    paths[name ?? ""] = "/object/attachment/\(fileID ?? "")?itemid=\(id)"
+                }
+            }
+            let (fetched, other) = (try #require(paths["fetched"]), try #require(paths["other"]))
+            #expect(try await guest.get(fetched).body == [1, 2, 3])
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(try await guest.get(fetched).body == [1, 2, 3])
+            #expect(try await !guest.get(other).isSuccess)
+            #expect(try await !guest.delete(fetched).isSuccess)
+            #expect(try await !guest.upload([4], "late", "/attachment?itemid=\(id)").isSuccess)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["attachments"]?.array?.count == 2)
+            #expect(try await guest.get(other).body == [1, 2, 3])
+        }
+    }
+
     @Test func `what upstream has not got yet gets no file and goes to no organisation`()
         async throws
     {

@@ -326,6 +326,26 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases, [true, false])
+    func `T-20 an item without a key of its own goes to the trash by one write, and gets none`(
+        _ personality: Personality.Name,
+        _ isOffline: Bool
+    ) async throws {
+        try await atHome(personality) { world, home, _ in
+            let id = try await home.person.elsewhere.addWithoutKey(name: "old", password: "p")
+            try await home.person.refresh()
+            world.wire.isCut = isOffline
+            #expect(try await home.edit(.trash(id)).isQueued == isOffline)
+            world.wire.isCut = false
+            try await home.person.run(.all)
+            #expect(try home.person.changes.isEmpty)
+            let writes = world.wire.requests.filter { !$0.hasPrefix("GET ") }
+            #expect(writes == ["PUT /api/ciphers/\(id)/delete"])
+            let item = try await home.person.elsewhere.item(id)
+            #expect(item.cipher.isInTrash && item.cipher.key == nil)
+        }
+    }
+
     @Test(arguments: Way.allCases, Personality.Name.allCases)
     func `rows 68 and 69: a removal online is one write and leaves nothing`(
         _ way: Way,
