@@ -89,6 +89,18 @@ import Testing
         #expect(try await left.database.integrityCheck() == [])
     }
 
+    @Test func `a first edit that changes nothing does not have an empty log taken for a lost one`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await Shelf(scratch).close()
+        let shelf = try await Shelf(at: scratch.file("shelf.db"))
+        try await shelf.database.execute("DELETE FROM book")
+        try await shelf.add(1)
+        #expect(try shelf.ids() == [1])
+        try await shelf.close()
+    }
+
     @Test func `who has moved all of the log may empty it`() async throws {
         let scratch = try Scratch()
         let shelf = try await Shelf(scratch)

@@ -40,10 +40,10 @@ final class KnownLog: Sendable {
         file.withLock { $0 = opened }
     }
 
-    /// Each page of the log has a header of its own, and so has the log.
+    /// Each page of the log has a header of its own, and so has a log that is not empty.
     func hasGrown(to pages: Int) {
         file.withLock { file in
-            guard let pageSize = file?.pageSize else { return }
+            guard let pageSize = file?.pageSize, pages > 0 else { return }
             file?.bytes = 32 + pages * (24 + pageSize)
         }
     }
