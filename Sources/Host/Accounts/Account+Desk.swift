@@ -228,6 +228,8 @@ extension Account: AccountDesk {
         } catch .busy {
             throw turningAway
         } catch {
+            // What was recorded of an account that was erased has gone with it.
+            if case .unsettled = error, case .noAccount = turningAway { throw turningAway }
             throw DeskRefusal(error)
         }
     }

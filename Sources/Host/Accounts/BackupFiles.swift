@@ -68,6 +68,7 @@ final class BackupFiles: Sendable {
         } catch {
             switch error {
             case .locked, .noAccount, .busy, .noRoom, .store, .unsettled: return false
+            case .upstream(let setback) where setback.reason == .cancelled: return false
             case .upstream(let setback) where file.failures < Self.borne(setback.failureClass):
                 await postpone(file)
                 return false

@@ -134,6 +134,12 @@ extension Session {
         _ = moveLog(.truncate, patience: patience)
     }
 
+    /// Another program may have moved all of it into the database: that is no loss. Where it has only emptied it, this
+    /// fails, and the edit is refused.
+    func heedEmptiedLog(patience: Duration) {
+        if knownLog.loss == .emptied { rescueLog(patience: patience) }
+    }
+
     /// Of a log that was cut short only some pages could be moved, which would not fit those that are in the database.
     func refuseShortLog() throws(DatabaseError) {
         guard knownLog.loss == .cutShort else { return }

@@ -120,6 +120,7 @@ actor Writer {
     private func openGroup(on session: Session) throws(DatabaseError) -> CommitGroup {
         if let group { return group }
         try settleDoubt(on: session)
+        if logMove == nil { session.heedEmptiedLog(patience: patience) }
         if isLogToStartOver { startLogOver(on: session) }
         try session.control("BEGIN IMMEDIATE", "begin")
         let opened = CommitGroup(rowsBefore: session.rowsChanged)

@@ -94,7 +94,8 @@ extension Store {
         var left: [String] = []
         var isAtEnd = true
         do throws(StoreError) {
-            for file in try SetAside.all(beside: directory.file(Self.fileName)) {
+            let files = try SetAside.all(beside: directory.file(Self.fileName))
+            for file in files {
                 do throws(StoreError) {
                     if try await !file.erase(userID) { left.append(file.path) }
                 } catch {
@@ -102,6 +103,10 @@ extension Store {
                     isAtEnd = false
                 }
             }
+            // Whoever opens one whose log is damaged sets that aside, and it may have rows of the account.
+            let known = Set(files.map(\.path))
+            left += try SetAside.all(beside: directory.file(Self.fileName)).map(\.path)
+                .filter { !known.contains($0) }
         } catch {
             isAtEnd = false
         }

@@ -136,6 +136,27 @@ struct LeavingTests {
         try await venue.open { _ in }
     }
 
+    @Test func `an edit whose account is erased while it is sent is not told that it will be sent`()
+        async throws
+    {
+        var venue = HostVenue()
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            let made = try await guest.login("x")
+            let id = try #require(try await account.item(made)?.item.id)
+            let silence = await upstream.inject(Fault(.hang, on: .trashCipher))
+            let asker = Task { _ = try await account.trash(id) }
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            try await accounts.remove(account.id, discardingPending: true)
+            await #expect { try await asker.value } throws: { error in
+                if case DeskRefusal.noAccount = error { true } else { false }
+            }
+        }
+        try await venue.open { _ in }
+    }
+
     @Test func `a drill that has begun is known to all who look at the network`() async throws {
         try await RestingHost(of: 1, VirtualTimekeeper()).open { accounts in
             let monitor = try #require(accounts.everybody.first).link.monitor
