@@ -23,7 +23,6 @@ internal import System
 public final class Database: Sendable {
     private let writer: Writer
     private let readers: Readers
-    private let mover: LogMover
     private let scanner: Scanner
     /// Kept for as long as somebody can hand work to them.
     private let threads: [ExecutorThread]
@@ -31,13 +30,12 @@ public final class Database: Sendable {
     private init(_ place: Place, _ configuration: Configuration) {
         let threads =
             configuration.executor == nil
-            ? ["sqlite-write", "sqlite-move", "sqlite-scan"].map(ExecutorThread.init(name:)) : []
+            ? ["sqlite-write", "sqlite-scan"].map(ExecutorThread.init(name:)) : []
         self.threads = threads
         let executors = threads.map { $0.executor as any SerialExecutor & TaskExecutor }
-        let given = configuration.executor.map { [$0, $0, $0] } ?? executors
-        mover = LogMover(place, configuration, on: given[1])
-        writer = Writer(configuration, on: given[0], mover)
-        scanner = Scanner(place, configuration, on: given[2])
+        let given = configuration.executor.map { [$0, $0] } ?? executors
+        writer = Writer(configuration, on: given[0])
+        scanner = Scanner(place, configuration, on: given[1])
         readers = Readers(place, configuration)
     }
 
@@ -123,7 +121,6 @@ public final class Database: Sendable {
     public func close() async throws(DatabaseError) {
         readers.close()
         await scanner.close()
-        await mover.close()
         try await writer.close()
     }
 }

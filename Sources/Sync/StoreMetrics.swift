@@ -45,7 +45,7 @@ public final class StoreMetrics: Sendable {
         underWay = registry.register(
             .gauge(
                 "holdfast_store_flush_started_timestamp_seconds",
-                "When the commit or checkpoint that edits wait for began; 0 if none is."
+                "When the commit or checkpoint that is under way began; 0 if none is."
             )
         )
     }

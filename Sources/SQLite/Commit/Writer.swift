@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import System
 
-/// The one connection that writes. The log that it leaves is moved by the ``LogMover``.
+/// The one connection that writes, and the only one that checkpoints.
 ///
 /// Edits that arrive while a commit is under way share the next one: the first of them opens the
 /// transaction, every edit runs at once inside it, and the first commits when no other edit is
@@ -11,7 +11,6 @@ actor Writer {
     nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
     private nonisolated let executor: any SerialExecutor & TaskExecutor
-    private let mover: LogMover
     private let observer: Observer?
     private let editsPerCommit: Int
     private let patience: Duration
@@ -22,22 +21,15 @@ actor Writer {
     /// Whether the last group was lost to one of its edits. Then each edit of the next can be taken back
     /// by itself, so that many that fail do not have the others run as many times.
     private var isCareful = false
-    private var logMove: Task<Void, Never>?
-    /// Nearly all of it has just been moved, so this is the moment in which starting over takes least.
-    private var isLogToStartOver = false
+    private var isLogMoveDue = false
     /// What was wrong with indexes when the file was opened.
     private(set) var mendedIndexes: [String] = []
     /// Where a log lies that the disk has changed; nil if it was sound when the file was opened.
     private(set) var damagedLog: String?
     private var isLogLeftAlone = false
 
-    init(
-        _ configuration: Configuration,
-        on executor: any SerialExecutor & TaskExecutor,
-        _ mover: LogMover
-    ) {
+    init(_ configuration: Configuration, on executor: any SerialExecutor & TaskExecutor) {
         self.executor = executor
-        self.mover = mover
         observer = configuration.observer
         editsPerCommit = configuration.editsPerCommit
         patience = configuration.patience
@@ -120,8 +112,7 @@ actor Writer {
     private func openGroup(on session: Session) throws(DatabaseError) -> CommitGroup {
         if let group { return group }
         try settleDoubt(on: session)
-        if logMove == nil { session.heedEmptiedLog(patience: patience) }
-        if isLogToStartOver { startLogOver(on: session) }
+        session.heedEmptiedLog(patience: patience)
         try session.control("BEGIN IMMEDIATE", "begin")
         let opened = CommitGroup(rowsBefore: session.rowsChanged)
         group = opened
@@ -193,6 +184,7 @@ extension Writer {
         group.conclude(error.map { .failed($0) } ?? .kept)
         if let observer, let started { observer.report(group, session, started, error) }
         bound.logHas(session.logPages)
+        if bound.isOutgrown(whenQuiet: false) { moveLog(of: session, .restart) }
     }
 
     /// What an edit that failed has left behind goes with the whole group, and the others run again: few
@@ -215,8 +207,7 @@ extension Writer {
     private func commit(on session: Session) -> DatabaseError? {
         guard let error = session.commit() else { return nil }
         session.rollBack()
-        // Beside the mover, which may not see it start over, nothing is moved here.
-        if error.code == .moved, logMove == nil { session.rescueLog(patience: patience) }
+        if error.code == .moved { session.rescueLog(patience: patience) }
         guard error.mayHaveReachedDisk else { return error }
         doubt = .lostCommit
         do throws(DatabaseError) {
@@ -234,31 +225,30 @@ extension Writer {
     }
 
     private func moveLogSoon() {
-        guard bound.isOutgrown, logMove == nil, !isLogToStartOver else { return }
+        guard bound.isOutgrown(whenQuiet: true), !isLogMoveDue else { return }
+        isLogMoveDue = true
         // A task of its own, because the edit that made the log too long is answered first.
-        logMove = Task(executorPreference: executor) { await self.moveLog() }
+        Task(executorPreference: executor) { await self.moveLogWhenQuiet() }
     }
 
-    private func moveLog() async {
-        let began = observer?.timekeeper.elapsed
-        let error = await mover.move()
-        logMove = nil
+    private func moveLogWhenQuiet() async {
+        await letOthersRun()
+        isLogMoveDue = false
+        if group == nil, let session, bound.isOutgrown(whenQuiet: true) {
+            moveLog(of: session, .passive)
+        }
+    }
+
+    private func moveLog(of session: Session, _ move: Session.LogMove) {
+        let started = observer?.start()
+        let error = session.moveLog(move, patience: patience)
         bound.logWasMoved()
-        isLogToStartOver = bound.isLong
-        observer?.report(checkpointFrom: began, error)
+        guard let observer, let started else { return }
+        let duration = observer.timekeeper.elapsed - started
+        observer.checkpointed(CheckpointReport(duration: duration, error: error))
     }
 
-    /// What came while the log was being moved is moved here, and nobody is served meanwhile.
-    private func startLogOver(on session: Session) {
-        isLogToStartOver = false
-        let began = observer?.start()
-        let error = session.moveLog(.restart, patience: patience)
-        bound.logWasToStartOver()
-        observer?.report(checkpointFrom: began, error)
-    }
-
-    func checkpoint() async throws(DatabaseError) {
-        while let logMove { await logMove.value }
+    func checkpoint() throws(DatabaseError) {
         guard let session else { throw .closed(during: "checkpoint") }
         if let group { conclude(group, on: session) }
         if let error = session.moveLog(.truncate, patience: patience) { throw error }
@@ -280,11 +270,6 @@ extension Observer {
     fileprivate func start() -> Duration {
         began()
         return timekeeper.elapsed
-    }
-
-    fileprivate func report(checkpointFrom began: Duration?, _ error: DatabaseError?) {
-        guard let began else { return }
-        checkpointed(CheckpointReport(duration: timekeeper.elapsed - began, error: error))
     }
 
     fileprivate func report(

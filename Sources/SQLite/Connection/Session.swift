@@ -1,8 +1,8 @@
 internal import CSQLite
 
 /// One open connection and its prepared statements.
-// @unchecked because SQLite takes no lock for it: its owner (the writer's executor, the mover's, the
-// scanner's, or the one reader that took it from the pool) lets a single thread at a time near it.
+// @unchecked because SQLite takes no lock for it: its owner (the writer's executor, the scanner's,
+// or the one reader that took it from the pool) lets a single thread at a time near it.
 final class Session: @unchecked Sendable {
     let handle: OpaquePointer
     private var statements: StatementCache
@@ -208,15 +208,12 @@ struct Place: Sendable {
 
 enum Access {
     case write
-    /// Makes no file.
-    case move
     case read
 
     var flags: Int32 {
         let common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE
         return switch self {
         case .write: common | SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
-        case .move: common | SQLITE_OPEN_READWRITE
         case .read: common | SQLITE_OPEN_READONLY
         }
     }

@@ -2,8 +2,8 @@
 public struct Configuration: Sendable {
     /// Another file system than the system's own: a test's, which loses power.
     public var vfs: String?
-    /// Where edits, moves of the log, and long reads run. Without one, they get threads of their own;
-    /// a simulation passes the executor on which everything else runs too.
+    /// Where the writing connection and the long reads run. Without one, they get threads of their
+    /// own; a simulation passes the executor on which everything else runs too.
     public var executor: (any SerialExecutor & TaskExecutor)?
     /// So many edits share a commit at most; with more waiting, the first are answered earlier.
     public var editsPerCommit = 512

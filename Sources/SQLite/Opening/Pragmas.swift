@@ -13,26 +13,12 @@ extension Session {
         try session.refuseReadOnly(place)
         try session.heed(configuration, place)
         try session.set(Self.common)
+        let isFlushed = configuration.isFlushedAtCommit && !mutated(.noFlush)
         // First, because a change of the journal is flushed too.
-        try session.set([configuration.synchronous])
+        try session.set([isFlushed ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"])
         try session.set(Self.durable)
         try session.refuseOtherJournals(place)
         session.watchLog()
-        return session
-    }
-
-    /// For a database that is there, and for its log only.
-    static func moving(
-        _ place: Place,
-        _ configuration: Configuration
-    ) throws(DatabaseError) -> Session {
-        let session = try Session(place, .move, statements: 4)
-        try session.heed(configuration, place)
-        try session.require(csq_leave_log_alone(session.handle), "open \(place.path)")
-        try session.set(Self.common)
-        try session.set([configuration.synchronous, "PRAGMA wal_autocheckpoint = 0"])
-        // SQLite knows of no log before it has read.
-        try session.control("SELECT 1 FROM sqlite_schema LIMIT 1", "open")
         return session
     }
 
@@ -104,13 +90,6 @@ extension Session {
             during: "open \(place.path)",
             message: "write-ahead logging is not possible here (journal mode \(mode))"
         )
-    }
-}
-
-extension Configuration {
-    fileprivate var synchronous: StaticString {
-        let isFlushed = isFlushedAtCommit && !mutated(.noFlush)
-        return isFlushed ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = OFF"
     }
 }
 
