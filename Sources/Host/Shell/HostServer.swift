@@ -222,9 +222,21 @@ extension HostServer {
         var within: Duration
         /// What requests need of that to be answered once nobody is waited for any more.
         var answering: Duration
+        /// What the accounts and the last flush may take after that. Service managers kill whoever takes longer than
+        /// they like, and say less about it.
+        var leaving: Duration
 
-        public init(within: Duration = .seconds(8), answering: Duration = .seconds(2)) {
-            (self.within, self.answering) = (within, answering)
+        public init(
+            within: Duration = .seconds(8),
+            answering: Duration = .seconds(2),
+            leaving: Duration = .seconds(10)
+        ) {
+            (self.within, self.answering, self.leaving) = (within, answering, leaving)
+        }
+
+        /// Nobody has come in yet.
+        var atOnce: Closing {
+            Closing(within: .zero, answering: answering, leaving: leaving)
         }
     }
 

@@ -9,17 +9,21 @@ public struct HostShell: Sendable {
     private let premises: HostServer.Premises
     private let logbook: Logbook
     private let closing: HostServer.Closing
+    private let abandon: @Sendable () -> Void
 
+    /// - Parameter abandon: Ends the process at once, whatever it waits for; nil for the system's way.
     public init(
         _ settings: HostSettings,
         premises: HostServer.Premises,
         logbook: Logbook,
-        closing: HostServer.Closing = HostServer.Closing()
+        closing: HostServer.Closing = HostServer.Closing(),
+        abandon: (@Sendable () -> Void)? = nil
     ) {
         self.settings = settings
         self.premises = premises
         self.logbook = logbook
         self.closing = closing
+        self.abandon = abandon ?? { _exit(1) }
     }
 
     /// With fewer, one that talks to its upstream might have none left for whoever comes in.
@@ -64,7 +68,11 @@ public struct HostShell: Sendable {
                 await reload(tokens, reread)
             }
         } catch {
-            await interior.close()
+            await withDiscardingTaskGroup { leaving in
+                leaving.addTask { await abandonUnlessDone(within: closing.leaving) }
+                await interior.close()
+                leaving.cancelAll()
+            }
             throw error
         }
     }
@@ -86,8 +94,10 @@ public struct HostShell: Sendable {
             } catch {
                 failure = error
             }
+            let closing = failure == nil ? closing : closing.atOnce
+            services.addTask { await abandonUnlessDone(within: closing.within + closing.leaving) }
             await server.close(
-                failure == nil ? closing : HostServer.Closing(within: .zero),
+                closing,
                 hangUp: interior.hangUp,
                 giveUp: interior.giveUp,
                 flush: interior.close
@@ -95,6 +105,15 @@ public struct HostShell: Sendable {
             services.cancelAll()
         }
         if let failure { throw failure }
+    }
+
+    /// A flush that never returns cannot be called off, and keeps everybody who waits for it.
+    private func abandonUnlessDone(within limit: Duration) async {
+        guard (try? await premises.timekeeper.sleep(for: limit)) != nil else { return }
+        premises.log.error(
+            "The disk does not answer, and the host ends without its last flush. What was acknowledged is kept."
+        )
+        abandon()
     }
 
     private func takeFromOthers(_ directory: StateDirectory) {

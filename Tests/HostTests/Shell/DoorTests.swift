@@ -124,6 +124,63 @@ struct DoorTests {
         return log.lines
     }
 
+    /// A host that ends at once, and whose last flush returns when the process is ended.
+    private func end(
+        at port: Int = 0,
+        _ closing: HostServer.Closing,
+        _ log: ShellLog
+    ) async throws {
+        let scratch = try Scratch()
+        let logbook = Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())
+        var premises: HostServer.Premises = .quiet
+        premises.log = Logger(logbook)
+        let settings = try HostSettings(
+            flags: [
+                "state": [scratch.path], "listen": ["127.0.0.1:\(port)"],
+                "ops-listen": ["127.0.0.1:0"],
+            ],
+            environment: [:],
+            isTerminal: false
+        )
+        let flush = Gate()
+        let shell = HostShell(settings, premises: premises, logbook: logbook, closing: closing) {
+            flush.open()
+        }
+        try await shell.serve(
+            until: AsyncStream { $0.finish() },
+            reread: { settings },
+            wire: { _, _ in
+                Interior(
+                    household: ShellHousehold(),
+                    inside: ShellVenue.routes(ShellVenue.plainAnswer),
+                    tally: { [] },
+                    close: { await flush.pass() }
+                )
+            }
+        )
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a flush that never returns does not keep the host from ending, and that is said`()
+        async throws
+    {
+        let log = ShellLog()
+        try await end(.init(within: .zero, leaving: .zero), log)
+        let told = log.lines.filter { $0.contains("The disk does not answer") }
+        #expect(told.count == 1 && told[0].contains(#""level":"error""#), "\(log.lines)")
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `nor does a flush keep a host that could not open its doors`() async throws {
+        let taken = try listenOnLoopback()
+        defer { close(taken.descriptor) }
+        let log = ShellLog()
+        await #expect(throws: ShellError.self) {
+            try await end(at: taken.port, .init(leaving: .zero), log)
+        }
+        #expect(log.lines.filter { $0.contains("The disk does not answer") }.count == 1)
+    }
+
     private func mode(_ path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0
