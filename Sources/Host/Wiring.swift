@@ -32,9 +32,13 @@ public enum Wiring {
             var configuration = Client.Configuration()
             configuration.extraAuthoritiesPath = settings.extraAuthorities
             configuration.proxies = settings.proxies
+            let allotment = Allotment()
+            configuration.keptConnections = allotment.requests
+            configuration.requestsPerHost = allotment.requests / 2
             var lines = WebSocketClient.Configuration()
             lines.extraAuthoritiesPath = settings.extraAuthorities
             lines.proxies = settings.proxies
+            lines.socketLimit = allotment.lines
             let client = try Client(configuration: configuration)
             let sockets = try WebSocketClient(configuration: lines)
             return Outside(

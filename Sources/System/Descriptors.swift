@@ -13,6 +13,15 @@ public enum Descriptors {
         return UInt64(setrlimit(resource, &claimed) == 0 ? claimed.rlim_cur : limit.rlim_cur)
     }
 
+    /// How many this process may have now.
+    public static var limit: UInt64 {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else {
+            return .max
+        }
+        return UInt64(limit.rlim_cur)
+    }
+
     /// What keeps this process from opening another socket at this moment, if anything does.
     ///
     /// For libraries that were refused one, or a file that they needed first, and say only that something failed.

@@ -91,10 +91,10 @@ struct ServeProgramTests {
             Child.productsDirectory + "/holdfast", command, "--state", scratch.file("state"),
             "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0",
         ]
-        let script = #"ulimit -n 63; exec "$0" "$@""#
+        let script = #"ulimit -n 127; exec "$0" "$@""#
         let child = try Child.run("/bin/sh", ["-c", script] + words)
         #expect(child.status == 1)
-        #expect(child.complaint.contains("may have 63 files open, and a host needs 64"))
+        #expect(child.complaint.contains("may have 127 files open, and a host needs 128"))
         #expect(access(scratch.file("state"), F_OK) != 0)
     }
 

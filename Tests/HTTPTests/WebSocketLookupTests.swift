@@ -124,20 +124,24 @@ import Testing
         #expect(throws: WebSocketError.Reason.self) { try outcome.get() }
     }
 
-    @Test func `a client has only so many sockets, and says so`() async throws {
+    @Test(arguments: [3, Int.max])
+    func `a client has only so many sockets, and says so`(_ allowed: Int) async throws {
+        let limit = min(allowed, WebSocketLoop.socketLimit)
         let gate = Gate()
         let lookup = NameLookup { _ in
             gate.pass()
             return []
         }
-        let client = try WebSocketClient(configuration: .init(), nameLookup: lookup)
+        var configuration = WebSocketClient.Configuration()
+        configuration.socketLimit = allowed
+        let client = try WebSocketClient(configuration: configuration, nameLookup: lookup)
         await withTaskGroup { tasks in
-            for _ in 0..<WebSocketLoop.socketLimit {
+            for _ in 0..<limit {
                 tasks.addTask { await refusal(client, "ws://vault.test/") }
             }
-            while await client.count() < WebSocketLoop.socketLimit {}
+            while await client.count() < limit {}
             let surplus = await refusal(client, "ws://vault.test/")
-            #expect(surplus == .local("there are \(WebSocketLoop.socketLimit) sockets already"))
+            #expect(surplus == .local("there are \(limit) sockets already"))
             gate.open()
             for await reason in tasks { #expect(reason == .unresolvable) }
         }

@@ -73,6 +73,8 @@ extension WebSocketClient {
         public var messageLimit = 1 << 20
         /// How many bytes of whole messages wait for their reader; then the server waits.
         public var window = 1 << 20
+        /// How many sockets there may be at a time; the library knows a limit of its own.
+        public var socketLimit = Int.max
 
         public init() {}
     }

@@ -117,8 +117,9 @@ final class WebSocketLoop {
         links[link.id] = link
         link.begin(deadline: timekeeper.elapsed + configuration.connectDeadline)
         alarms.set(link.id, at: link.deadline)
-        guard links.count <= Self.socketLimit else {
-            return finish(link, .local("there are \(Self.socketLimit) sockets already"))
+        let limit = min(Self.socketLimit, configuration.socketLimit)
+        guard links.count <= limit else {
+            return finish(link, .local("there are \(limit) sockets already"))
         }
         guard requireContext() else {
             return finish(link, .local("libwebsockets cannot be set up"))

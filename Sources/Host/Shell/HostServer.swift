@@ -285,13 +285,14 @@ extension Limits {
     fileprivate static var api: Limits {
         var limits = Limits()
         limits.body = 128 << 20
+        limits.connections = Allotment().callers
         return limits
     }
 
     fileprivate static var ops: Limits {
         var limits = Limits()
         limits.body = 4_096
-        limits.connections = 128
+        limits.connections = Allotment().operators
         return limits
     }
 }

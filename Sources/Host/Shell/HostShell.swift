@@ -26,13 +26,10 @@ public struct HostShell: Sendable {
         self.abandon = abandon ?? { _exit(1) }
     }
 
-    /// With fewer, one that talks to its upstream might have none left for whoever comes in.
-    static let leastDescriptors: UInt64 = 64
-
     /// Takes as many files and sockets as this process may have, before anything is opened.
     public static func claimDescriptors() throws(ShellError) {
         let count = Descriptors.claim()
-        guard count >= leastDescriptors else { throw .tooFewDescriptors(count) }
+        guard count >= Allotment.least else { throw .tooFewDescriptors(count) }
     }
 
     /// Serves until it is told to end.

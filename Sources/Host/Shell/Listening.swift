@@ -151,7 +151,7 @@ public enum ShellError: Error, Hashable, CustomStringConvertible {
         case .openToAll(let address):
             "--no-auth is for loopback and Unix sockets only, and \(address) is neither."
         case .tooFewDescriptors(let count):
-            "This process may have \(count) files open, and a host needs \(HostShell.leastDescriptors)."
+            "This process may have \(count) files open, and a host needs \(Allotment.least)."
                 + " Raise that limit (ulimit -n, or LimitNOFILE in a unit)."
         }
     }
