@@ -2,8 +2,8 @@ import Glibc
 
 /// A directory that one process has to itself until it lets go of it.
 ///
-/// The lock is the kernel's, so it is gone with the process however that ends. The file says who
-/// holds it, for the one who comes second.
+/// The locks are the kernel's, so they are gone with the process however that ends. One is on the directory itself,
+/// which nobody can remove alone; one is on a file in it, which says who holds it, for the one who comes second.
 public final class DirectoryLock: Sendable {
     public enum Refusal: Error, Equatable, Sendable {
         case held(by: Int32?)
@@ -11,44 +11,65 @@ public final class DirectoryLock: Sendable {
     }
 
     public static let fileName = "lock"
-    /// Nothing once it has been let go.
-    private let descriptor: Lock<Int32?>
+    /// None once it has been let go.
+    private let descriptors = Lock<[Int32]>([])
 
     /// Takes a directory that is there.
     public init(_ directory: String) throws(Refusal) {
         let path = "\(directory)/\(Self.fileName)"
+        do throws(Refusal) {
+            try take(directory, O_RDONLY | O_DIRECTORY)
+        } catch .held {
+            throw .held(by: Self.holder(at: path))
+        } catch {
+            // Not every file system locks directories; the file is locked on all of them.
+        }
+        do throws(Refusal) {
+            try Self.sign(path, try take(path, O_RDWR | O_CREAT | O_NOFOLLOW))
+        } catch .held {
+            throw .held(by: Self.holder(at: path))
+        }
+    }
+
+    @discardableResult
+    private func take(_ path: String, _ flags: Int32) throws(Refusal) -> Int32 {
         let opened: Int32
         do throws(SystemError) {
-            opened = try system("open \(path)") {
-                open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
-            }
+            opened = try system("open \(path)") { open(path, flags | O_CLOEXEC, 0o600) }
         } catch {
             throw .system(error)
         }
-        descriptor = Lock(opened)
+        descriptors.withLock { $0.append(opened) }
         guard flock(opened, LOCK_EX | LOCK_NB) == 0 else {
-            throw Self.refusal(code: errno, path, opened)
+            let code = errno
+            throw code == EWOULDBLOCK
+                ? .held(by: nil) : .system(SystemError("lock \(path)", code: code))
         }
+        return opened
+    }
+
+    private static func sign(_ path: String, _ descriptor: Int32) throws(Refusal) {
         do throws(SystemError) {
             let line = Array("\(getpid())\n".utf8)
-            try system("truncate \(path)") { ftruncate(opened, 0) }
-            try system("write \(path)") { () -> Int in pwrite(opened, line, line.count, 0) }
+            try system("truncate \(path)") { ftruncate(descriptor, 0) }
+            try system("write \(path)") { () -> Int in pwrite(descriptor, line, line.count, 0) }
         } catch {
             throw .system(error)
         }
     }
 
-    private static func refusal(code: Int32, _ path: String, _ descriptor: Int32) -> Refusal {
-        guard code == EWOULDBLOCK else { return .system(SystemError("lock \(path)", code: code)) }
-        var line = [UInt8](repeating: 0, count: 32)
-        let count = pread(descriptor, &line, line.count, 0)
-        let text = String(decoding: line.prefix(max(count, 0)), as: UTF8.self)
-        return .held(by: Int32(text.prefix { $0.isNumber }))
+    private static func holder(at path: String) -> Int32? {
+        guard let line = try? Files.beginning(of: path, count: 32) else { return nil }
+        return Int32(String(decoding: line, as: UTF8.self).prefix { $0.isNumber })
     }
 
     /// May be called again.
     public func letGo() {
-        if let descriptor = descriptor.withLock({ $0.take() }) { close(descriptor) }
+        let held = descriptors.withLock { descriptors in
+            defer { descriptors = [] }
+            return descriptors
+        }
+        for descriptor in held { close(descriptor) }
     }
 
     deinit { letGo() }

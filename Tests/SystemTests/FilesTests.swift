@@ -187,6 +187,21 @@ struct FilesTests {
         _ = try DirectoryLock(scratch.path)
     }
 
+    @Test func `a directory stays one holder's though somebody removes what says so`() throws {
+        let first = try DirectoryLock(scratch.path)
+        #expect(unlink(scratch.file("lock")) == 0)
+        #expect(throws: DirectoryLock.Refusal.held(by: nil)) { try DirectoryLock(scratch.path) }
+        first.letGo()
+        _ = try DirectoryLock(scratch.path)
+    }
+
+    @Test func `a directory is not taken from a holder that has locked the file alone`() throws {
+        let file = try File(path: scratch.file("lock"), flags: O_RDWR | O_CREAT)
+        #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) == 0)
+        try file.write(Array("4711\n".utf8))
+        #expect(throws: DirectoryLock.Refusal.held(by: 4_711)) { try DirectoryLock(scratch.path) }
+    }
+
     @Test func `a replacement that fails leaves the old contents`() throws {
         let path = scratch.file("state")
         try Files.replace(path, with: Array("old".utf8))
