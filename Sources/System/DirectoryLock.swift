@@ -25,7 +25,7 @@ public final class DirectoryLock: Sendable {
             // Not every file system locks directories; the file is locked on all of them.
         }
         do throws(Refusal) {
-            try Self.sign(path, try take(path, O_RDWR | O_CREAT | O_NOFOLLOW))
+            Self.sign(try take(path, O_RDWR | O_CREAT | O_NOFOLLOW))
         } catch .held {
             throw .held(by: Self.holder(at: path))
         }
@@ -48,14 +48,12 @@ public final class DirectoryLock: Sendable {
         return opened
     }
 
-    private static func sign(_ path: String, _ descriptor: Int32) throws(Refusal) {
-        do throws(SystemError) {
-            let line = Array("\(getpid())\n".utf8)
-            try system("truncate \(path)") { ftruncate(descriptor, 0) }
-            try system("write \(path)") { () -> Int in pwrite(descriptor, line, line.count, 0) }
-        } catch {
-            throw .system(error)
-        }
+    /// A disk may have no room even for that. It is held all the same, and names nobody rather than another.
+    private static func sign(_ descriptor: Int32) {
+        let line = Array("\(getpid())\n".utf8)
+        // Written over what is there, for room that is given back may be another's at once.
+        let written = pwrite(descriptor, line, line.count, 0)
+        _ = ftruncate(descriptor, written == line.count ? off_t(line.count) : 0)
     }
 
     private static func holder(at path: String) -> Int32? {

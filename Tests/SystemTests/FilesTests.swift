@@ -195,10 +195,28 @@ struct FilesTests {
         _ = try DirectoryLock(scratch.path)
     }
 
+    @Test func `a directory is taken though nothing can be written into the file that says so`()
+        throws
+    {
+        // Whoever writes at a place in a pipe is refused, as on a disk that is full.
+        #expect(mkfifo(scratch.file("lock"), 0o600) == 0)
+        let first = try DirectoryLock(scratch.path)
+        #expect(throws: DirectoryLock.Refusal.held(by: nil)) { try DirectoryLock(scratch.path) }
+        first.letGo()
+        _ = try DirectoryLock(scratch.path)
+    }
+
+    @Test func `a shorter number takes the place of a longer one`() throws {
+        try Files.replace(scratch.file("lock"), with: Array("12345678901\nand more\n".utf8))
+        _ = try DirectoryLock(scratch.path)
+        #expect(try Files.read(scratch.file("lock")) == Array("\(getpid())\n".utf8))
+    }
+
     @Test func `a directory is not taken from a holder that has locked the file alone`() throws {
-        let file = try File(path: scratch.file("lock"), flags: O_RDWR | O_CREAT)
-        #expect(flock(file.descriptor, LOCK_EX | LOCK_NB) == 0)
-        try file.write(Array("4711\n".utf8))
+        try Files.replace(scratch.file("lock"), with: Array("4711\n".utf8))
+        let descriptor = open(scratch.file("lock"), O_RDWR | O_CLOEXEC)
+        defer { close(descriptor) }
+        #expect(flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         #expect(throws: DirectoryLock.Refusal.held(by: 4_711)) { try DirectoryLock(scratch.path) }
     }
 
