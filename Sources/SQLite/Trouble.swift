@@ -3,6 +3,8 @@ internal import Glibc
 /// What an error means for the person who runs the host.
 public enum Trouble: String, CaseIterable, Sendable {
     case diskFull
+    /// A file has the size that it may have, whatever room there is.
+    case sizeLimit
     case readOnly
     case inputOutput
     case damaged
@@ -21,6 +23,9 @@ public enum Trouble: String, CaseIterable, Sendable {
         switch self {
         case .diskFull:
             "The disk is full: free some space; nothing that was confirmed is lost."
+        case .sizeLimit:
+            "The file may not become any larger: raise the limit on the size of files (ulimit -f, or"
+                + " LimitFSIZE in a unit); nothing that was confirmed is lost."
         case .readOnly:
             "The file or its file system is read-only: remount it writable, and look into the"
                 + " kernel's log for the reason."
@@ -51,6 +56,11 @@ public enum Trouble: String, CaseIterable, Sendable {
     }
 }
 
+extension Trouble {
+    /// Whether what is there can be read, and written again once there is room.
+    public var isWantOfRoom: Bool { self == .diskFull || self == .sizeLimit }
+}
+
 extension DatabaseError {
     public var trouble: Trouble {
         switch cause {
@@ -68,6 +78,7 @@ extension Trouble {
     init(_ code: ResultCode, systemError: Int32) {
         switch systemError {
         case ENOSPC, EDQUOT: self = .diskFull
+        case EFBIG: self = .sizeLimit
         case EROFS: self = .readOnly
         case EACCES, EPERM: self = .noPermission
         case ENOENT, ESTALE: self = .missing

@@ -18,6 +18,8 @@ public enum Signals {
         cs_block_signals(numbers, Int32(numbers.count))
         // A peer that hangs up is an error of the write, not the end of the host.
         signal(SIGPIPE, SIG_IGN)
+        // And so is a file that may not grow.
+        signal(SIGXFSZ, SIG_IGN)
     }
 
     /// Whether whoever has started the program wants it to outlive that signal, as `nohup` does: while it is

@@ -40,9 +40,10 @@ extension Session {
 
 extension DatabaseError {
     /// Whether a commit that failed like this may have reached the disk. A disk that is full refuses
-    /// the frames, and the last one makes the commit; a commit that is refused has written nothing.
+    /// the frames, and the last one makes the commit; a commit that is refused has written nothing. SQLite knows one
+    /// kind of full disk only, and has others told by the system's reason.
     var mayHaveReachedDisk: Bool {
-        guard let code else { return false }
+        guard let code, code != .write || !trouble.isWantOfRoom else { return false }
         return ![.full, .constraint, .busy, .locked, .readOnly].contains(code.primary)
     }
 }

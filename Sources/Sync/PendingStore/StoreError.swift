@@ -49,11 +49,12 @@ extension StoreError {
         }
     }
 
-    /// Whether it was a full disk that did not take what was to be written, whatever became of that.
+    /// Whether it was a full disk, or a file that may not grow, that did not take what was to be written, whatever
+    /// became of that.
     var isOfFullDisk: Bool {
         switch self {
-        case .database(let error): error.trouble == .diskFull
-        case .system(let error): error.code == ENOSPC || error.code == EDQUOT
+        case .database(let error): error.trouble.isWantOfRoom
+        case .system(let error): [ENOSPC, EDQUOT, EFBIG].contains(error.code)
         case .queueFull, .notAccepting, .held, .noAccount: false
         }
     }
@@ -68,6 +69,7 @@ extension StoreError {
     private static func hint(for code: Int32) -> String {
         switch code {
         case ENOSPC, EDQUOT: Trouble.diskFull.hint
+        case EFBIG: Trouble.sizeLimit.hint
         case EROFS: Trouble.readOnly.hint
         case EIO: Trouble.inputOutput.hint
         case EACCES, EPERM: Trouble.noPermission.hint
@@ -80,8 +82,8 @@ extension StoreError {
     /// Whether edits have to stop until a probe succeeds.
     static func endsAcceptance(_ error: DatabaseError) -> Bool {
         switch error.trouble {
-        case .diskFull, .readOnly, .inputOutput, .damaged, .notADatabase, .noPermission, .missing,
-            .noDirectory, .exhausted:
+        case .diskFull, .sizeLimit, .readOnly, .inputOutput, .damaged, .notADatabase, .noPermission,
+            .missing, .noDirectory, .exhausted:
             true
         case .locked, .newerSchema, .refused: false
         }

@@ -189,7 +189,32 @@ struct Workload {
         try await store.close()
     }
 
-    @Test(arguments: [(ENOSPC, Trouble.diskFull), (EIO, .inputOutput), (EROFS, .readOnly)])
+    @Test(arguments: [ENOSPC, EDQUOT, EFBIG])
+    func `an edit for which there is no room is refused as that, however the system says it`(
+        _ code: Int32
+    ) async throws {
+        let disk = FaultyDisk(seed: 9)
+        let shelf = try await Shelf(on: disk)
+        try await shelf.add("kept")
+        disk.fail(.write, at: 1, error: code)
+        for _ in 1...2 {
+            let answer = await refusal { try await shelf.add("refused") }
+            #expect(answer?.isForWantOfRoom == true, "\(String(describing: answer))")
+        }
+        #expect(try shelf.changes().map(\.cipherID) == ["kept"])
+        disk.heal()
+        try await shelf.store.probe()
+        try await shelf.add("later")
+        #expect(try shelf.changes().map(\.cipherID) == ["kept", "later"])
+        try await shelf.store.close()
+    }
+
+    @Test(
+        arguments: [
+            (ENOSPC, Trouble.diskFull), (EFBIG, .sizeLimit), (EIO, .inputOutput),
+            (EROFS, .readOnly),
+        ]
+    )
     func `what a disk refuses is named, with what can be done about it`(
         _ code: Int32,
         _ trouble: Trouble
