@@ -107,14 +107,9 @@ extension Kit {
     ) async throws(Setback) -> Cipher? {
         if case .add(let snapshot) = wish {
             let content = try content(of: snapshot)
-            let request = content.request(sending(over: nil))
-            let collectionIDs = content.collectionIDs
-            // Without any, the call for items in collections is refused.
-            guard content.organizationID != nil, !collectionIDs.isEmpty else {
-                return try await upstream.create(request, urgency)
-            }
-            return try await upstream.create(request, in: collectionIDs, urgency)
-                .inCollections(collectionIDs)
+            let collectionIDs = content.organizationID == nil ? [] : content.collectionIDs
+            let made = try await create(content, in: collectionIDs)
+            return collectionIDs.isEmpty ? made : made.inCollections(collectionIDs)
         }
         let intent = Intent(wish, over: held)
         let content = try intent.snapshot.map { snapshot throws(Setback) in

@@ -263,8 +263,7 @@ extension Errand {
         let cipher = try Self.cipher(note.json)
         try await self.note(.backup, cipher) { $0.backup = note }
         do throws(Setback) {
-            let request = cipher.request(kit.sending(over: nil))
-            let answer = try await kit.upstream.create(request, kit.urgency)
+            let answer = try await kit.create(cipher)
             conclusion = .accepted
             return answer
         } catch {

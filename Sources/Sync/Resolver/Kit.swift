@@ -95,6 +95,29 @@ struct Kit: Sendable {
         return isSame(held, as: seen) && isOwned && !hasUnseenFiles ? nil : held
     }
 
+    /// Has upstream make an item of that. It chooses the id, so only what was sealed here tells its answer from one
+    /// about another item, as something on the way may give.
+    func create(
+        _ content: Cipher,
+        in collectionIDs: [String] = []
+    ) async throws(Setback) -> Cipher {
+        let request = content.request(sending(over: nil))
+        // Without any, the call for items in collections is refused.
+        let answer =
+            collectionIDs.isEmpty
+            ? try await upstream.create(request, urgency)
+            : try await upstream.create(request, in: collectionIDs, urgency)
+        let (sent, made) = (Set(content.seals), answer.seals)
+        guard sent.isEmpty || made.isEmpty || !sent.isDisjoint(with: made) else {
+            throw Setback(
+                .malformed("another item than was sent"),
+                operation: "create cipher",
+                mayHaveLanded: true
+            )
+        }
+        return answer
+    }
+
     /// Whether they say the same, wherever they are put.
     func isSame(_ one: Cipher, as other: Cipher) -> Bool {
         one.fingerprint == other.fingerprint || one.saysTheSame(as: other, in: keys)

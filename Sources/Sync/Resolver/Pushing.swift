@@ -348,8 +348,7 @@ extension Errand {
     ) async throws(Halt) -> Cipher {
         try await note(.create, content, for: conflict)
         do throws(Setback) {
-            let request = content.request(kit.sending(over: nil))
-            let answer = try await kit.upstream.create(request, kit.urgency)
+            let answer = try await kit.create(content)
             conclusion = .accepted
             taken = answer
             return answer

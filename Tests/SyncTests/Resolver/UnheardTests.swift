@@ -68,6 +68,35 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func
+        `T-10 a create that is answered with another item is not taken for made, and is there once`(
+            _ isCarriedOut: Bool
+        ) async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            _ = try await ada.elsewhere.add(#"{"type":1,"name":"other"}"#)
+            let other = try #require(try await ada.elsewhere.items.first?.cipher)
+            let made = try await ada.add(Rows.mail)
+            let answer = Canned(
+                status: 200,
+                contentType: "application/json",
+                body: other.bytes
+            )
+            await world.server.inject(
+                Fault(.answer(answer, isCarriedOut: isCarriedOut), on: .createCipher)
+            )
+            try await ada.run()
+            #expect(try ada.change(made) != nil)
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.names.sorted() == ["mail", "other"])
+            #expect(try ada.base(made)?.lane.cipherID != other.id)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `T-25 what others take out of the archive stays out of it when its content is edited`(
         _ personality: Personality.Name
