@@ -70,7 +70,11 @@ public final class SyncMetrics: Sendable {
 
     public init(_ registry: Registry) {
         edits = registry.register(
-            .counter("holdfast_edits_total", "Edits of clients, by what became of them at once."),
+            .counter(
+                "holdfast_edits_total",
+                "Edits of clients, by what became of them at once."
+                    + " Rejected are also those answered with an error whose outcome is unknown."
+            ),
             by: Label("op"),
             Label("disposition")
         )
