@@ -111,12 +111,15 @@ extension Store {
             isAtEnd = false
         }
         // What the disk has kept from it is tried again with the next start.
-        if isAtEnd { try? await forgetErasing(userID) }
+        if isAtEnd {
+            try? await forgetErasing(userID)
+            await emptyLog()
+        }
         return left
     }
 
-    /// What was erased is in the log as it was before. Where a reader is in the way, it goes with the next start at
-    /// the latest.
+    /// What was erased is in the log as it was before, and in the database until the log is moved. Where a reader is in
+    /// the way, it goes with the next start at the latest.
     private func emptyLog() async { try? await database.checkpoint() }
 
     /// A copy that was under way may have rows of the account, and so may the old one if no other can

@@ -122,7 +122,8 @@ import Vault
         func isFound() throws -> Bool {
             try FileManager.default.contentsOfDirectory(atPath: scratch.path).contains { name in
                 let bytes = try Files.read(scratch.file(name))
-                return ["sealed by one", "mine-", "base-of-one"].contains {
+                let note = ErasingNotes.name(of: Shelf.user)
+                return ["sealed by one", "mine-", "base-of-one", note].contains {
                     bytes.firstRange(of: Array($0.utf8)) != nil
                 }
             }
