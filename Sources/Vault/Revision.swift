@@ -70,6 +70,9 @@ public enum Side: String, CaseIterable, Hashable, Sendable {
 private struct StampReader {
     var rest: Substring.UTF8View
 
+    /// The years 1 to 9999 in UTC: servers know no others, whatever the offset.
+    private static let years: Range<Int64> = -62_135_596_800..<253_402_300_800
+
     mutating func moment() -> Moment? {
         guard
             let year = number(digits: 4), take("-"),
@@ -85,6 +88,7 @@ private struct StampReader {
             rest.isEmpty
         else { return nil }
         let seconds = midnight + Int64(hour * 3600 + minute * 60 + second) - offset
+        guard Self.years.contains(seconds) else { return nil }
         return Moment(ticks: seconds * Moment.ticksPerSecond + fraction)
     }
 

@@ -244,6 +244,8 @@ import Testing
         #"{"type":1,"name":"n","archivedDate":"yesterday"}"#,
         #"{"type":1,"name":"n","archivedDate":"9999-12-31T23:59:59-01:00"}"#,
         #"{"type":1,"name":"n","archivedDate":"0000-01-01T00:00:00+01:00"}"#,
+        #"{"type":1,"name":"n","archivedDate":"0000-12-31T23:59:59.000Z"}"#,
+        #"{"type":1,"name":"n","passwordHistory":[{"lastUsedDate":"0001-01-01T00:00:00+14:00"}]}"#,
         #"{"type":5,"name":"n"}"#,
         #"{"type":5,"name":"n","sshKey":{"privateKey":"a","publicKey":" ","keyFingerprint":"b"}}"#,
     ])

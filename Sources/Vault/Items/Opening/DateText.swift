@@ -13,13 +13,9 @@ enum DateText {
         }
     }
 
-    /// A date in any other spelling that ``Revision`` reads; nil where the offset takes it out of the years
-    /// that have four digits.
+    /// A date in any other spelling that ``Revision`` reads.
     private static func inUTC(_ text: String) -> String? {
-        guard let revision = Revision(text) else { return nil }
-        var shown = stamp(revision.moment)
-        guard case .shown = shown.withUTF8(form(of:)) else { return nil }
-        return shown
+        Revision(text).map { stamp($0.moment) }
     }
 
     private enum Form {
