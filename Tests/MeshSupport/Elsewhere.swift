@@ -172,6 +172,12 @@ public struct Elsewhere: Sendable {
         return try await post("/api/folders", #"{"name":"\#(sealed)"}"#)
     }
 
+    public func move(_ id: String, to folderID: String?) async throws {
+        world.time.pass(.seconds(10))
+        let request = PartialRequest(folderID: folderID, isFavorite: false)
+        _ = try await account.update(id, request)
+    }
+
     public func removeFolder(_ id: String) async throws { try await account.deleteFolder(id) }
 
     /// Gives the item to an organisation, which is made for that.

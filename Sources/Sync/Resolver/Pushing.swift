@@ -259,12 +259,10 @@ extension Errand {
                 try await isLost(folderID, error)
             else { throw .setback(error) }
             conclude(error)
-            if let content {
-                try await freeze(content.withoutFolder)
-                return try await carryOut(deed, over: copy, content.withoutFolder)
-            }
             try await update { _ = $0.leaveFolder(folderID) }
-            return try await carryOut(deed.withoutFolder, over: copy, nil)
+            let there = copy.folderID == folderID ? nil : copy.folderID
+            let content = content?.inFolder(there)
+            return try await carryOut(deed.inFolder(there), over: copy, content)
         }
     }
 
@@ -412,9 +410,9 @@ extension Deed {
         if case .place(let folderID, _) = self { folderID } else { nil }
     }
 
-    fileprivate var withoutFolder: Deed {
+    fileprivate func inFolder(_ id: String?) -> Deed {
         if case .place(_, let isFavourite) = self {
-            .place(folderID: nil, isFavourite: isFavourite)
+            .place(folderID: id, isFavourite: isFavourite)
         } else {
             self
         }

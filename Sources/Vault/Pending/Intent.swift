@@ -129,13 +129,15 @@ extension Intent {
 }
 
 extension PendingChange {
-    /// The folder is gone.
+    /// The folder is gone, so nobody can wish to have the item in it: it stays where it is, which others may
+    /// have chosen meanwhile.
     ///
     /// - Returns: Whether that changes anything.
     public mutating func leaveFolder(_ id: String) -> Bool {
         var adjustments = intent.adjustments
-        if adjustments.folder == .id(id) { adjustments.folder = Adjustments.Folder.none }
-        let left = intent.replacing(intent.snapshot?.outside(id), adjustments)
+        if adjustments.folder == .id(id) { adjustments.folder = nil }
+        let content = intent.snapshot?.outside(id, like: agreedOutside(id))
+        let left = intent.replacing(content, adjustments)
         defer { intent = left }
         return left != intent
     }
@@ -158,8 +160,9 @@ extension PendingChange {
 }
 
 extension Snapshot {
-    fileprivate func outside(_ folderID: String) -> Snapshot {
+    fileprivate func outside(_ folderID: String, like agreed: Cipher?) -> Snapshot {
         guard let cipher = try? Cipher(json), cipher.folderID == folderID else { return self }
-        return Snapshot(json: cipher.withoutFolder.bytes, keyFingerprint: keyFingerprint)
+        let moved = cipher.inFolder(agreed?.folderID)
+        return Snapshot(json: moved.bytes, keyFingerprint: keyFingerprint)
     }
 }

@@ -245,6 +245,14 @@ public struct PendingChange: Hashable, Sendable {
         baseCopy = agreed.withFiles(of: shown).bytes
     }
 
+    /// What both sides agreed on is not in that folder any more, either: it is gone.
+    mutating func agreedOutside(_ folderID: String) -> Cipher? {
+        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }) else { return nil }
+        guard agreed.folderID == folderID else { return agreed }
+        baseCopy = agreed.withoutFolder.bytes
+        return agreed.withoutFolder
+    }
+
     /// Calls without content that nobody ever answered: each may be carried out late.
     public var unansweredCalls: [Attempt] {
         attempts.filter { $0.outcome == .unknown && !$0.kind.bringsContent }

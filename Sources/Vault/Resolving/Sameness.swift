@@ -80,9 +80,11 @@ extension Cipher {
     }
 
     /// The same in no folder.
-    public var withoutFolder: Cipher {
+    public var withoutFolder: Cipher { inFolder(nil) }
+
+    public func inFolder(_ id: String?) -> Cipher {
         var edit = JSON.Edit(document)
-        edit.put(.null, at: "folderId")
+        edit.put(JSON.Raw(id), at: "folderId")
         return Cipher(edit)
     }
 

@@ -97,8 +97,7 @@ import Vault
         }
         #expect(try folder("made") == nil && folder("edited") == nil)
         #expect(try folder("elsewhere") == "other")
-        let adjustments = try shelf.change("moved")?.intent.adjustments
-        #expect(adjustments?.folder == Adjustments.Folder.none)
+        #expect(try shelf.change("moved")?.intent == .nothing)
         #expect(try shelf.change("made")?.version == 2)
         #expect(try shelf.change("elsewhere")?.version == 1)
     }
@@ -125,7 +124,7 @@ import Vault
         func wished(_ id: String) throws -> Adjustments.Folder? {
             try shelf.change(id)?.intent.adjustments.folder
         }
-        #expect(try wished("gone") == Adjustments.Folder.none)
+        #expect(try wished("gone") == nil)
         #expect(try wished("kept") == .id("kept") && wished("new") == .id("new"))
     }
 

@@ -268,6 +268,45 @@ import Vault
         }
     }
 
+    /// With so many, what upstream has is looked up in one list.
+    @Test(
+        arguments: [(Personality.Name.bitwarden, 4), (.vaultwarden, 4), (.vaultwarden, 1)],
+        [true, false]
+    )
+    func
+        `T-49 what waits leaves a folder that is gone, and no other into which it was moved elsewhere`(
+            _ world: (personality: Personality.Name, items: Int),
+            _ isInside: Bool
+        ) async throws
+    {
+        try await World.open(world.personality) { [count = world.items] world in
+            let ada = try await world.person()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let place = #""folderId":"\#(folder)""#
+            var ids: [String] = []
+            for number in 0..<count {
+                let rest = isInside ? ",\(place)" : ""
+                let item = #"{"type":1,"name":"\#(number)"\#(rest)}"#
+                ids.append(try await ada.elsewhere.add(item))
+            }
+            try await ada.refresh()
+            for (number, id) in ids.enumerated() {
+                if isInside || number > 1 {
+                    try await ada.edit(id, #"{"name":"\#(number)","notes":"mine",\#(place)}"#)
+                } else {
+                    try await ada.wish(.move(.id(folder)), id)
+                }
+            }
+            let other = try await ada.elsewhere.addFolder("home")
+            for id in ids { try await ada.elsewhere.move(id, to: other) }
+            try await ada.elsewhere.removeFolder(folder)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == count && items.allSatisfy { $0.cipher.folderID == other })
+        }
+    }
+
     private static let passkey = """
         {"type":1,"name":"mail","login":{"username":"ada","password":"first",
         "fido2Credentials":[{"credentialId":"c1","keyType":"public-key","keyAlgorithm":"ECDSA",
