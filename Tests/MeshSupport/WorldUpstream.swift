@@ -89,6 +89,10 @@ public struct WorldUpstream: VaultUpstream {
         try await asking(urgency).unarchive(id)
     }
 
+    public func hasFolder(_ id: String, _ urgency: Urgency) async throws(Setback) -> Bool {
+        try await asking(urgency).hasFolder(id)
+    }
+
     public func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
         try await asking(urgency).revision().number
     }

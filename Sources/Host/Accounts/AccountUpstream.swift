@@ -148,6 +148,10 @@ package struct AccountUpstream: VaultUpstream {
         try await ask(urgency) { account throws(Setback) in try await account.unarchive(id) }
     }
 
+    package func hasFolder(_ id: String, _ urgency: Urgency) async throws(Setback) -> Bool {
+        try await ask(urgency) { account throws(Setback) in try await account.hasFolder(id) }
+    }
+
     package func revision(_ urgency: Urgency) async throws(Setback) -> Int64? {
         try await ask(urgency) { account throws(Setback) in try await account.revision().number }
     }

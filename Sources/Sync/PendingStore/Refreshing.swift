@@ -43,8 +43,8 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Takes over all that upstream holds of an account, in one transaction. Base only: what was written
-    /// since the mark is not touched, and what is pending only leaves the folders that go. An account
+    /// Takes over all that upstream holds of an account, in one transaction. Base only: what is
+    /// pending is neither read nor touched, and neither is what was written since the mark. An account
     /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
     /// - Parameters:
@@ -84,9 +84,7 @@ extension Store {
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
             try Aftercare.forgetLeftOut(of: userID, db)
-            let lost = try Self.folders(of: userID, notAmong: slices, since: mark, db)
             refreshed.kept += try Self.replace(slices, of: userID, written, since: mark, db)
-            for id in lost { try Self.leaveFolder(id, of: userID, db) }
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
                 .text(userID),
@@ -184,21 +182,6 @@ extension Store {
         try db.first("SELECT * FROM base_cipher WHERE rowid = ?", .int(number)) {
             (row) throws(DatabaseError) in try BaseCipher(row).isDamaged
         } ?? false
-    }
-
-    /// The folders that the answer does not show any more.
-    private static func folders(
-        of userID: String,
-        notAmong slices: [BaseSlice],
-        since mark: RefreshMark,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Set<String> {
-        let known = try db.all(
-            "SELECT id FROM base_slice WHERE user_id = ? AND written <= ? AND kind = 'folder'",
-            .text(userID),
-            .int(mark.written)
-        ) { (row) throws(DatabaseError) in try row.text(0) }
-        return Set(known).subtracting(slices.filter { $0.kind == .folder }.map(\.id))
     }
 
     /// - Returns: How many stayed as they are because they are younger than the answer.

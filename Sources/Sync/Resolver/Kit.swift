@@ -31,7 +31,7 @@ struct Kit: Sendable {
     func list() async throws(Halt) -> Listing.Content {
         try await listing.content { () async throws(Halt) in
             // What is brought up meanwhile, the answer may not show yet.
-            let (known, knownFolderIDs) = try known()
+            let known = try known()
             let asked = now
             let fetched = try await fetch()
             let listed = Set(fetched.ciphers.map(\.lane.cipherID))
@@ -42,7 +42,6 @@ struct Kit: Sendable {
                 revision: showsAll ? nil : try await revision(),
                 userID: userID,
                 known: known,
-                knownFolderIDs: knownFolderIDs,
                 asked: asked,
                 at: now
             )
@@ -50,10 +49,38 @@ struct Kit: Sendable {
     }
 
     /// Without it any list would look whole, so whoever cannot read it believes none.
-    private func known() throws(Halt) -> (ciphers: [BaseCipher], folderIDs: Set<String>) {
+    private func known() throws(Halt) -> [BaseCipher] {
         do throws(StoreError) {
-            let ciphers = try reader.bases(of: userID).filter { !$0.isDamaged }
-            return (ciphers, Set(try reader.slices(of: userID, .folder).map(\.id)))
+            return try reader.bases(of: userID).filter { !$0.isDamaged }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Whether a folder is certainly gone. It is asked for only if the latest list has it not, be that of this run
+    /// or the one before.
+    func lacksFolder(_ id: String) async throws(Halt) -> Bool {
+        if let content = listing.content {
+            if content.folderIDs.contains(id) { return false }
+        } else if try isKnownFolder(id) {
+            return false
+        }
+        return try await !listing.hasFolder(id) { () async throws(Halt) in
+            do throws(Setback) { return try await upstream.hasFolder(id, urgency) } catch {
+                switch error.reason {
+                // An answer that says nothing of the folder keeps nothing back.
+                case .missing, .rejected, .stale, .malformed, .foreign: return true
+                case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable,
+                    .cancelled:
+                    throw .setback(error)
+                }
+            }
+        }
+    }
+
+    private func isKnownFolder(_ id: String) throws(Halt) -> Bool {
+        do throws(StoreError) {
+            return try reader.slices(of: userID, .folder).contains { $0.id == id }
         } catch {
             throw .store(error)
         }

@@ -3,7 +3,7 @@ internal import JSON
 internal import System
 internal import Vault
 
-/// All that upstream holds, asked for once in a run, by whoever needs it first.
+/// All that upstream holds, asked for once in a run, and its folders one by one.
 final class Listing: Sendable {
     /// What the answer says, ready to be looked into.
     struct Content: Sendable {
@@ -14,8 +14,6 @@ final class Listing: Sendable {
         /// What came after that, it says nothing of, however late its answer came.
         let asked: Moment
         let folderIDs: Set<String>
-        /// The folders that were known before it was asked for, and are gone.
-        let lostFolderIDs: Set<String>
     }
 
     /// Ciphers, to be looked through.
@@ -46,67 +44,30 @@ final class Listing: Sendable {
         case none
     }
 
-    private typealias Waiter = CheckedContinuation<Void, Never>
-
-    private enum State {
-        case nothing
-        case underWay([Waiter])
-        case there(Content)
-    }
-
-    private let state = Lock(State.nothing)
+    private let answer = Once<Content>()
+    private let folders = Lock<[String: Once<Bool>]>([:])
 
     /// What was fetched already.
-    var content: Content? {
-        state.withLock { if case .there(let content) = $0 { content } else { nil } }
-    }
+    var content: Content? { answer.value }
 
-    /// What was fetched already, or is fetched now. A failure is the caller's alone; whoever waited for it
-    /// tries for itself.
+    /// What was fetched already, or is fetched now.
     func content(
         from fetch: () async throws(Halt) -> Content
     ) async throws(Halt) -> Content {
-        while true {
-            if let content { return content }
-            guard begins() else {
-                await withCheckedContinuation { wait($0) }
-                continue
-            }
-            do throws(Halt) {
-                let content = try await fetch()
-                end(.there(content))
-                return content
-            } catch {
-                end(.nothing)
-                throw error
-            }
-        }
+        try await answer.value(from: fetch)
     }
 
-    private func begins() -> Bool {
-        state.withLock { state in
-            guard case .nothing = state else { return false }
-            state = .underWay([])
-            return true
+    /// Whether upstream has a folder, asked for that alone: a list may be an old one.
+    func hasFolder(
+        _ id: String,
+        by ask: () async throws(Halt) -> Bool
+    ) async throws(Halt) -> Bool {
+        let once = folders.withLock { folders in
+            let once = folders[id] ?? Once()
+            folders[id] = once
+            return once
         }
-    }
-
-    private func wait(_ waiter: Waiter) {
-        let isOver = state.withLock { state in
-            guard case .underWay(let waiters) = state else { return true }
-            state = .underWay(waiters + [waiter])
-            return false
-        }
-        if isOver { waiter.resume() }
-    }
-
-    private func end(_ new: State) {
-        let waiters = state.withLock { state -> [Waiter] in
-            defer { state = new }
-            guard case .underWay(let waiters) = state else { return [] }
-            return waiters
-        }
-        for waiter in waiters { waiter.resume() }
+        return try await once.value(from: ask)
     }
 }
 
@@ -116,7 +77,6 @@ extension Listing.Content {
         revision: Int64?,
         userID: String,
         known: [BaseCipher],
-        knownFolderIDs: Set<String>,
         asked: Moment,
         at now: Moment
     ) {
@@ -139,7 +99,6 @@ extension Listing.Content {
             case .refused: .none
             }
         folderIDs = Set(fetched.slices.filter { $0.kind == .folder }.map(\.id))
-        lostFolderIDs = trust == .whole ? knownFolderIDs.subtracting(folderIDs) : []
     }
 
     /// Whether what is in it is as it says. What is not may be there all the same.

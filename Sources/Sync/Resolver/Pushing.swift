@@ -363,11 +363,11 @@ extension Errand {
     /// Whoever waits for an answer to the only edit there is hears that there is no such folder.
     private var mayLoseFolder: Bool { isQueued || !isAnswered }
 
-    /// Not all servers refuse what goes into a folder that is gone, so a list that there is anyway is looked at.
+    /// Not all servers refuse what goes into a folder that is gone.
     mutating func leaveLostFolders() async throws(Halt) {
-        guard mayLoseFolder, let lost = kit.listing.content?.lostFolderIDs, !lost.isEmpty
-        else { return }
-        for folderID in change.folderIDs where lost.contains(folderID) {
+        guard mayLoseFolder else { return }
+        for folderID in change.folderIDs {
+            guard try await kit.lacksFolder(folderID) else { continue }
             try await update { _ = $0.leaveFolder(folderID) }
         }
     }

@@ -34,6 +34,7 @@ public protocol VaultUpstream: Sendable {
     func delete(_ id: String, _ urgency: Urgency) async throws(Setback)
     func archive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
     func unarchive(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
+    func hasFolder(_ id: String, _ urgency: Urgency) async throws(Setback) -> Bool
 
     /// The number by which upstream tells that anything of the account has changed; nil if it has
     /// none to tell.

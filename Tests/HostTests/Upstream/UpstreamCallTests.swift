@@ -186,8 +186,10 @@ import Vault
             let folder = try await account.createFolder(FolderRequest(name: sealed(1)))
             let renamed = try await account.updateFolder(folder.id, FolderRequest(name: sealed(2)))
             #expect(renamed.name == sealed(2))
+            #expect(try await account.hasFolder(folder.id))
             #expect(try await account.sync().answer.folders.count == 1)
             try await account.deleteFolder(folder.id)
+            #expect(try await !account.hasFolder(folder.id))
             let again = await setback { () async throws(Setback) in
                 try await account.deleteFolder(folder.id)
             }

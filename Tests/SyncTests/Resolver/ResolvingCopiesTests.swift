@@ -268,6 +268,28 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `T-49 what waits goes into a folder that an old list does not show yet, asked for once`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let ids = try await ada.furnish(4)
+            await world.server.remember()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let slice = BaseSlice(.folder, id: folder, json: [1])
+            try await world.store.putSlice(slice, of: ada.userID)
+            for id in ids { try await ada.wish(.move(.id(folder)), id) }
+            await world.server.inject(Fault(.outdated, on: .sync))
+            try await ada.run()
+            let asked = world.wire.requests.filter { $0 == "GET /api/folders/\(folder)" }
+            #expect(asked.count == 1)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == 4 && items.allSatisfy { $0.cipher.folderID == folder })
+        }
+    }
+
     /// With so many, what upstream has is looked up in one list.
     @Test(
         arguments: [(Personality.Name.bitwarden, 4), (.vaultwarden, 4), (.vaultwarden, 1)],

@@ -155,6 +155,9 @@ final class ScriptedUpstream: VaultUpstream {
     func unarchive(_ id: String, _: Urgency) async throws(Setback) -> Cipher {
         throw Self.notAsked("unarchive")
     }
+    func hasFolder(_ id: String, _: Urgency) async throws(Setback) -> Bool {
+        throw Self.notAsked("hasFolder")
+    }
 }
 
 extension Setback.Reason {

@@ -6,6 +6,17 @@ public import Vault
 // against a second device: the last one wins.
 
 extension UpstreamAccount {
+    public func hasFolder(_ id: String) async throws(Setback) -> Bool {
+        let call = Call(.getFolder, .get, "/folders/\(segment: id)", about: .folder)
+        do throws(Setback) {
+            let _: FolderAnswer = try await send(call).read(of: call)
+            return true
+        } catch {
+            guard case .missing = error.reason else { throw error }
+            return false
+        }
+    }
+
     public func createFolder(_ request: FolderRequest) async throws(Setback) -> FolderAnswer {
         let call = Call(.createFolder, .post, "/folders").sending(request)
         return try await send(call).read(of: call)

@@ -7,7 +7,7 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     case trashCipher, restoreCipher, deleteCipher, archiveCipher, unarchiveCipher
     case shareCipher, changeCollections
 
-    case createFolder, updateFolder, deleteFolder
+    case getFolder, createFolder, updateFolder, deleteFolder
 
     case createAttachment, uploadAttachment, renewUpload
     case findAttachment, downloadAttachment, deleteAttachment
