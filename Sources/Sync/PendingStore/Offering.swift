@@ -130,7 +130,8 @@ struct Offering {
         let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
             there.organizationID == nil, exposed.row.isEarlier(than: moment),
-            judge.isLost(exposed.content, in: there) ?? exposed.row.isBlind(moment)
+            judge.isLost(exposed.content, in: there)
+                ?? (exposed.row.isBlind(moment) || !there.seemsToHaveSeen(exposed.content))
         else { return false }
         return try !isStray(there, db)
     }
@@ -273,10 +274,11 @@ struct Offering {
             }
         }
 
-        /// Whether that was too soon for somebody to have seen it, as far as their stamp tells.
+        /// Whether that was too soon for somebody to have seen it, as far as their stamp tells. Where there is none to
+        /// compare it with, it tells nothing.
         func isBlind(_ moment: Moment) -> Bool {
-            guard let known, isEarlier(than: moment) else { return false }
-            return exposure == .undated || moment - known < .seconds(2)
+            guard let known, exposure == .dated, known < moment else { return false }
+            return moment - known < .seconds(2)
         }
 
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was

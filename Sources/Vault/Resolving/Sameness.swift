@@ -110,6 +110,26 @@ extension Cipher {
         return item.flaws.isEmpty ? true : nil
     }
 
+    /// Whether the other's password is in the history, as far as that shows without keys: it is longer by it. A full
+    /// one is as long as it was, and has what came last before that.
+    public func seemsToHaveSeen(_ other: Cipher) -> Bool {
+        let (entries, former) = (historyDates, other.historyDates)
+        if entries.count > former.count { return true }
+        let dates = former.compactMap(\.self)
+        guard hasFullHistory, let last = dates.max(by: { $0.moment < $1.moment }) else {
+            return false
+        }
+        return entries.contains { $0?.isSame(as: last) == true }
+    }
+
+    private var hasFullHistory: Bool { historyDates.count >= PasswordHistory.limit }
+
+    /// When each of the passwords before was used last.
+    private var historyDates: [Revision?] {
+        let entries = self["passwordHistory"]?.array.map { Array($0) } ?? []
+        return entries.map { $0["lastUsedDate"]?.string.flatMap(Revision.init) }
+    }
+
     private var password: String? {
         self["login"]?[anyCase: "password"].flatMap { $0.saysNothing ? nil : $0.string }
     }

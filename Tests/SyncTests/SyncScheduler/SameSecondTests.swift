@@ -302,6 +302,69 @@ import Vault
         }
     }
 
+    @Test(arguments: [Edit.Wish.favour(true), .archive])
+    func `P14 what others have seen and changed leaves no copy while the vault is locked`(
+        _ wish: Edit.Wish
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("first mine"))
+            try await ada.run()
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            try await ada.wish(wish, id)
+            try await ada.run()
+            try #require(try ada.changes.isEmpty)
+            ada.keys.lock()
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `P14, I1 while the vault is locked the history's length tells who has seen what is there`(
+        _ isMoved: Bool
+    ) async throws {
+        try await Self.keeps(.bitwarden, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            if isMoved {
+                try await ada.wish(.favour(true), id)
+                try await ada.run()
+            }
+            ada.keys.lock()
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+            try await ada.refresh()
+            #expect(try ada.changes.count == 1)
+            ada.keys.unlock(ada.ring)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `P14, I1 while the vault is locked what came last tells it, where the history is full`(
+        _ isSeen: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            for number in 0..<6 {
+                try await ada.elsewhere.edit(id, Rows.password("\(number)"))
+            }
+            try await ada.refresh()
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            ada.keys.lock()
+            world.time.pass(.seconds(60))
+            if isSeen {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            } else {
+                try await ada.elsewhere.put(id, theirs)
+            }
+            try await ada.refresh()
+            #expect(try ada.changes.count == (isSeen ? 0 : 1))
+        }
+    }
+
     @Test(arguments: [-45, 0, 5])
     func `N10 the receipt of what was overwritten names its copy, whatever upstream's clock says`(
         _ seconds: Int64
