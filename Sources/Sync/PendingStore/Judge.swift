@@ -16,4 +16,10 @@ public struct Judge: Sendable {
     func isLost(_ former: Cipher, in now: Cipher) -> Bool? {
         now.losesPassword(of: former, in: keys)
     }
+
+    /// Whether the password of what was there is in such a backup copy; not as far as is known, if that cannot be
+    /// told.
+    func isKept(_ former: Cipher, in copy: Cipher) -> Bool {
+        keys.map { copy.keepsPassword(of: former, in: $0) } ?? false
+    }
 }

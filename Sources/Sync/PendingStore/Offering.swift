@@ -129,11 +129,25 @@ struct Offering {
     ) throws(DatabaseError) -> Bool {
         let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
-            there.organizationID == nil, exposed.row.isEarlier(than: moment),
-            judge.isLost(exposed.content, in: there)
-                ?? (exposed.row.isBlind(moment) || !there.seemsToHaveSeen(exposed.content))
+            there.organizationID == nil, exposed.row.isEarlier(than: moment)
+        else { return false }
+        let (content, isBlind) = (exposed.content, exposed.row.isBlind(moment))
+        guard judge.isLost(content, in: there) ?? (isBlind || !there.seemsToHaveSeen(content)),
+            // What was seen by others may have been changed by them many times since.
+            isBlind || !there.hasOutgrown(content), !isKept(exposed)
         else { return false }
         return try !isStray(there, db)
+    }
+
+    /// Whether another host of the account has left a copy of it, before it wrote something over it.
+    private func isKept(_ exposed: Exposed) -> Bool {
+        answer.contains { other in
+            guard other.lane != exposed.base.lane, !other.isTrashed, other.organizationID == nil,
+                exposed.row.known.map({ $0 <= other.revision.moment }) == true,
+                let copy = try? Cipher(other.json)
+            else { return false }
+            return judge.isKept(exposed.content, in: copy)
+        }
     }
 
     /// Whether it is something of our own that upstream has carried out late.

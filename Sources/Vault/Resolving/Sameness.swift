@@ -19,6 +19,11 @@ extension Item {
         stemOfSource == other.stemOfBackups && isSameButName(as: other)
     }
 
+    /// Whether this is a backup copy of the other, or of what others have made of that, and has its password.
+    func keepsPassword(of other: Item) -> Bool {
+        flaws.isEmpty && stemOfSource == other.stemOfBackups && !losesPassword(of: other)
+    }
+
     private func isSameButName(as other: Item) -> Bool {
         guard flaws.isEmpty, other.flaws.isEmpty else { return false }
         return contents.withoutPlaceAndName.isSame(as: other.contents.withoutPlaceAndName)
@@ -122,12 +127,28 @@ extension Cipher {
         return entries.contains { $0?.isSame(as: last) == true }
     }
 
+    /// Whether the history is full of what came after the other, so that its password may have left it in due course:
+    /// what was older has left it, too.
+    public func hasOutgrown(_ other: Cipher) -> Bool {
+        let former = other.historyDates
+        let dates = former.compactMap(\.self)
+        guard hasFullHistory, dates.count == former.count else { return false }
+        return !historyDates.contains { date in
+            dates.contains { date?.isSame(as: $0) == true }
+        }
+    }
+
     private var hasFullHistory: Bool { historyDates.count >= PasswordHistory.limit }
 
     /// When each of the passwords before was used last.
     private var historyDates: [Revision?] {
         let entries = self["passwordHistory"]?.array.map { Array($0) } ?? []
         return entries.map { $0["lastUsedDate"]?.string.flatMap(Revision.init) }
+    }
+
+    /// Whether this is a backup copy that has the other's password.
+    public func keepsPassword(of other: Cipher, in keys: KeyRing) -> Bool {
+        Item(self, keys: keys).keepsPassword(of: Item(other, keys: keys))
     }
 
     private var password: String? {

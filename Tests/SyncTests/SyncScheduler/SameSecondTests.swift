@@ -417,6 +417,54 @@ import Vault
         }
     }
 
+    @Test(arguments: [String?.none, "mine", "other"])
+    func
+        `P4, P14 of what another host has left a copy none is made here, and of anything else one is`(
+            _ copied: String?
+        ) async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            if let copied {
+                let login = #""login":{"username":"ada","password":"\#(copied)"}"#
+                let name = "mail - 2026-01-01 00:00:00"
+                try await ada.elsewhere.add(#"{"type":1,"name":"\#(name)",\#(login)}"#)
+            }
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+            for _ in 0..<2 { try await Self.sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.count(where: { $0 == "mine" }) == 1)
+            #expect(passwords.count == (copied == "other" ? 3 : 2))
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `P4, P14 what has left a history by orderly changes leaves no copy, locked or not`(
+        _ isLocked: Bool
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            for number in 0..<6 {
+                try await ada.elsewhere.edit(id, Rows.password("\(number)"))
+            }
+            if isLocked { ada.keys.lock() }
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `what somebody has edited later has been seen by them, and leaves no copy`()
         async throws
     {
