@@ -106,6 +106,32 @@ struct IdentityTests {
         #expect(envelope.message?.hasPrefix("Invalid TOTP code!") == true)
     }
 
+    @Test
+    func `a refresh token that is refused in words alone is one, if they come in upstream's shape`()
+        throws
+    {
+        let text = """
+            {"message":"Invalid refresh token","error":"","error_description":"",\
+            "validationErrors":{"":["Invalid refresh token"]},\
+            "errorModel":{"message":"Invalid refresh token","object":"error"},"object":"error"}
+            """
+        let pascal = """
+            {"Message":"Invalid refresh token","error":"","error_description":"","Object":"error"}
+            """
+        for text in [text, pascal] {
+            let refusal = TokenRefusal(json: try JSON.Document(Array(text.utf8)).root)
+            guard case .invalidGrant = refusal else {
+                Issue.record("\(text) was read as \(refusal).")
+                continue
+            }
+        }
+        let foreign = #"{"error":"Bad Request","message":"Invalid refresh token"}"#
+        guard case .other = TokenRefusal(json: try JSON.Document(Array(foreign.utf8)).root) else {
+            Issue.record("Anybody on the way could have said that.")
+            return
+        }
+    }
+
     @Test func `a new device is known by the code and by the words`() throws {
         for text in [
             #"{"error":"device_error","error_description":"x"}"#,

@@ -18,11 +18,19 @@ public enum TokenRefusal: Sendable, Hashable {
             self = .secondFactor(challenge)
         } else if code == "device_error" || envelope.says("new device verification required") {
             self = .newDevice(envelope)
-        } else if code == "invalid_grant" || envelope.says("username or password is incorrect") {
+        } else if code == "invalid_grant" || envelope.says("username or password is incorrect")
+            || Self.isOldRefusal(json, envelope)
+        {
             self = .invalidGrant(envelope)
         } else {
             self = .other(code: code.flatMap { $0.isEmpty ? nil : $0 }, envelope)
         }
+    }
+
+    /// Vaultwarden before 1.35 refuses a refresh token without a code. Others on the way may use these words, too, but
+    /// not in the shape of its errors.
+    private static func isOldRefusal(_ json: JSON.Value, _ envelope: ErrorEnvelope) -> Bool {
+        json[anyCase: "object"]?.string == "error" && envelope.says("invalid refresh token")
     }
 }
 

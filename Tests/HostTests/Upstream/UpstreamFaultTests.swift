@@ -297,6 +297,20 @@ import Vault
         }
     }
 
+    @Test func `a refresh that an older server refuses without a code signs out`() async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            let refusal = Canned.refusal(400, "Invalid refresh token")
+            await site.server.inject(Fault(.unauthorized, on: .profile))
+            await site.server.inject(Fault(.answer(refusal, isCarriedOut: false), on: .token))
+            let setback = await setback { () async throws(Setback) in
+                _ = try await account.profile()
+            }
+            #expect(setback?.reason == .signedOut)
+            #expect(account.session.isSignedOut)
+        }
+    }
+
     @Test(arguments: [
         Fault.Effect.answer(.ban, isCarriedOut: false),
         .answer(.captivePortal, isCarriedOut: false), .answer(.badGateway, isCarriedOut: false),
