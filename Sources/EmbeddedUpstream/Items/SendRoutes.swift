@@ -32,7 +32,7 @@ extension Routes {
         on(.put, "/api/sends/{id}/remove-password", .sends) { call, world throws(Refusal) in
             var send = try world.send(call)
             var edit = JSON.Edit(try world.document(send.body))
-            edit.remove(["password"])
+            for path in [["password"], ["emails"]] as [JSON.Path] { edit.remove(path) }
             guard let body = try? JSON.Raw(edit.bytes) else { throw .badJSON }
             send.body = body
             send.revised = world.stamp(call)
@@ -80,7 +80,8 @@ extension World {
         return json.raw.copy
     }
 
-    /// A password goes by a route of its own only; whoever says none leaves it alone.
+    /// A password goes by a route of its own only, or with the names of those who can read it; whoever says none leaves
+    /// it alone. Those names go with the first edit that does not say them again.
     fileprivate func keepingPassword(
         of old: JSON.Raw,
         in new: JSON.Raw
@@ -90,7 +91,9 @@ extension World {
             return new
         }
         let wish = try document(new)
-        guard wish.root[anyCase: "password"]?.string == nil else { return new }
+        guard wish.root[anyCase: "password"]?.string == nil,
+            wish.root[anyCase: "emails"]?.string?.isEmpty ?? true
+        else { return new }
         var edit = JSON.Edit(wish)
         do {
             try edit.set(["password"], to: password.raw)
@@ -122,6 +125,12 @@ extension World {
             object.add("revisionDate", personality.stamp(send.revised))
             object.add("expirationDate", json[anyCase: "expirationDate"]?.raw ?? .null)
             object.add("deletionDate", json[anyCase: "deletionDate"]?.raw ?? .null)
+            guard personality.limitsSends else { return }
+            let (emails, password) = (json[anyCase: "emails"]?.string, json[anyCase: "password"])
+            let kind: SendAnswer.Guard =
+                emails?.isEmpty == false ? .emails : password?.string == nil ? .nothing : .password
+            object.add("emails", emails)
+            object.add("authType", kind.rawValue)
         }
     }
 }

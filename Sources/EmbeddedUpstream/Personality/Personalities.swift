@@ -39,6 +39,7 @@ extension Personality {
         emptyListsAreNull: true,
         fileAddressIsRelative: false,
         checksEncryptedFor: true,
+        limitsSends: true,
         toldByNegativeRevision: true,
         hub: HubHabits(
             answersInText: true,
@@ -81,6 +82,7 @@ extension Personality {
         emptyListsAreNull: false,
         fileAddressIsRelative: true,
         checksEncryptedFor: false,
+        limitsSends: false,
         toldByNegativeRevision: false,
         hub: HubHabits(
             answersInText: false,

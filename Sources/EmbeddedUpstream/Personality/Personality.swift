@@ -60,6 +60,8 @@ public struct Personality: Sendable {
     let emptyListsAreNull: Bool
     let fileAddressIsRelative: Bool
     let checksEncryptedFor: Bool
+    /// Whether a send can be for certain people, who are known by their addresses.
+    let limitsSends: Bool
 
     /// Whether whoever still has a token of an account that is gone is told so by its revision.
     let toldByNegativeRevision: Bool

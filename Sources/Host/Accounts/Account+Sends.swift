@@ -41,7 +41,7 @@ extension Account {
         let wrapped = (try? JSON.Document(old.answer.raw))?.root[anyCase: "key"]?.string ?? ""
         let request = try crypto { () throws(CryptoError) in
             let key = try SendKey(try keys.user.openSecret(wrapped))
-            return try draft.request(key, keys, office.surroundings.entropy)
+            return try draft.request(key, keys, office.surroundings.entropy, over: old.answer)
         }
         return try await take(
             try await online { account throws(Setback) in
@@ -132,7 +132,8 @@ extension SendDraft {
     fileprivate func request(
         _ key: borrowing SendKey,
         _ keys: KeyRing,
-        _ entropy: any Entropy
+        _ entropy: any Entropy,
+        over old: SendAnswer? = nil
     ) throws(CryptoError) -> JSON.Raw {
         let sealer = Sealer(try key.key(), entropy: entropy)
         let (name, text) = (try sealer.seal(name), try sealer.seal(text))
@@ -150,6 +151,10 @@ extension SendDraft {
                 $0.add("hidden", isHidden)
             }
             send.add("password", hash)
+            if let old, old.isForEmails, hash == nil {
+                send.add("emails", old.emails.joined(separator: ","))
+                send.add("authType", SendAnswer.Guard.emails.rawValue)
+            }
             send.add("maxAccessCount", maxAccessCount)
             send.add("deletionDate", Stamp.text(deletion, digits: 3, padded: true))
             send.add(

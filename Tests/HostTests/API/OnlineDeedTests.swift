@@ -625,6 +625,39 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test func `an edit of a send that only certain people can read does not open it to everybody`()
+        async throws
+    {
+        try await Self.open(.bitwarden) { guest, upstream in
+            func body(_ text: String, _ more: String = "") -> String {
+                #"{"name":"n","text":{"text":"\#(text)"},"deletionDate":"2200-01-01"\#(more)}"#
+            }
+            let made = try await guest.post("/object/send", body("x"))
+            let path = "/object/send/\(try #require(made.data?["id"]?.string))"
+            #expect(made.data?["emails"] == nil && made.data?["authType"]?.int == 2)
+            let limits = [
+                Reshaping(["sends", 0, "emails"], .set("a@example.test,b@example.test")),
+                Reshaping(["sends", 0, "authType"], .set(0)),
+            ]
+            await upstream.inject(Fault(.reshape(limits), on: .sync))
+            _ = try await guest.post("/sync?force=true")
+            let emails = #","emails":["a@example.test","b@example.test"]"#
+            for again in ["", #","emails":null"#, emails] {
+                #expect(try await guest.put(path, body("y", again)).isSuccess)
+                _ = try await guest.post("/sync?force=true")
+                let shown = try await guest.get(path)
+                #expect(shown.text.contains(emails.dropFirst()), "\(shown.text)")
+                #expect(shown.data?["authType"]?.int == 0)
+            }
+            for others in [#","emails":[]"#, #","emails":["c@example.test"]"#] {
+                #expect(try await guest.put(path, body("z", others)).status == .badRequest)
+            }
+            let guarded = try await guest.put(path, body("z", #","password":"open""#))
+            #expect(guarded.data?["passwordSet"]?.bool == true, "\(guarded.text)")
+            #expect(guarded.data?["emails"] == nil && guarded.data?["authType"]?.int == 1)
+        }
+    }
+
     @Test func `T-69 a send that cannot be opened is shown as that, and can be deleted`()
         async throws
     {

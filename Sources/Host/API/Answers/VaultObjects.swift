@@ -90,6 +90,8 @@ extension ViewedSend: JSON.Writable {
             object.add("deletionDate", Self.date(answer.deletionDate))
             object.add("expirationDate", Self.date(root?[anyCase: "expirationDate"]?.string))
             object.add("passwordSet", root?[anyCase: "password"]?.string?.isEmpty == false)
+            if answer.isForEmails { object.add("emails", answer.emails) }
+            if let kind = answer.guardedBy { object.add("authType", kind.rawValue) }
             object.add("disabled", root?[anyCase: "disabled"]?.bool ?? false)
             object.add("hideEmail", root?[anyCase: "hideEmail"]?.bool ?? false)
             write(content: root, to: &object)

@@ -212,6 +212,7 @@ enum Components {
         .init("maxAccessCount", .optional(.integer)), .init("accessCount", .integer),
         .init("revisionDate", .optional(.text)), .init("deletionDate", .optional(.text)),
         .init("expirationDate", .optional(.text)), .init("passwordSet", .flag),
+        .maybe("emails", .list(.text)), .maybe("authType", .integer),
         .init("disabled", .flag), .init("hideEmail", .flag), .maybe("text", .object([])),
         .maybe("file", .object([])),
     ]

@@ -97,7 +97,7 @@ extension VaultAPI.Call {
         // the send be open to more people than it should.
         let body = try await json().root
         try check(type: try read("type", of: body), against: old)
-        try refuseEmails(body)
+        try refuseEmails(body, over: old)
         let name: String? = try read("name", of: body)
         var draft = SendDraft(
             name: name ?? "",
@@ -119,12 +119,16 @@ extension VaultAPI.Call {
         return draft
     }
 
-    /// Without them everybody with the address could read it.
-    private func refuseEmails(_ body: JSON.Value) throws {
-        let given = body["emails"]
-        let isNone = given?.isNull ?? true || given?.string?.isEmpty == true
-        let isEmpty = given?.array.map { Array($0).isEmpty } ?? false
-        guard (isNone || isEmpty) && option("email", "emails") == nil else {
+    /// Without them everybody with the address could read it. Those of a send that is there stay, and can be said again.
+    private func refuseEmails(_ body: JSON.Value, over old: ViewedSend?) throws {
+        let present = old?.answer.emails ?? []
+        let given = body["emails"].flatMap { $0.isNull ? nil : $0 }
+        let isKept =
+            given.map { given in
+                given.array.map { $0.elementsEqual(present) { $0.string == $1 } }
+                    ?? (given.string == present.joined(separator: ","))
+            } ?? true
+        guard isKept && option("email", "emails") == nil else {
             throw DeskRefusal.notAllowed(
                 "Sends for certain emails are not supported. Use a password."
             )
