@@ -23,6 +23,18 @@ struct FileTests {
         #expect(deleted.json["cipher"]?["attachments"]?.isNull == true)
     }
 
+    @Test func `one server says of a file's address only the half`() async throws {
+        let wish = #"{"key":"\#(Guest.sealed)","fileName":"\#(Guest.sealed)","fileSize":1}"#
+        for personality in [Personality.bitwarden, .vaultwarden] {
+            let guest = try await Guest(personality)
+            let id = try await guest.make()
+            let told = try await guest.ask(.post, "/api/ciphers/\(id)/attachment/v2", wish).json
+            let half = "\(id)/attachment/\(try #require(told["attachmentId"]?.string))"
+            let isWhole = personality.name == .vaultwarden
+            #expect(told["url"]?.string == (isWhole ? "/ciphers/" + half : half))
+        }
+    }
+
     @Test func `a file is fetched with its own token and no other`() async throws {
         let guest = try await Guest(.vaultwarden)
         let id = try await guest.make()

@@ -232,9 +232,8 @@ class Client:
                 "adminRequest": False,
             },
         )
-        url = upload["url"]
-        if url.startswith("/"):
-            url = self.url + "/api" + url
+        # One of the servers says only half of the address.
+        url = f"{self.url}/api/ciphers/{cipher['id']}/attachment/{upload['attachmentId']}"
         boundary = uuid.uuid4().hex
         head = f'--{boundary}\r\nContent-Disposition: form-data; name="data"; filename="f"\r\n\r\n'
         body = head.encode() + sealed + f"\r\n--{boundary}--\r\n".encode()

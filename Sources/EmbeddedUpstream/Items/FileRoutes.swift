@@ -9,12 +9,12 @@ extension Routes {
             let wish: AttachmentRequest = try call.read()
             let (cipher, file) = try world.announce(wish, call)
             world.tell(.cipherUpdated, cipher, call)
-            let address = "/ciphers/\(cipher.id)/attachment/\(file.id)"
-            let isRelative = world.personality.fileAddressIsRelative
+            let address = "\(cipher.id)/attachment/\(file.id)"
+            let isWhole = world.personality.fileAddressIsWhole
             return Reply(
                 AttachmentUpload(
                     attachmentID: file.id,
-                    url: isRelative ? address : call.origin + "/api" + address,
+                    url: isWhole ? "/ciphers/" + address : address,
                     way: .direct,
                     cipher: world.render(cipher, for: call.userID, .plain, origin: call.origin)
                 ),
@@ -87,7 +87,7 @@ extension World {
 
     private static func fileID(_ call: Call) -> String {
         let digits = UUIDText.make(call.chance).filter { $0 != "-" }
-        return call.personality.fileAddressIsRelative ? String(digits.prefix(20)) : digits
+        return call.personality.fileAddressIsWhole ? String(digits.prefix(20)) : digits
     }
 
     fileprivate func file(_ call: Call) throws(Refusal) -> (StoredCipher, StoredFile) {
@@ -102,7 +102,7 @@ extension World {
         var (cipher, file) = try file(call)
         guard let bytes = Multipart(call.headers["Content-Type"])?.part("data", in: call.body)
         else { throw .badShape("a part called data is wanted") }
-        let tolerance = personality.fileAddressIsRelative ? 1_048_576 : 0
+        let tolerance = personality.fileAddressIsWhole ? 1_048_576 : 0
         guard (bytes.count - file.size).magnitude <= tolerance else { throw .tooLarge }
         file.isWhole = true
         file.size = bytes.count

@@ -58,7 +58,8 @@ public struct Personality: Sendable {
     let bulkLimit: Int?
     let importLimit: ImportLimit?
     let emptyListsAreNull: Bool
-    let fileAddressIsRelative: Bool
+    /// Whether the address for a file's bytes can be asked as it is, below the API's base.
+    let fileAddressIsWhole: Bool
     let checksEncryptedFor: Bool
     /// Whether a send can be for certain people, who are known by their addresses.
     let limitsSends: Bool

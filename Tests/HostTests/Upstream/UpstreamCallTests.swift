@@ -235,6 +235,34 @@ import Vault
         }
     }
 
+    /// Bitwarden that keeps files itself gives the first of these.
+    @Test(arguments: ["ID/attachment/FILE", "/ID/attachment/FILE", "", "API/ID/attachment/FILE"])
+    func `a file goes to its own place, with half of an address, too`(
+        _ address: String
+    ) async throws {
+        try await Site.open(.bitwarden) { site in
+            let account = try await site.account()
+            let id = try #require(try await account.create(loginRequest(1)).id)
+            let announced = try await account.announceAttachment(
+                AttachmentRequest(key: sealed(2, bytes: 80), fileName: sealed(3), size: 100),
+                to: id
+            )
+            let half = AttachmentUpload(
+                attachmentID: announced.attachmentID,
+                url: address.replacing("ID", with: id)
+                    .replacing("FILE", with: announced.attachmentID)
+                    .replacing("API", with: account.upstream.bases.api),
+                way: .direct,
+                cipher: announced.cipher
+            )
+            let file = Lock<[UInt8]?>([UInt8](repeating: 2, count: 100))
+            let source = FileSource(length: 100) { file.withLock { $0.take() } }
+            try await account.upload(source, as: half)
+            let found = try await account.attachment(announced.attachmentID, of: id)
+            #expect(found.size == 100)
+        }
+    }
+
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `sends`(_ name: Personality.Name) async throws {
         try await Site.open(name) { site in

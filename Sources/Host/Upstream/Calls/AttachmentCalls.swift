@@ -1,5 +1,6 @@
 public import Bitwarden
 import HTTP
+import JSON
 public import Vault
 
 // Attachments. A file goes up in two steps: it is announced, then its bytes follow to where the
@@ -31,7 +32,7 @@ extension UpstreamAccount {
     ) async throws(Setback) {
         switch upload.way {
         case .direct:
-            let url = upstream.bases.resolve(upload.url)
+            let url = directAddress(of: upload)
             let form = MultipartForm(file, chance: upstream.world.chance)
             var call = uploadCall(.post, url, body: form.body)
             call.headers["Content-Type"] = form.contentType
@@ -40,6 +41,22 @@ extension UpstreamAccount {
         case .store:
             try await store(file, as: upload, sizes)
         }
+    }
+
+    /// A server that keeps files itself is told a file where its other calls are; the address that Bitwarden gives for
+    /// that leaves out half of the path.
+    private func directAddress(of upload: AttachmentUpload) -> String {
+        let url = upstream.bases.resolve(upload.url)
+        guard upstream.bases.isAPI(url), let place = place(of: upload) else { return url }
+        return upstream.bases.api + place
+    }
+
+    /// The path of a file that was announced.
+    func place(of upload: AttachmentUpload) -> String? {
+        guard let id = (try? JSON.Document(upload.cipher))?.root[anyCase: "id"]?.string else {
+            return nil
+        }
+        return "/ciphers/\(segment: id)/attachment/\(segment: upload.attachmentID)"
     }
 
     func uploadCall(_ method: Method, _ url: String, body: Client.Body) -> Call {

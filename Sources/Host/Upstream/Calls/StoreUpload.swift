@@ -71,10 +71,7 @@ extension UpstreamAccount {
     }
 
     private func renewedAddress(of upload: AttachmentUpload) async throws(Setback) -> String {
-        let announced = try? JSON.Document(upload.cipher)
-        let id = announced?.root[anyCase: "id"]?.string ?? ""
-        let path = "/ciphers/\(segment: id)/attachment/\(segment: upload.attachmentID)/renew"
-        let call = Call(.renewUpload, .get, path, about: .file)
+        let call = Call(.renewUpload, .get, (place(of: upload) ?? "") + "/renew", about: .file)
         let renewed: AttachmentAddress = try await send(call).read(of: call)
         return renewed.url
     }
