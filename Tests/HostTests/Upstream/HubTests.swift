@@ -88,6 +88,32 @@ import Vault
         }
     }
 
+    /// All of them are at one device.
+    @Test
+    func
+        `what another account of this host does to an organisation's item is not taken for one's own`()
+        throws
+    {
+        try SeededExecutor.run(seed: 1) { executor, _ in
+            var shared = HubEvent(.cipherUpdated, userID: nil).from(Site.device.identifier)
+            (shared.id, shared.organizationID) = ("c", "o")
+            let others = HubEvent(.cipherUpdated, userID: "you").from(Site.device.identifier)
+            let own = HubEvent(.cipherUpdated, userID: "ME").from(Site.device.identifier)
+            let events = [shared, others, own]
+            let network = ScriptedNetwork(line: { number throws(NetworkFailure) in
+                guard number == 1 else { throw .scripted(.lost) }
+                let frames = events.map { HubMessage.event($0).frame() }
+                return ScriptedLine(HubHandshake.answer, frames.reduce([], +))
+            })
+            let ear = try await Self.listen(executor, network, seconds: 1)
+            let expected: [HubNews] = [
+                .connected, .event(shared, isOwn: false), .event(others, isOwn: false),
+                .event(own, isOwn: true),
+            ]
+            #expect(ear.news == expected)
+        }
+    }
+
     @Test func `the address holds the token, escaped, and the greeting goes out first`() throws {
         try SeededExecutor.run(seed: 1) { executor, _ in
             let line = ScriptedLine(HubHandshake.answer)

@@ -8,7 +8,7 @@ public enum HubNews: Hashable, Sendable {
     /// The line is there (again). What happened meanwhile was told to nobody, so the account's
     /// revision has to be looked at.
     case connected
-    /// Something happened. `isOwn` if this device did it.
+    /// Something happened. `isOwn` if this account did it at this device.
     case event(HubEvent, isOwn: Bool)
     /// Nothing is heard for now. Only asking tells whether anything happens.
     case lost
@@ -132,7 +132,11 @@ public struct Hub: Sendable {
         }
     }
 
+    /// All accounts of a server are at one device. Of an organisation's item all members are told without the name of
+    /// who has acted, who may be another account of ours.
     private func isOwn(_ event: HubEvent) -> Bool {
-        event.contextID == account.upstream.identity.device.identifier
+        let actor = event.userID ?? (event.organizationID == nil ? account.session.userID : nil)
+        return event.contextID == account.upstream.identity.device.identifier
+            && actor?.lowercased() == account.session.userID.lowercased()
     }
 }
