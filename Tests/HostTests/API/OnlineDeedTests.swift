@@ -511,6 +511,31 @@ struct OnlineDeedTests {
         }
     }
 
+    /// One kind says so with an empty answer, the other in its framework's words.
+    @Test(arguments: [nil, #"{"error":{"code":404,"reason":"Not Found","description":"?"}}"#])
+    func `an older server is told an item's collections by the older call`(
+        _ body: String?
+    ) async throws {
+        try await Self.open(.bitwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let list = "[\"\(collection)\"]"
+            #expect(try await guest.post("/move/\(id)/\(organization)", list).isSuccess)
+            let unknown = Canned(
+                status: 404,
+                contentType: body.map { _ in "application/json" },
+                body: Array((body ?? "").utf8)
+            )
+            let missing = await upstream.inject(
+                Fault(.answer(unknown, isCarriedOut: false), on: .shareCipher)
+            )
+            let placed = try await guest.put("/object/item-collections/\(id)", list)
+            #expect(await upstream.hits(missing) == 1)
+            #expect(placed.isSuccess, "\(placed.text)")
+            #expect(placed.data?["collectionIds"]?[0]?.string == collection)
+        }
+    }
+
     @Test func `who may only read an organisation's item says where they keep it`() async throws {
         try await Self.open(.vaultwarden) { guest, upstream in
             let (organization, collection) = try await guest.stage.addOrganization()

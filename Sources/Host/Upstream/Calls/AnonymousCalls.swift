@@ -72,7 +72,7 @@ extension Upstream {
 
 extension Setback {
     /// Whether the server seems not to know the path at all.
-    fileprivate var isUnknownPath: Bool {
+    var isUnknownPath: Bool {
         switch reason {
         case .rejected(let words): [404, 405].contains(words.status)
         case .foreign(.page(404)), .foreign(.answer(404)): true

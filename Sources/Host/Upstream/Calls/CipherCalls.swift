@@ -87,11 +87,22 @@ extension UpstreamAccount {
         to collectionIDs: [String]
     ) async throws(Setback) -> Cipher? {
         let body = JSON.Raw.object { $0.add("collectionIds", collectionIDs) }
-        let path = "/ciphers/\(segment: id)/collections_v2"
-        let call = Call(.changeCollections, .put, path, about: .cipher).sending(body)
-        let answer: OptionalCipher = try await send(call).read(of: call)
-        guard let raw = answer.cipher else { return nil }
-        return try NetworkAnswer(status: 200, body: Array(raw.bytes)).cipher(id, of: call)
+        let path = "/ciphers/\(segment: id)/collections"
+        let call = Call(.changeCollections, .put, path + "_v2", about: .cipher).sending(body)
+        do throws(Setback) {
+            let answer: OptionalCipher = try await send(call).read(of: call)
+            guard let raw = answer.cipher else { return nil }
+            return try NetworkAnswer(status: 200, body: Array(raw.bytes)).cipher(id, of: call)
+        } catch  where error.isUnknownPath {
+            // Older servers have the call without an answer only.
+            var call = call
+            (call.path, call.expectation) = (path, .nothing)
+            _ = try await send(call)
+        }
+        do throws(Setback) { return try await cipher(id) } catch {
+            guard case .missing = error.reason else { throw error }
+            return nil
+        }
     }
 
     private func change(
@@ -151,7 +162,7 @@ extension UpstreamAccount {
 private struct OptionalCipher: JSON.Readable {
     let cipher: JSON.Raw?
 
-    /// The older form of the call answers with the cipher itself.
+    /// Some servers answer with the cipher itself.
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let inner = json[anyCase: "cipher"] else {
             cipher = json[anyCase: "id"] == nil ? nil : json.raw
