@@ -131,6 +131,20 @@ struct VerdictTests {
         }
     }
 
+    @Test func `an empty 404 is a refusal where older servers have no such call, and nowhere else`()
+    {
+        for operation in Operation.allCases {
+            let call = Call(operation, .put, "/x", about: .cipher)
+            let judgement = Judgement(status: 404, headers: [:], body: [], of: call, now: 0)
+            guard case .setback(let setback) = judgement else {
+                Issue.record("\(operation): \(judgement)")
+                continue
+            }
+            let isNew = [.archiveCipher, .unarchiveCipher].contains(operation)
+            #expect(setback.failureClass == (isNew ? .permanent : .batch), "\(operation)")
+        }
+    }
+
     @Test func `T-46 that an item is in the trash, or gone, is said without a word`() {
         for body in Body.allCases {
             switch judgement(200, body, .cipher, .silence) {

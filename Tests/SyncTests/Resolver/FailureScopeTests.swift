@@ -360,6 +360,28 @@ import Vault
         }
     }
 
+    /// Its framework says so without a word.
+    @Test
+    func `T-40 an archive that an older server does not know is set aside, and is in nobody's way`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let nothing = Canned(status: 404, contentType: nil)
+            await world.server.inject(
+                Self.always(.answer(nothing, isCarriedOut: false), on: .archiveCipher)
+            )
+            try await ada.wish(.archive, id)
+            for number in 1...3 {
+                try await ada.add(#"{"type":1,"name":"\#(number)"}"#)
+                #expect(try await ada.run(.all).stop == nil)
+            }
+            #expect(try ada.change(id)?.state == .quarantined)
+            #expect(try ada.change(id)?.lastFailure?.kind == .rejected)
+            #expect(world.wire.requests.count { $0.hasSuffix("/archive") } == 2)
+            #expect(try await ada.elsewhere.items.count == 4)
+        }
+    }
+
     @Test func `T-39 who is signed out keeps everything, uncounted`() async throws {
         try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"))

@@ -30,14 +30,17 @@ extension Judgement {
             kind == .success
             ? Rejection(status: status, message: "")
             : Rejection(status: status, tongue: tongue, body: body)
-        let verdict = Verdict(
-            kind,
-            tongue,
-            about: call.subject,
-            expecting: call.expectation,
-            isSigned: call.isSigned,
-            rejection: rejection
-        )
+        let verdict =
+            call.isUnknown(status, tongue)
+            ? .rejected
+            : Verdict(
+                kind,
+                tongue,
+                about: call.subject,
+                expecting: call.expectation,
+                isSigned: call.isSigned,
+                rejection: rejection
+            )
         let mayHaveLanded = call.isWrite && kind.mayHaveLanded
         func setback(_ reason: Setback.Reason) -> Judgement {
             let operation = call.operation.words
@@ -60,6 +63,15 @@ extension Judgement {
             case .malformed:
                 setback(.malformed("the body is \(tongue == .nothing ? "" : "not ")empty"))
             }
+    }
+}
+
+extension Call {
+    /// Whether this is how Bitwarden before 2025.9 says that it does not know what an archive is. Any other empty 404
+    /// may be somebody's on the way, for there is no call that all of its versions have not.
+    fileprivate func isUnknown(_ status: Int, _ tongue: Tongue) -> Bool {
+        [.archiveCipher, .unarchiveCipher].contains(operation) && status == 404
+            && tongue == .nothing
     }
 }
 
