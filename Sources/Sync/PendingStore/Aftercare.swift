@@ -38,8 +38,7 @@ enum Aftercare {
             (cipherID, isGone, known) = (lane.cipherID, true, stamps.compactMap(\.self).max())
         case .lacks, .untouched: return
         }
-        let former = settlement.brought?.over ?? before ?? settled.baseline
-        let exposure = exposure(settlement, since: former, known, exposed)
+        let exposure = exposure(settlement, known, exposed)
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
@@ -60,7 +59,6 @@ enum Aftercare {
     /// the trash does not matter. Stamps have whole seconds on some servers.
     private static func exposure(
         _ settlement: Settlement,
-        since former: Revision?,
         _ known: Moment?,
         _ exposed: Offering.Exposed?
     ) -> Exposure {
@@ -68,9 +66,10 @@ enum Aftercare {
         guard let brought = settlement.brought else {
             return exposed?.lasts(in: base) == true ? .undated : .none
         }
-        guard brought.isPasswordNew || exposed != nil, brought.lasts(in: base),
-            let former, let known, known - former.moment < .seconds(2)
+        guard brought.isPasswordNew || exposed != nil, brought.lasts(in: base), let known
         else { return .none }
+        // Where upstream has taken it without an answer, anything may have been there right before.
+        if let over = brought.over, known - over.moment >= .seconds(2) { return .none }
         return base.isTrashed == brought.base.isTrashed ? .dated : .undated
     }
 

@@ -257,6 +257,24 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if nobody answered it, over what was not known here`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, _ in
+            try await ada.elsewhere.trash(id)
+            try await ada.elsewhere.restore(id)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
         _ personality: Personality.Name
     ) async throws {
