@@ -146,7 +146,8 @@ enum Aftercare {
     }
 
     /// To be called before base forgets what a list has left out. The list may lie; and what a slow upstream
-    /// has undone by then is known nowhere else. What an old list has put back meanwhile takes no place.
+    /// has undone by then, or somebody has written over, is known nowhere else. What an old list has put back
+    /// meanwhile takes no place.
     static func keepLeftOut(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
         try db.execute(
             """
@@ -154,7 +155,8 @@ enum Aftercare {
             FROM base_cipher AS base
             WHERE brought_up.user_id = ?1 AND brought_up.cipher_id = ?2 AND is_gone = 0
                 AND left_out IS NULL AND base.user_id = ?1 AND base.cipher_id = ?2
-                AND EXISTS (SELECT 1 FROM stray WHERE user_id = ?1 AND keeper_id = ?2)
+                AND (is_exposed > 0
+                    OR EXISTS (SELECT 1 FROM stray WHERE user_id = ?1 AND keeper_id = ?2))
             """,
             .text(lane.userID),
             .text(lane.cipherID)

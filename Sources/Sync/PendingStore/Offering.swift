@@ -90,10 +90,21 @@ struct Offering {
         fileprivate let content: Cipher
 
         fileprivate init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
-            guard !row.isGone, let base = try BaseTable.find(row.lane, db), !base.isDamaged,
-                row.known == base.revision.moment, let content = try? Cipher(base.json)
+            guard !row.isGone, let base = try Self.base(row, db), !base.isDamaged,
+                let content = try? Cipher(base.json)
             else { return nil }
             (self.row, self.base, self.content) = (row, base, content)
+        }
+
+        /// A list may have left it out since, and an old one may have put back what was there before.
+        private static func base(
+            _ row: Row,
+            _ db: borrowing Connection
+        ) throws(DatabaseError) -> BaseCipher? {
+            let base = try BaseTable.find(row.lane, db)
+            if let base, row.known == base.revision.moment { return base }
+            let leftOut = try Aftercare.leftOut(row.lane, db)
+            return row.known == leftOut?.revision.moment ? leftOut : nil
         }
 
         /// What nobody has written down as exposed yet.

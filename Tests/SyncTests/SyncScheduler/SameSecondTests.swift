@@ -274,6 +274,32 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases, [true, false])
+    func `P14, I1 it is kept, too, if a list has left it out before, and an old one put it back`(
+        _ personality: Personality.Name,
+        _ isPutBack: Bool
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            let old = try await ada.upstream.fetch(.patient)
+            func take(_ ciphers: [BaseCipher]) async throws {
+                _ = try await world.store.refresh(
+                    ada.userID,
+                    ciphers: ciphers,
+                    slices: old.slices,
+                    since: world.store.reader.refreshMark(of: ada.userID),
+                    judge: Judge(ada.keys.keys)
+                )
+            }
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            try await take([])
+            #expect(try ada.base(id) == nil)
+            if isPutBack { try await take(old.ciphers) }
+            world.time.pass(.milliseconds(300))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
         _ personality: Personality.Name
