@@ -174,8 +174,8 @@ final class Cloud: Sendable {
     }
 
     /// Writes over what is there.
-    func write(_ item: PlainItem) async throws {
-        let text = body(item, under: ring.user, known: item.revision)
+    func write(_ item: PlainItem, isDated: Bool = true) async throws {
+        let text = body(item, under: ring.user, known: isDated ? item.revision : nil)
         _ = try await account.update(item.id, Array(text.utf8))
     }
 

@@ -41,6 +41,9 @@ enum Deed: Hashable, Sendable {
         case favour(Int)
         case share(Int)
         case rotateKeys
+        case look(Int)
+        /// Over whatever has come since it looked, with so many new passwords; dated by what it saw, or by nothing.
+        case recall(passwords: Int, isDated: Bool)
     }
 
     /// What becomes of the server and of what it holds.
@@ -155,6 +158,10 @@ extension Deed.Elsewhere: CustomStringConvertible {
         case .favour(let item): "makes a favourite of item \(item), or none"
         case .share(let item): "gives item \(item) to an organisation"
         case .rotateKeys: "gives the account a new key"
+        case .look(let item): "looks at item \(item)"
+        case .recall(let passwords, let isDated):
+            "writes what it remembers, with \(passwords) new passwords"
+                + (isDated ? "" : ", and does not say since when")
         }
     }
 }
@@ -209,6 +216,7 @@ extension Deed.Elsewhere {
         case .create, .edit, .trash, .restore, .delete, .favour: .otherDevice
         case .share: .organisation
         case .rotateKeys: .rotation
+        case .look, .recall: .reprise
         }
     }
 }

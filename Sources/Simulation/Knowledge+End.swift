@@ -7,7 +7,11 @@ extension Knowledge {
         let there = Self.words(in: upstream)
         for word in words.values.sorted(by: { $0.place < $1.place }) where isOwed(word) {
             if !there.contains(word.text) {
-                breach("I1", "\(word.text) was accepted (\(word.fate)) and is nowhere upstream")
+                let words = word.overwriting == nil ? "" : ", written over by who had not seen it"
+                breach(
+                    "I1",
+                    "\(word.text) was accepted (\(word.fate)) and is nowhere upstream\(words)"
+                )
             }
         }
         judgeCreations()
@@ -20,7 +24,7 @@ extension Knowledge {
     private func isOwed(_ word: Word) -> Bool {
         // What upstream has forgotten is not brought back for the trash alone.
         let isRubbish = word.isForgotten && origins[word.origin]?.trashed.isEmpty == false
-        return isWanted(word) && !hasSuccessor(word) && !isRubbish
+        return isWanted(word) && !hasSuccessor(word) && !isRubbish && isKept(word)
     }
 
     private mutating func judgeCreations() {

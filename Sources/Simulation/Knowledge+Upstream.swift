@@ -116,6 +116,8 @@ extension Knowledge {
         guard case .host(let host, let kind, _, _, _) = author else {
             if author == .rollBack, isRemembered(word, before) {
                 words[text]?.isForgotten = true
+            } else if let overwriting = overwriting(of: word, before, by: author) {
+                words[text]?.overwriting = overwriting
             } else {
                 words[text]?.isExcused = true
             }

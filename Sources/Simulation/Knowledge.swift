@@ -9,6 +9,8 @@ struct Knowledge: Sendable {
         /// server has carried it out long after the line was cut.
         case host(Int, WireCall.Kind, known: String?, left: Duration, isLate: Bool = false)
         case other
+        /// Another device, which knew of nothing since the item had that revision.
+        case stale(String)
         /// The server was set back.
         case rollBack
     }
@@ -53,6 +55,14 @@ struct Knowledge: Sendable {
         var isKeptNoMore = false
         /// With which stamp it came upstream.
         var stamp: String?
+        /// A device has written over it that had not seen it, as the server let it.
+        var overwriting: Overwriting?
+
+        enum Overwriting: Hashable, Sendable {
+            /// So soon that the stamps alone say that it had not seen it.
+            case soon
+            case late
+        }
 
         var isAcknowledged: Bool { fate == .saved || fate == .queued }
     }
@@ -180,6 +190,8 @@ struct Knowledge: Sendable {
     var shown: [String: String] = [:]
     /// Another device has given the account a new key.
     var hasRotated = false
+    /// At these hosts nobody can read anything.
+    var locked: Set<Int> = []
     /// How often something was sent of which nobody knows what became of it, since nothing was waiting
     /// at that host.
     var doubts: [Int: Int] = [:]

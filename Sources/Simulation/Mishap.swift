@@ -47,6 +47,8 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case lodger
     /// One scene of those that were thought of after the last.
     case coda
+    /// Another device writes what it remembers, which is not what is there; and there is a scene of that.
+    case reprise
 
     /// Those that happen at one moment.
     static var strikes: [Hazard] {
@@ -105,8 +107,13 @@ public struct Hazards: Hashable, Sendable {
     )
     /// Before there were codas, and old answers that are given again and again.
     public static let sixth = Hazards(
-        faults: Set(Mishap.allCases).subtracting([.cached]),
-        hazards: Set(Hazard.allCases).subtracting([.coda])
+        faults: seventh.faults.subtracting([.cached]),
+        hazards: seventh.hazards.subtracting([.coda])
+    )
+    /// Before another device wrote what it remembered.
+    public static let seventh = Hazards(
+        faults: Set(Mishap.allCases),
+        hazards: Set(Hazard.allCases).subtracting([.reprise])
     )
 
     /// What a list may name.
@@ -131,6 +138,7 @@ public struct Hazards: Hashable, Sendable {
         case "fourth": self = .fourth
         case "fifth": self = .fifth
         case "sixth": self = .sixth
+        case "seventh": self = .seventh
         default:
             self = .none
             let names = list.split(separator: ",").map(String.init)

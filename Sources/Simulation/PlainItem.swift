@@ -39,6 +39,22 @@ struct PlainItem: Hashable, Sendable {
         return revision.prefix(19) + "." + digits + String(repeating: "0", count: 3 - digits.count)
     }
 
+    /// As long as both are of one day.
+    func isStampedWithinTwoSeconds(of revision: String) -> Bool {
+        let other = PlainItem(id: id, revision: revision)
+        return shownStamp.prefix(10) == other.shownStamp.prefix(10)
+            && abs(millisecond - other.millisecond) < 2_000
+    }
+
+    /// Of its day.
+    private var millisecond: Int {
+        let digits = shownStamp.dropFirst(11).split { $0 == ":" || $0 == "." }.compactMap {
+            Int($0)
+        }
+        guard digits.count == 4 else { return 0 }
+        return ((digits[0] * 60 + digits[1]) * 60 + digits[2]) * 1_000 + digits[3]
+    }
+
     /// Every text in it that somebody once wrote.
     var words: [String] { PlainField.allCases.compactMap { values[$0] } + history }
 

@@ -49,15 +49,24 @@ enum Scene: CaseIterable, Hashable, Sendable {
     case longOutage
     /// An edit is carried out late, after the one that has taken its place, and all within a second.
     case undone
+    /// Another device looks at something right before it gets a password here, and writes over that.
+    case recalled
+    /// The same of what gave way, which that device had written itself.
+    case recalledLoser
+    /// The same while more is to be done here.
+    case recalledBeneath
+    /// The same, of what was put into the trash from here.
+    case recalledTrash
 
     /// What there was when the first seeds of the corpus failed.
-    static let first = allCases.filter { !encores.contains($0) && !codas.contains($0) }
+    static let first = allCases.filter { !(encores + codas + reprises).contains($0) }
     static let encores: [Scene] = [
         .editWhileCreated, .editWhileRestored, .createWhileFallen, .foreignInDoubt, .refusedTwice,
     ]
     static let codas: [Scene] = [
         .favouredElsewhere, .rebornTwice, .oldList, .longOutage, .undone,
     ]
+    static let reprises: [Scene] = [.recalled, .recalledLoser, .recalledBeneath, .recalledTrash]
 
     func steps(_ dice: Dice, of items: Int) -> [Step] {
         Play(scene: self, item: dice.number(in: 0..<items), dice: dice).steps
@@ -87,6 +96,10 @@ private struct Play {
     private var field: PlainField { dice.pick(PlainField.allCases) }
     private var edit: Deed { .edit(item, field) }
     private var pause: Step { step(.wait(dice.duration(.seconds(5), .seconds(60)))) }
+
+    private var recall: Step {
+        step(.elsewhere(.recall(dice)), at: dice.pick([nil, nil, .settling, .taking]))
+    }
 
     private var beginning: [Step] {
         switch scene {
@@ -205,6 +218,17 @@ private struct Play {
             [
                 step(edit), step(.strikeAt(.commitLate, .push)), step(edit), step(edit),
             ]
+        case .recalled, .recalledBeneath, .recalledTrash:
+            [
+                step(.edit(item, .notes)), step(.elsewhere(.look(item))),
+                step(.edit(item, .password)),
+            ]
+        case .recalledLoser:
+            [
+                step(.drill(true)), step(.edit(item, .password)),
+                step(.elsewhere(.edit(item, .username))), step(.elsewhere(.look(item))),
+                step(.drill(false)),
+            ]
         case .rebornTwice:
             [
                 step(.mend, host: 1), step(.unlock, host: 1), step(.sync, host: 1),
@@ -261,6 +285,10 @@ private struct Play {
         case .createWhileFallen, .foreignInDoubt: [pause, step(.sync)]
         case .favouredElsewhere, .rebornTwice: [pause]
         case .undone: [pause, step(.sync)]
+        case .recalled, .recalledLoser:
+            [step(dice.pick([edit, .sync, .favour(item)])), recall, step(.sync)]
+        case .recalledBeneath: [step(.drill(true)), step(edit), recall, step(.drill(false)), pause]
+        case .recalledTrash: [step(.trash(item)), recall, step(.sync)]
         case .oldList:
             [
                 step(.strike(.cached, times: 4)), step(.sync), step(.wait(.seconds(70))),

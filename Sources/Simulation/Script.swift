@@ -65,6 +65,9 @@ public struct Script: Sendable {
         if swarm.hazards.contains(.coda) {
             play(Dice(seed: seed ^ 0xC0DA), Scene.codas, 1, of: deeds.items, pairs)
         }
+        if swarm.hazards.contains(.reprise) {
+            play(Dice(seed: seed ^ 0x2E92), Scene.reprises, 1, of: deeds.items, pairs)
+        }
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
         let isSetBack = steps.contains { $0.deed == .server(.rollBack) }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
@@ -223,7 +226,15 @@ private struct Deeds {
             )
         case .rotation: dice.happens(40) ? .elsewhere(.rotateKeys) : .signIn
         case .organisation: .elsewhere(.share(item))
+        case .reprise: .elsewhere(dice.happens(50) ? .look(item) : .recall(dice))
         }
+    }
+}
+
+extension Deed.Elsewhere {
+    /// Servers ask some devices for no date, because they give none.
+    static func recall(_ dice: Dice) -> Self {
+        .recall(passwords: dice.number(in: 1..<4), isDated: dice.happens(70))
     }
 }
 
@@ -236,6 +247,7 @@ extension Hazard {
         case .diskError, .rotation: 2
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
+        case .reprise: 3
         case .ambush, .scene, .pair, .encore, .lodger, .coda: 0
         }
     }

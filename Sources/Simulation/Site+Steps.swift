@@ -28,6 +28,7 @@ extension Site {
             await takeOwn(step)
         case .lock:
             state.withLock { $0.isLocked = true }
+            oracle.with { [number] in $0.lock(number) }
             house?.owner.lock()
         case .unlock: await unlock()
         case .signIn: await signInAgain()
@@ -130,6 +131,7 @@ extension Site {
             return state.keysKnown
         }
         guard let house, house.owner.keys.isLocked else { return }
+        oracle.with { [number] in $0.unlock(number) }
         await reseal(house)
         house.owner.unlock(cloud.rings[known])
     }

@@ -42,13 +42,16 @@ extension World {
             case .delete(let place):
                 try await changeElsewhere(place) { try await $0.cloud.account.delete($1.id) }
             case .rotateKeys:
-                oracle.with { $0.hasRotated = true }
+                oracle.with { $0.rotate() }
                 try await elsewhere { try await self.cloud.rotateKeys() }
                 cache.forget()
+                memory = nil
             case .share(let place):
                 try await changeElsewhere(place) { try await $0.share($1) }
             case .favour(let place):
                 try await changeElsewhere(place) { try await $0.favour($1) }
+            case .look(let place): try await look(place)
+            case .recall(let passwords, let isDated): try await recall(passwords, isDated)
             }
         } catch {
             history.note("another device could not: \(Words.of(error))")
@@ -65,6 +68,35 @@ extension World {
         edited.values[field] = oracle.with { $0.newWord(field, of: origin, at: nil) }
         edited.sealed[field] = nil
         try await cloud.write(edited)
+    }
+
+    private func look(_ place: Int) async throws {
+        try await elsewhere {
+            let items = try await self.cloud.look().values.filter { !$0.isBackup && !$0.isShared }
+            self.memory = items.pick(place)
+        }
+    }
+
+    /// Whoever is refused that looks at the item anew; and they know what they have written.
+    private func recall(_ passwords: Int, _ isDated: Bool) async throws {
+        guard let memory, let origin = memory.origin else { return }
+        try? await time.sleep(for: .milliseconds(dice.pick([5, 400, 1_500, 30_000])))
+        defer { self.memory = oracle.with { $0.upstream[memory.id] } }
+        try await elsewhere(by: .stale(memory.revision)) {
+            guard try await self.cloud.look()[memory.id]?.isShared == false else { return }
+            let edited = self.adding(passwords, to: memory, origin)
+            try await self.cloud.write(edited, isDated: isDated)
+        }
+    }
+
+    private func adding(_ passwords: Int, to item: PlainItem, _ origin: String) -> PlainItem {
+        var edited = item
+        for _ in 0..<passwords {
+            edited.history = [edited.values[.password]].compactMap(\.self) + edited.history
+            edited.values[.password] = oracle.with { $0.newWord(.password, of: origin, at: nil) }
+        }
+        (edited.sealed[.password], edited.sealedHistory) = (nil, [])
+        return edited
     }
 
     private func share(_ item: PlainItem) async throws {

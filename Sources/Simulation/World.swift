@@ -23,6 +23,7 @@ final class World: Sendable {
     private struct State {
         var isCalm = false
         var poison: Poison?
+        var memory: PlainItem?
     }
 
     init(
@@ -53,6 +54,12 @@ final class World: Sendable {
     var poison: Poison? {
         get { state.withLock(\.poison) }
         set { state.withLock { $0.poison = newValue } }
+    }
+
+    /// What the other device remembers of the item that it looked at last.
+    var memory: PlainItem? {
+        get { state.withLock(\.memory) }
+        set { state.withLock { $0.memory = newValue } }
     }
 
     /// Under which the server knows that host.
@@ -92,6 +99,7 @@ final class World: Sendable {
         case .rollBack:
             oracle.with { $0.mayRegress = true }
             try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
+            memory = nil
         case .poison(let place):
             let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
             poison = items.pick(place).map { Poison($0.id, place) }

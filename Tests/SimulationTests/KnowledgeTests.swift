@@ -359,6 +359,51 @@ import Testing
         #expect(Self.breaches(knowledge) == ["I7"])
     }
 
+    /// When a password comes from here, and when over it what another device makes of the item of 23:00:00.100;
+    /// whether nobody can read anything here then, and whether it has to be kept.
+    @Test(arguments: [
+        ("23:00:00.900", "23:05:00.000", false, true), ("23:00:00.900", "23:00:01.500", true, true),
+        ("23:00:00.900", "23:05:00.000", true, false),
+        ("23:00:09.900", "23:05:00.000", false, false),
+    ])
+    func `a password that was written over unseen, as servers let one, has to be kept`(
+        _ mine: String,
+        _ theirs: String,
+        _ isLocked: Bool,
+        _ isOwed: Bool
+    ) throws {
+        var knowledge = Knowledge("bitwarden")
+        var item = knowledge.scene()
+        let name = try #require(item.origin)
+        item.move(to: "2026-11-21T23:00:00.100Z")
+        knowledge.observe([item.id: item], by: .other)
+        func edit(at time: String, by host: Int?) -> PlainItem {
+            var edited = item
+            let word = knowledge.newWord(.password, of: name, at: host)
+            knowledge.conclude([word], .queued)
+            edited.values[.password] = word
+            edited.move(to: "2026-11-21T\(time)Z")
+            return edited
+        }
+        let own = edit(at: mine, by: 0)
+        let push = Knowledge.Author.host(0, .push, known: item.revision, left: .seconds(2))
+        knowledge.observe([item.id: own], by: push)
+        if isLocked { knowledge.lock(0) }
+        let other = edit(at: theirs, by: nil)
+        knowledge.observe([item.id: other], by: .stale(item.revision))
+        var kept = knowledge
+        knowledge.judge(shown: [[other]])
+        #expect(Self.breaches(knowledge) == (isOwed ? ["I1"] : []))
+        var copy = PlainItem(id: "2", revision: other.revision)
+        (copy.values, copy.origin, copy.stamp) = (own.values, name, " - then")
+        kept.observe(
+            [item.id: other, "2": copy],
+            by: .host(0, .backup, known: nil, left: .seconds(9))
+        )
+        kept.judge(shown: [[other, copy]])
+        #expect(Self.breaches(kept).isEmpty)
+    }
+
     @Test func `at the end each host shows what is upstream`() {
         var knowledge = Knowledge("bitwarden", hosts: 2)
         let item = knowledge.scene()

@@ -138,6 +138,7 @@ struct Offering {
         to now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
+        if mutated(.leavesOverwritten) { return false }
         let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
             there.organizationID == nil, exposed.row.isEarlier(than: moment)

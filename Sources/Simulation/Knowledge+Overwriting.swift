@@ -1,0 +1,47 @@
+/// What a device takes away that has not seen it, as servers let it within the second.
+extension Knowledge {
+    /// Which passwords a host is to keep then, because they would be nowhere; nil for all else. What stood in the
+    /// history alone, somebody else has written over before.
+    func overwriting(
+        of word: Word,
+        _ before: [String: PlainItem],
+        by author: Author
+    ) -> Word.Overwriting? {
+        guard case .stale(let known) = author, let host = word.host, word.field == .password,
+            !word.isExcused, !hasOddStamps, !hasRotated,
+            let item = before.values.first(where: {
+                $0.values[.password] == word.text && !$0.isBackup && !$0.isShared
+            }), let now = upstream[item.id], item.isStampedWithinTwoSeconds(of: known)
+        else { return nil }
+        if now.isStampedWithinTwoSeconds(of: item.revision) { return .soon }
+        return locked.contains(host) ? nil : .late
+    }
+
+    /// Nobody can read there any more what has been written over, nor whether it has.
+    mutating func lock(_ host: Int) {
+        locked.insert(host)
+        excuseOverwritten { $0.host == host && $0.overwriting == .late }
+    }
+
+    mutating func unlock(_ host: Int) { locked.remove(host) }
+
+    /// The account gets another key, and what was under the former is fetched anew.
+    mutating func rotate() {
+        hasRotated = true
+        excuseOverwritten { _ in true }
+    }
+
+    private mutating func excuseOverwritten(_ isGone: (Word) -> Bool) {
+        let there = Self.words(in: upstream)
+        for (text, word) in words
+        where word.overwriting != nil && !there.contains(text) && isGone(word) {
+            words[text]?.isExcused = true
+        }
+    }
+
+    /// What was deleted before its host could see that, or given away, is not kept.
+    func isKept(_ word: Word) -> Bool {
+        guard word.overwriting != nil, let origin = origins[word.origin] else { return true }
+        return !origin.isShared && !origin.wasDeleted
+    }
+}
