@@ -202,6 +202,9 @@ extension EmbeddedUpstream {
 
     public func setStampDigits(_ digits: Int) async { await ledger.setStampDigits(digits) }
 
+    /// From now on, answers to writes have other stamps than what is read later.
+    public func keepStamps(in store: StampStore) async { await ledger.keepStamps(in: store) }
+
     /// Sets one of the switches that the server tells its clients; `nil` takes it away.
     public func setFeature(_ name: String, _ value: JSON.Raw?) async {
         await ledger.setFeature(name, value)

@@ -20,6 +20,7 @@ actor Ledger {
     /// The world as it was when it was last remembered.
     private var remembered: World?
     private var clockShift: Int64 = 0
+    private var store = StampStore.exact
     private let time: any Timekeeper
     /// Decides which calls a fault hits.
     private var chance: any Chance
@@ -70,6 +71,7 @@ actor Ledger {
         let (announcements, changes) = (world.announcements, world.changes)
         world.announcements = []
         world.changes = []
+        world.keep(changes, in: store)
         if let archive, !changes.isEmpty {
             do {
                 try await archive.keep(changes, of: world)
@@ -192,6 +194,13 @@ extension Ledger {
     }
 
     func setStampDigits(_ digits: Int) { world.setStampDigits(digits) }
+
+    /// What is there already is kept as if it had always been.
+    func keepStamps(in store: StampStore) {
+        self.store = store
+        world.keep(world.allParts, in: store)
+        world.changes.formUnion(world.allParts)
+    }
 
     func setFeature(_ name: String, _ value: JSON.Raw?) { world.featureStates[name] = value }
 

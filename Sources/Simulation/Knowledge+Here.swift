@@ -1,3 +1,5 @@
+import Vault
+
 /// What a host asks, and what it shows.
 extension Knowledge {
     mutating func noteRequest(
@@ -135,6 +137,8 @@ extension Knowledge {
 }
 
 extension Knowledge.Stamp {
-    /// By more than a thousandth of a second.
-    fileprivate func isBefore(_ other: Self) -> Bool { ticks < other.ticks - 10_000 }
+    /// By more than servers lose of a stamp.
+    fileprivate func isBefore(_ other: Self) -> Bool {
+        Moment(ticks: ticks).isEarlierStamp(than: Moment(ticks: other.ticks))
+    }
 }

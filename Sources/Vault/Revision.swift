@@ -25,21 +25,48 @@ public struct Revision: Hashable, Sendable {
         self.init(text: text, moment: moment)
     }
 
-    /// Whether both stamp the same change.
+    /// Whether both may stamp the same change. Not `==`, because nearness is not transitive.
     ///
-    /// Servers and their stores write one stamp with three, six or seven digits, and some lose up
-    /// to a millisecond on the way. Not `==`, because nearness is not transitive.
+    /// Somebody else may have written within what stores lose. So nothing is taken for agreed on by that alone:
+    /// content has to bear it out, unless the stamps are written alike.
     public func isSame(as other: Revision) -> Bool {
-        if text == other.text { return true }
-        let (difference, overflow) = moment.ticks.subtractingReportingOverflow(other.moment.ticks)
-        return !overflow && difference.magnitude <= Moment.ticksPerMillisecond
+        text == other.text || moment.mayStampSame(as: other.moment)
     }
 
-    /// Whether this is certainly the stamp of an earlier change, however many of its digits were lost.
+    /// Whether both are one stamp, however many of its digits are written: clients see three.
+    public func isWritten(like other: Revision) -> Bool {
+        text == other.text || moment.isWithin(Moment.ticksPerMillisecond, of: other.moment)
+    }
+
+    /// Whether this is certainly the stamp of an earlier change, whatever was lost of both.
     public func isEarlier(than other: Revision) -> Bool {
-        let lost = text.contains(".") ? Moment.ticksPerMillisecond : Moment.ticksPerSecond
-        let (difference, overflow) = other.moment.ticks.subtractingReportingOverflow(moment.ticks)
-        return overflow ? moment < other.moment : difference > lost
+        moment.isEarlierStamp(than: other.moment)
+    }
+}
+
+/// Moments as stamps. A write is answered from the server's memory, and what is read later comes from its store,
+/// which may have kept less of the stamp: threehundredths of a second, rounded, or whole seconds, cut off or
+/// rounded up.
+extension Moment {
+    public func mayStampSame(as other: Moment) -> Bool {
+        if isWithin(Self.ticksLost, of: other) { return true }
+        return (isWholeSecond || other.isWholeSecond)
+            && isWithin(Self.ticksPerSecond - 1, of: other)
+    }
+
+    public func isEarlierStamp(than other: Moment) -> Bool {
+        self < other && !mayStampSame(as: other)
+    }
+
+    /// Whether it says nothing of when in its second that was. So do all that some stores keep.
+    public var isWholeSecond: Bool { ticks % Self.ticksPerSecond == 0 }
+
+    /// A threehundredth of a second, and what clients do not see.
+    private static let ticksLost = 4 * ticksPerMillisecond
+
+    fileprivate func isWithin(_ distance: Int64, of other: Moment) -> Bool {
+        let (difference, overflow) = ticks.subtractingReportingOverflow(other.ticks)
+        return !overflow && difference.magnitude <= distance
     }
 }
 

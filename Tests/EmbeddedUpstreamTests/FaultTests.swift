@@ -224,6 +224,29 @@ struct FaultTests {
         }
     }
 
+    @Test(arguments: [
+        (Personality.Name.vaultwarden, StampStore.mariaDB, "30.875001Z", "30.000000Z"),
+        (.vaultwarden, .mySQL, "30.875001Z", "31.000000Z"),
+        (.bitwarden, .sqlServer, "30.875Z", "30.8766667Z"),
+    ])
+    func `a write is answered with a stamp that the store does not keep`(
+        _ personality: Personality.Name,
+        _ store: StampStore,
+        _ answered: String,
+        _ kept: String
+    ) async throws {
+        let guest = try await Guest(Personality(personality))
+        let order = #"{"store":"\#(store.rawValue)"}"#
+        #expect(try await guest.ask(.put, "/_faults/clock", order).status == .noContent)
+        let noStore = try await guest.ask(.put, "/_faults/clock", #"{"store":"none"}"#)
+        #expect(noStore.status == .badRequest)
+        guest.clock.advance(to: Moment(ticks: 17_000_000_108_750_000))
+        let made = try await guest.ask(.post, "/api/ciphers", Guest.login()).json
+        let id = try #require(made["id"]?.string)
+        #expect(made["revisionDate"]?.string == "2023-11-14T22:13:" + answered)
+        #expect(try await guest.cipher(id)["revisionDate"]?.string == "2023-11-14T22:13:" + kept)
+    }
+
     @Test func `somebody else changes the item between reading and writing`() async throws {
         let guest = try await Guest(.bitwarden)
         let id = try await guest.make()

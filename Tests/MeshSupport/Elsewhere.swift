@@ -197,8 +197,8 @@ public struct Elsewhere: Sendable {
         _ = try await account.share(id, json.bytes, in: collections)
     }
 
-    public func delete(_ id: String) async throws {
-        world.time.pass(.seconds(10))
+    public func delete(_ id: String, after time: Duration = .seconds(10)) async throws {
+        world.time.pass(time)
         try await account.delete(id)
     }
 }

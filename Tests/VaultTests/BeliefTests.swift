@@ -124,15 +124,31 @@ struct BeliefTests {
 
     @Test func `I13 what is gone although it is younger than the account is a regression`() {
         let here = footing(
-            vault(3).merging(vault(4, at: noon.advanced(bySeconds: 1))) { old, _ in old }
+            vault(3).merging(vault(4, at: noon.advanced(bySeconds: 2))) { old, _ in old }
         )
         guard case .doubted(let doubt) = look(picture(vault(3)), here) else {
             Issue.record("It was believed.")
             return
         }
         #expect(doubt.kind == .regression)
-        let deleted = picture(vault(3), accountRevision: Self.latest + 1_000)
+        let deleted = picture(vault(3), accountRevision: Self.latest + 2_000)
         #expect(look(deleted, here) == .believed, "Whoever deleted it has moved the account on.")
+    }
+
+    @Test(arguments: [8_751_234, 12_000_000, 16_000_000])
+    func `F27 an account whose number was kept as a whole second has seen what came within it`(
+        _ ticks: Int64
+    ) {
+        let made = Moment(ticks: noon.ticks + ticks)
+        let here = footing(vault(3).merging(["c3": made]) { $1 }, accountRevision: Self.latest)
+        let gone = picture(vault(3), accountRevision: Self.latest + 1_000)
+        #expect(look(gone, here) == .believed)
+    }
+
+    @Test func `the number of an account may be any`() {
+        for number in [Int64.min, -62_135_596_800_000, .max] {
+            _ = look(picture(vault(3), accountRevision: number), footing(vault(4)))
+        }
     }
 
     @Test func `N3 who writes after upstream went back hides nothing of what it has forgotten`() {
@@ -188,14 +204,18 @@ struct BeliefTests {
         #expect(doubt.kind == .regression)
     }
 
-    @Test func `P7 an item older than it was is a regression, a lost digit is not`() {
-        func moved(_ ticks: Int64) -> Belief {
-            var now = vault(3)
-            now["c1"] = Moment(ticks: noon.ticks + ticks)
-            return look(picture(now), footing(vault(3)))
+    @Test func `P7, F27 an item older than it was is a regression, what a store has lost is not`() {
+        func moved(_ ticks: Int64, from seen: Int64 = 8_751_234) -> Belief {
+            let known = vault(3, at: Moment(ticks: noon.ticks + seen))
+            var now = known
+            now["c1"] = Moment(ticks: noon.ticks + seen + ticks)
+            return look(picture(now, accountRevision: nil), footing(known))
         }
-        #expect(moved(-Moment.ticksPerMillisecond) == .believed)
-        #expect(moved(-Moment.ticksPerMillisecond - 1) != .believed)
+        #expect(moved(-4 * Moment.ticksPerMillisecond) == .believed)
+        #expect(moved(-4 * Moment.ticksPerMillisecond - 1) != .believed)
+        #expect(moved(-8_751_234) == .believed)
+        #expect(moved(-8_751_234 - Moment.ticksPerSecond) != .believed)
+        #expect(moved(-Moment.ticksPerSecond, from: 0) != .believed)
         #expect(moved(Moment.ticksPerSecond) == .believed)
         var unstamped = vault(3)
         unstamped["c1"] = .some(nil)

@@ -127,7 +127,9 @@ private enum ConflictsDocument {
     private static let foot = """
         ## How it is compared
 
-        - Revisions are the same if their texts are, or if they differ by no more than a millisecond.
+        - Revisions may be the same if their texts are, if they differ by no more than 4 ms, or by less than
+          a second where one of them is a whole one: servers answer a write with a stamp that their store
+          does not keep. Nothing is taken for agreed on by that alone; the content has to be, too.
         - Contents are compared decrypted; what was sent from here is known by its ciphertext.
         - The later side is found in upstream's time. Too near to tell is upstream.
         - Passwords might be lost if upstream's present one is neither the present one here nor in the

@@ -59,17 +59,45 @@ import Vault
     }
 
     @Test(arguments: [
-        (0, true), (1, true), (9_990, true), (10_000, true), (10_001, false),
-        (10_000_000, false), (-10_000, true), (-10_001, false),
+        (0, true, true), (1, true, true), (9_990, true, true), (10_000, true, true),
+        (10_001, true, false), (16_667, true, false), (40_000, true, false),
+        (40_001, false, false), (10_000_000, false, false), (-10_000, true, true),
+        (-40_000, true, false), (-40_001, false, false),
     ])
-    func `T-17 stamps up to a millisecond apart stamp the same change`(
+    func `T-17 stamps up to a millisecond apart are one, and up to four may stamp the same change`(
         _ ticks: Int64,
-        _ isSame: Bool
+        _ isSame: Bool,
+        _ isOne: Bool
     ) {
-        let one = Revision(text: "one", moment: Moment(ticks: noon))
-        let other = Revision(text: "other", moment: Moment(ticks: noon + ticks))
+        let one = Revision(text: "one", moment: Moment(ticks: noon + 1_234_567))
+        let other = Revision(text: "other", moment: Moment(ticks: noon + 1_234_567 + ticks))
         #expect(one.isSame(as: other) == isSame)
         #expect(other.isSame(as: one) == isSame)
+        #expect(one.isWritten(like: other) == isOne)
+        #expect(one.isEarlier(than: other) == (ticks > 0 && !isSame))
+        #expect(other.isEarlier(than: one) == (ticks < 0 && !isSame))
+    }
+
+    /// Stores that keep no more have cut off the rest, or rounded it.
+    @Test(arguments: [
+        ("2026-02-18T09:30:01.000000Z", "2026-02-18T09:30:01.875123Z", true),
+        ("2026-02-18T09:30:01.875123Z", "2026-02-18T09:30:02.000000Z", true),
+        ("2026-02-18T09:30:01Z", "2026-02-18T09:30:01.999999Z", true),
+        ("2026-02-18T09:30:01.000000Z", "2026-02-18T09:30:02.000000Z", false),
+        ("2026-02-18T09:30:01.000000Z", "2026-02-18T09:30:02.000001Z", false),
+        ("2026-02-18T09:30:01.875123Z", "2026-02-18T09:30:01.975123Z", false),
+    ])
+    func `T-17 a whole second may stamp what came within a second of it`(
+        _ one: String,
+        _ other: String,
+        _ isSame: Bool
+    ) throws {
+        let (one, other) = (try #require(Revision(one)), try #require(Revision(other)))
+        #expect(one.isSame(as: other) == isSame)
+        #expect(other.isSame(as: one) == isSame)
+        #expect(!one.isWritten(like: other))
+        #expect(one.isEarlier(than: other) != isSame)
+        #expect(!other.isEarlier(than: one))
     }
 
     @Test func `T-17 the same text is the same stamp, whatever the ticks say`() {

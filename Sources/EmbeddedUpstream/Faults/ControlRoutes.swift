@@ -8,7 +8,7 @@ import JSON
 ///   met, `DELETE` takes all of them back, `DELETE /_faults/{number}` one.
 /// - `POST /_faults/remember` and `/_faults/rollback`: the world as it was, for answers that are out
 ///   of date and for a restored backup.
-/// - `PUT /_faults/clock` with `{"offsetSeconds": -600, "digits": 3}`.
+/// - `PUT /_faults/clock` with `{"offsetSeconds": -600, "digits": 3, "store": "exact|sqlServer|mariaDB|mySQL"}`.
 /// - `PUT /_faults/features` with switches and their values; `null` takes one away.
 /// - `PUT` and `DELETE /_faults/members/{organization}/{user}` lets a user in and puts one out.
 /// - `PUT /_faults/hub` with `{"messages": "whole|split|merged", "hangUp": true}`.
@@ -173,13 +173,15 @@ struct ControlRoutes: Sendable {
         await read(request) { json throws(JSON.Mismatch) in
             (
                 offset: try json.read("offsetSeconds", as: Int?.self),
-                digits: try json.read("digits", as: Int?.self)
+                digits: try json.read("digits", as: Int?.self),
+                store: try StampStore(named: json.read("store", as: String?.self))
             )
         } then: { wish in
             if let offset = wish.offset { await ledger.shiftClock(seconds: Int64(offset)) }
             if let digits = wish.digits, (0...7).contains(digits) {
                 await ledger.setStampDigits(digits)
             }
+            if let store = wish.store { await ledger.keepStamps(in: store) }
             return Response(.noContent)
         }
     }
@@ -216,5 +218,16 @@ extension Fault.Effect {
     /// What it is called in the list, without what it is made of.
     fileprivate var name: String {
         Mirror(reflecting: self).children.first?.label ?? "\(self)"
+    }
+}
+
+extension StampStore {
+    /// - Parameter name: Nil if none is wished for.
+    fileprivate init?(named name: String?) throws(JSON.Mismatch) {
+        guard let name else { return nil }
+        guard let store = StampStore(rawValue: name) else {
+            throw JSON.Mismatch("must be \(Self.allCases.map(\.rawValue).joined(separator: ", "))")
+        }
+        self = store
     }
 }

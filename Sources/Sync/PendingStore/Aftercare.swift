@@ -56,7 +56,8 @@ enum Aftercare {
     }
 
     /// Of content that brings a password, or still has one that was exposed before; whose doing it is that it lies in
-    /// the trash does not matter. Stamps have whole seconds on some servers.
+    /// the trash does not matter. Stamps have whole seconds on some servers, and who wrote what was there before has
+    /// one of it that may be nearly a second later.
     private static func exposure(
         _ settlement: Settlement,
         _ known: Moment?,
@@ -69,7 +70,11 @@ enum Aftercare {
         guard brought.isPasswordNew || exposed != nil, brought.lasts(in: base), let known
         else { return .none }
         // Where upstream has taken it without an answer, anything may have been there right before.
-        if let over = brought.over, known - over.moment >= .seconds(2) { return .none }
+        if let over = brought.over,
+            known - over.moment >= .seconds(over.moment.isWholeSecond ? 3 : 2)
+        {
+            return .none
+        }
         return base.isTrashed == brought.base.isTrashed ? .dated : .undated
     }
 
@@ -80,7 +85,8 @@ enum Aftercare {
         to listed: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard known.revision.isEarlier(than: listed.revision),
+        guard known.revision.moment != listed.revision.moment,
+            !listed.revision.isEarlier(than: known.revision),
             try isExposed(known, db), known.hasContent(of: listed)
         else { return }
         try db.execute(
@@ -194,9 +200,8 @@ enum Aftercare {
             (lane: Lane(userID: userID, cipherID: try row.text(0)), known: try row.moment(orNil: 1))
         }
         for row in rows {
-            let known = row.known.map { Revision(text: "", moment: $0) }
             guard let base = try BaseTable.footing(row.lane, db),
-                known.map(base.revision.isEarlier(than:)) != true
+                row.known.map(base.revision.moment.isEarlierStamp) != true
             else { continue }
             try db.execute(
                 """

@@ -202,7 +202,8 @@ struct Offering {
             .update(snapshot, trash: nil, Adjustments()),
             row,
             on: lost.footing,
-            at: lost.revision.moment,
+            // However upstream has rounded its stamp, what is there came later.
+            at: min(lost.revision.moment, now.revision.moment),
             over: now,
             // Receipts are dated by this host's clock, as the settling is.
             reopening: Moment(ticks: row.settled.ticks - 1),
@@ -290,27 +291,34 @@ struct Offering {
             (self.settled, self.keyFingerprint) = (settled, keyFingerprint)
         }
 
-        /// Whether what has that stamp came after what came from here.
+        /// Whether what has that stamp, and says something else, came after what came from here. It may have the same
+        /// stamp, or one that was cut off.
         func isEarlier(than moment: Moment) -> Bool {
             guard let known else { return false }
             return switch exposure {
             case .none: false
-            case .dated: known < moment
+            case .dated: !moment.isEarlierStamp(than: known)
             case .undated: true
             }
+        }
+
+        /// Whether what had that stamp was there when it was deleted.
+        func wasDeleted(after moment: Moment) -> Bool {
+            guard let known else { return moment <= settled }
+            return !known.isEarlierStamp(than: moment)
         }
 
         /// Whether that was too soon for somebody to have seen it, as far as their stamp tells. Where there is none to
         /// compare it with, it tells nothing.
         func isBlind(_ moment: Moment) -> Bool {
-            guard let known, exposure == .dated, known < moment else { return false }
+            guard let known, exposure == .dated, isEarlier(than: moment) else { return false }
             return moment - known < .seconds(2)
         }
 
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was
         /// undone by what upstream shows now.
         func hasOvertaken(_ lost: BaseCipher) -> Bool {
-            known.map { lost.revision.isEarlier(than: Revision(text: "", moment: $0)) } ?? false
+            known.map { lost.revision.moment.isEarlierStamp(than: $0) } ?? false
         }
     }
 
@@ -331,11 +339,11 @@ struct Offering {
     ) throws(DatabaseError) -> Bool {
         guard !row.isGone else {
             // Whoever has written it since upstream went back has not seen that it was deleted.
-            guard let now, now.revision.moment <= row.known ?? row.settled else { return false }
+            guard let now, row.wasDeleted(after: now.revision.moment) else { return false }
             return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
         }
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged else { return false }
-        if let now, now.revision.moment > lost.revision.moment {
+        if let now, now.mayHaveFollowed(lost) {
             return try keepUnseen(row, over: now, db)
         }
         guard let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint) else {
@@ -354,11 +362,10 @@ struct Offering {
         before lost: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard now.revision.text.contains("."),
+        guard !now.revision.moment.isWholeSecond,
             let since = try OwnHistory.find(lost.lane, at: lost.revision, db)
         else { return false }
-        // What a client has seen of the stamp are three digits.
-        if now.revision.isSame(as: Revision(text: "", moment: since)) { return true }
+        if now.revision.moment.mayStampSame(as: since), !since.isWholeSecond { return true }
         return try OwnHistory.find(now.lane, at: now.revision, db) == since
     }
 
@@ -419,6 +426,16 @@ struct Offering {
         record.change.intent = completed
         record.change.version += 1
         return try PendingTable.replace(record, expecting: stored.summary.version, db)
+    }
+}
+
+extension BaseCipher {
+    /// Whether somebody may have written it after that.
+    fileprivate func mayHaveFollowed(_ lost: BaseCipher) -> Bool {
+        guard revision.isSame(as: lost.revision) else {
+            return revision.moment > lost.revision.moment
+        }
+        return revision.moment != lost.revision.moment && !lost.hasContent(of: self)
     }
 }
 

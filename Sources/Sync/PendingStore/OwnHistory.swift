@@ -33,16 +33,29 @@ enum OwnHistory {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        var start: Moment?
-        if let before, before.isSame(as: ground) {
-            start = try find(cipher.lane, at: before, db) ?? ground.moment
-        }
+        let start = try start(on: ground, cipher.lane, before: before, db)
         try note(cipher, since: start, db)
+    }
+
+    /// Upstream may keep another stamp than the one it has answered with. If nothing else about it is new, that
+    /// is it; and under one that lies near, somebody else may have written.
+    static func follow(
+        _ known: BaseCipher,
+        to listed: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard !known.isDamaged, known.revision.isSame(as: listed.revision) else {
+            return try followTrash(known, to: listed, db)
+        }
+        guard known.hasContent(of: listed) else { return try forget(known.lane, but: nil, db) }
+        guard known.revision.text != listed.revision.text else { return }
+        let since = try find(known.lane, at: known.revision, db) ?? known.revision.moment
+        try note(listed, since: min(since, listed.revision.moment), db)
     }
 
     /// Upstream does not say which stamp something has that it has put into the trash from here. If nothing
     /// else about it is new in a list, that is it.
-    static func follow(
+    private static func followTrash(
         _ known: BaseCipher,
         to listed: BaseCipher,
         _ db: borrowing Connection
@@ -103,8 +116,20 @@ enum OwnHistory {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Moment? {
         guard let before else { return pushed.type == .create ? Moment(ticks: .min) : nil }
-        guard let baseline = pushed.baseline, baseline.isSame(as: before) else { return nil }
-        return try find(lane, at: before, db) ?? baseline.moment
+        guard let baseline = pushed.baseline else { return nil }
+        return try start(on: baseline, lane, before: before, db)
+    }
+
+    /// - Parameter ground: What it was sent over.
+    private static func start(
+        on ground: Revision,
+        _ lane: Lane,
+        before: Revision?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Moment? {
+        guard let before, ground.isSame(as: before) else { return nil }
+        let isCertain = ground.isWritten(like: before)
+        return try find(lane, at: before, db) ?? (isCertain ? ground.moment : nil)
     }
 
     /// Forgets the history of what is gone.

@@ -260,6 +260,8 @@ extension Store {
         if let ground {
             let before = try BaseTable.footing(cipher.lane, db)?.revision
             try OwnHistory.extend(by: cipher, over: ground, before: before, db)
+        } else if let known = try BaseTable.find(cipher.lane, db) {
+            try OwnHistory.follow(known, to: cipher, db)
         }
         try BaseTable.put(
             cipher,

@@ -121,7 +121,8 @@ extension Repository {
     }
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
-    /// take away what they have not seen.
+    /// take away what they have not seen. Upstream may keep another stamp than it answers with, so one that only
+    /// lies near is of what is there now if that came from here, and of nothing else.
     private func refuseStale(
         _ copy: Revision,
         _ draft: Draft,
@@ -134,7 +135,10 @@ extension Repository {
         // What was shown before it had an id was dated by this clock, which is not upstream's.
         let isMade = draft.lane != layers.lane
         let isForeign = isMade && copy.moment > base.revision.moment
-        guard isOlder || isForeign else { return }
+        // What is cut off is not later, unless upstream keeps still less.
+        let shown = Moment(ticks: base.revision.moment.ticks + Moment.ticksPerMillisecond)
+        let isInDoubt = shown <= copy.moment && copy.isSame(as: base.revision)
+        guard isOlder || isForeign || isInDoubt else { return }
         if isMade, try hasYielded(draft.lane) { throw .outOfDate }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
         guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
@@ -168,7 +172,7 @@ extension Layers {
         guard let snapshot = pending?.change?.intent.snapshot, let stamp = snapshot.revision else {
             return false
         }
-        return stamp.isSame(as: revision)
+        return stamp.isWritten(like: revision)
     }
 }
 

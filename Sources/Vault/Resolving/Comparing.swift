@@ -92,11 +92,14 @@ private struct Comparison {
 
     /// A stamp alone does not tell: some servers stamp what is written within a second alike.
     private var isUnmoved: Bool {
-        guard let revision = copy.revision,
-            change.baseline?.isSame(as: revision) == true
+        guard let revision = copy.revision, let baseline = change.baseline,
+            baseline.isSame(as: revision)
         else { return false }
-        guard let base = change.baseCopy, base != copy.bytes else { return true }
-        return (try? Cipher(base)).map { $0.fingerprint == copy.fingerprint } ?? true
+        if change.baseCopy == copy.bytes { return true }
+        guard let base = change.baseCopy.flatMap({ try? Cipher($0) }) else {
+            return baseline.isWritten(like: revision)
+        }
+        return base.fingerprint == copy.fingerprint
     }
 
     /// Whether what is to be deleted for ever has files that its owner did not know of. Some servers do not

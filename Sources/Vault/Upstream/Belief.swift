@@ -170,7 +170,7 @@ public struct SyncWitness: Hashable, Sendable {
             guard let now = ciphers[id] else {
                 return SyncWitness(cipherID: id, known: before, isListed: false)
             }
-            guard let now, Belief.isOlder(now, than: before) else { return nil }
+            guard let now, now.isEarlierStamp(than: before) else { return nil }
             return SyncWitness(cipherID: id, known: before, isListed: true)
         }
         let risen = footing.deleted.lazy.filter { ciphers[$0] != nil }
@@ -184,7 +184,7 @@ public struct SyncWitness: Hashable, Sendable {
     public func word(showing shown: Moment?) -> Word {
         guard let known else { return shown == nil ? .disproves : .bearsOut }
         guard let shown else { return isListed ? .meansNothing : .bearsOut }
-        return Belief.isOlder(shown, than: known) ? .bearsOut : .disproves
+        return shown.isEarlierStamp(than: known) ? .bearsOut : .disproves
     }
 }
 
@@ -268,7 +268,7 @@ public enum Belief: Hashable, Sendable {
         // Whoever had deleted what was written since would have moved the account on.
         let isForgotten = footing.ciphers.contains { id, stamp in
             guard let stamp, let accountRevision, ciphers[id] == nil else { return false }
-            return stamp.ticks / Moment.ticksPerMillisecond > accountRevision
+            return Moment(accountRevision: accountRevision).isEarlierStamp(than: stamp)
         }
         if isForgotten || footing.isStillMissing(in: ciphers) { return .regression }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
@@ -278,18 +278,23 @@ public enum Belief: Hashable, Sendable {
         if mutated(.believesOlder) { return nil }
         let isOlder = footing.ciphers.contains { id, before in
             guard let before, let now = ciphers[id] ?? nil else { return false }
-            return Self.isOlder(now, than: before)
+            return now.isEarlierStamp(than: before)
         }
         let isBackFromTheDead = footing.deleted.contains { ciphers[$0] != nil }
         return isOlder || isBackFromTheDead ? .regression : nil
     }
 
-    static func isOlder(_ now: Moment, than before: Moment) -> Bool {
-        now.ticks < before.ticks - Moment.ticksPerMillisecond
-    }
-
     private static func isShrink(gone: Int, of count: Int) -> Bool {
         guard gone > 0 else { return false }
         return gone == count || (count >= shrinkFloor && gone * 10 >= count * 9)
+    }
+}
+
+extension Moment {
+    fileprivate init(accountRevision milliseconds: Int64) {
+        let (ticks, overflow) = milliseconds.multipliedReportingOverflow(
+            by: Self.ticksPerMillisecond
+        )
+        self.init(ticks: overflow ? milliseconds < 0 ? .min : .max : ticks)
     }
 }

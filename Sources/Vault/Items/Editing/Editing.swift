@@ -96,7 +96,8 @@ extension Item {
         guard cipher.showsPasswords, let seen = body.revisionDate.flatMap(Revision.init) else {
             return given
         }
-        let isOld = cipher.revision.map { seen.isEarlier(than: $0) } ?? false
+        let isOld =
+            cipher.revision.map { seen.moment < $0.moment && !seen.isWritten(like: $0) } ?? false
         let agreed = base?.contents["passwordHistory"].list
         let unseen = contents["passwordHistory"].list.filter { entry in
             guard !given.contains(where: entry.isSameEntry) else { return false }
