@@ -1,5 +1,3 @@
-import System
-import TestSupport
 import Testing
 
 @testable import HTTP
@@ -164,28 +162,6 @@ import Testing
             let error = try await read(packed, then: end, limit: 90 << 10)
             #expect(error?.reason == .tooLarge(.body, limit: 90 << 10))
         }
-    }
-
-    @Test func `a packed body that is too large once unpacked replaces no file`() async throws {
-        let scratch = try Scratch()
-        let path = scratch.file("answer")
-        try Files.replace(path, with: [1, 2, 3])
-        let packed = try gzip([UInt8](repeating: 7, count: 100 << 10))
-        try await withClient {
-            $0.streamWindow = 64 << 10
-        } against: { connection in
-            while connection.request() != nil {
-                connection.respond(headers: ["Content-Encoding: gzip"], body: packed)
-            }
-        } _: { client, server in
-            var request = Client.Request(.get, server.url)
-            request.bodyLimit = 90 << 10
-            let error = await failure { [request] () throws(ClientError) in
-                try await client.download(request, to: path)
-            }
-            #expect(error?.reason == .tooLarge(.body, limit: 90 << 10))
-        }
-        #expect(try Files.read(path) == [1, 2, 3])
     }
 
     @Test func `an unpacker that was refused takes a shorter piece after it`() throws {
