@@ -1,5 +1,3 @@
-import FoundationEssentials
-import System
 import Testing
 
 @testable import HTTP
@@ -120,27 +118,6 @@ import Testing
         #expect(parameters.count == 2)
     }
 
-    @Test func `an observer hears of every answer by its template`() async throws {
-        let heard = Lock<[String]>([])
-        var router = Self.router()
-        router.observe(TickingTime()) { seen in
-            let line =
-                "\(seen.method) \(seen.template?.description ?? "-") \(seen.status) \(seen.duration)"
-            heard.withLock { $0.append(line) }
-        }
-        let client = MemoryTransport(handler: router.respond)
-        _ = try await client.send(.get, "/object/item/9")
-        _ = try await client.send(.put, "/status")
-        _ = try await client.send(.get, "/nowhere")
-        #expect(
-            heard.withLock { $0 } == [
-                "GET /object/item/{id} 200 1.0 seconds",
-                "PUT /status 405 1.0 seconds",
-                "GET - 404 1.0 seconds",
-            ]
-        )
-    }
-
     @Test func `a path of many segments is looked up in no time`() {
         var tree = RouteTree()
         for depth in 1...12 {
@@ -151,19 +128,4 @@ import Testing
         #expect(tree.match(path) == nil)
         #expect(tree.match(Array(path.prefix(12)))?.values == Array(repeating: "a", count: 6))
     }
-}
-
-/// A second for each look at it.
-private final class TickingTime: Timekeeper {
-    private let ticks = Lock(0)
-
-    var now: Date { Date(timeIntervalSince1970: 0) }
-    var elapsed: Duration {
-        ticks.withLock { ticks in
-            ticks += 1
-            return .seconds(ticks)
-        }
-    }
-
-    func sleep(for duration: Duration) async throws(CancellationError) {}
 }

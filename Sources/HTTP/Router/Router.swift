@@ -1,27 +1,12 @@
-public import System
-
 /// Finds the handler for a path and a method.
 ///
 /// Paths are matched as users of `bw serve` know it: without regard to case, with or without a slash
 /// at the end; decoded before they are compared, never cut again after that. `HEAD` is answered
 /// wherever `GET` is, and `OPTIONS` wherever anything is.
 public struct Router: Sendable {
-    /// One answered request, as it is told to an observer.
-    public struct Observation: Sendable {
-        /// `nil` if no route has that path.
-        public let template: Template?
-        public let method: Method
-        public let status: Status
-        /// Until the answer was there; a stream is sent after that.
-        public let duration: Duration
-    }
-
-    public typealias Observer = @Sendable (Observation) -> Void
-
     private var tree = RouteTree()
     /// What is done, in the order of ``routes``.
     private var deeds: [Route] = []
-    private var watch: (observer: Observer, timekeeper: any Timekeeper)?
     /// All routes, in the order in which they were added.
     public private(set) var routes: [(method: Method, template: Template)] = []
 
@@ -56,11 +41,6 @@ public struct Router: Sendable {
         )
     }
 
-    /// Tells the observer about every answer. Without one, no time is taken.
-    public mutating func observe(_ timekeeper: any Timekeeper, _ observer: @escaping Observer) {
-        watch = (observer, timekeeper)
-    }
-
     private mutating func add(_ method: Method, _ route: Route) {
         tree.add(deeds.count, at: route.template, for: method)
         deeds.append(route)
@@ -72,19 +52,7 @@ public struct Router: Sendable {
 
 extension Router {
     public func respond(to request: Request) async -> Response {
-        guard let watch else { return await find(request).respond(request) }
-        let start = watch.timekeeper.elapsed
-        let found = find(request)
-        let response = await found.respond(request)
-        watch.observer(
-            Observation(
-                template: found.template,
-                method: request.method,
-                status: response.status,
-                duration: watch.timekeeper.elapsed - start
-            )
-        )
-        return response
+        await find(request).respond(request)
     }
 
     /// What is there for a request: a handler, or the answer that there is none.
