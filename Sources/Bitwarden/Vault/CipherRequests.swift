@@ -3,17 +3,11 @@ public import JSON
 // A cipher itself, as an answer and as the body of a request, is `Cipher` of the room `Vault`.
 
 /// Which items a call is about.
-public struct IDsRequest: Sendable, Hashable, JSON.Readable, JSON.Writable {
+public struct IDsRequest: Sendable, Hashable, JSON.Readable {
     public let ids: [String]
-
-    public init(ids: [String]) { self.ids = ids }
 
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         ids = try json.read(anyCase: "ids")
-    }
-
-    public func write(to json: inout JSON.Writer) {
-        json.object { $0.add("ids", ids) }
     }
 }
 
@@ -41,25 +35,13 @@ public struct PartialRequest: Sendable, Hashable, JSON.Readable, JSON.Writable {
 }
 
 /// Into which folder items are to move; into none, if it is `nil`.
-public struct MoveRequest: Sendable, Hashable, JSON.Readable, JSON.Writable {
+public struct MoveRequest: Sendable, Hashable, JSON.Readable {
     public let ids: [String]
     public let folderID: String?
-
-    public init(ids: [String], folderID: String?) {
-        self.ids = ids
-        self.folderID = folderID
-    }
 
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         ids = try json.read(anyCase: "ids")
         folderID = try json.read(anyCase: "folderId")
-    }
-
-    public func write(to json: inout JSON.Writer) {
-        json.object {
-            $0.add("ids", ids)
-            $0.add("folderId", folderID)
-        }
     }
 }
 
@@ -88,16 +70,10 @@ public struct SharedCipherRequest: Sendable, JSON.Readable, JSON.Writable {
 }
 
 /// The hash of the master password, as proof that it is the user who asks.
-public struct PasswordProof: Sendable, Hashable, JSON.Readable, JSON.Writable {
+public struct PasswordProof: Sendable, Hashable, JSON.Readable {
     public let masterPasswordHash: String
-
-    public init(masterPasswordHash: String) { self.masterPasswordHash = masterPasswordHash }
 
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         masterPasswordHash = try json.read(anyCase: "masterPasswordHash")
-    }
-
-    public func write(to json: inout JSON.Writer) {
-        json.object { $0.add("masterPasswordHash", masterPasswordHash) }
     }
 }
