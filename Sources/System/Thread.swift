@@ -29,7 +29,6 @@ public enum Thread {
     public final class Handle: Sendable {
         private let name: String
         private let body: @Sendable () -> Void
-        private let ended = Lock(false)
         private let thread = Lock<pthread_t?>(nil)
 
         init(name: String, body: @escaping @Sendable () -> Void) {
