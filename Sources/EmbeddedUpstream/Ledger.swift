@@ -106,8 +106,6 @@ actor Ledger {
         events(future.announcements)
     }
 
-    func refuse(_ refusal: Refusal) -> Reply { world.personality.wording.answer(refusal) }
-
     private func answer(_ call: Call, _ route: Routes.Route, _ world: inout World) -> Reply {
         do throws(Refusal) {
             if route.wantsSession, call.session == nil { throw .unauthorized }
@@ -218,6 +216,4 @@ extension Ledger {
     }
 
     var accountCount: Int { world.accounts.count }
-
-    func inspect<Answer: Sendable>(_ body: @Sendable (World) -> Answer) -> Answer { body(world) }
 }
