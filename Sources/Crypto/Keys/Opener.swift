@@ -14,12 +14,4 @@ public struct Opener: ~Copyable {
     public func open(utf8 sealed: UnsafeRawBufferPointer) throws(CryptoError) -> String {
         try contexts.openText(sealed)
     }
-
-    /// Shows the plaintext to the closure and wipes it when that returns.
-    public func withOpened<Result: ~Copyable>(
-        utf8 sealed: UnsafeRawBufferPointer,
-        _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
-    ) throws(CryptoError) -> Result {
-        try contexts.open(sealed, body)
-    }
 }
