@@ -51,10 +51,6 @@ public struct Row: ~Copyable {
         isNull(column) ? nil : try int(column)
     }
 
-    public func real(orNil column: Int) throws(DatabaseError) -> Double? {
-        isNull(column) ? nil : try real(column)
-    }
-
     public func text(orNil column: Int) throws(DatabaseError) -> String? {
         isNull(column) ? nil : try text(column)
     }
