@@ -44,8 +44,6 @@ struct Selection {
         collection = call.option("collectionid", "collectionId").map(Place.init)
     }
 
-    init() {}
-
     /// The shelf must be right, and of the places that were asked for one is enough.
     func includes(_ cipher: Cipher) -> Bool {
         isOnShelf(cipher) && isInPlace(cipher)
