@@ -51,12 +51,6 @@ extension Item {
         }
     }
 
-    /// What is in a member of a card, an identity or an SSH key.
-    public func text(of member: String) -> String? {
-        guard let own = type?.member else { return nil }
-        return shown[own].object?[member].text
-    }
-
     public struct Login: Sendable {
         let contents: Contents
 
@@ -83,7 +77,6 @@ extension Item {
 
         public var name: String? { contents["name"].text }
         public var value: String? { contents["value"].text }
-        public var isHidden: Bool { contents["type"].int == 1 }
     }
 
     public struct Attachment: Sendable {
