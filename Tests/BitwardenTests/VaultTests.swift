@@ -47,7 +47,7 @@ struct VaultTests {
         let cipher = try #require(answer.ciphers.first)
         #expect(cipher["id"]?.string == "c")
         #expect(cipher["revisionDate"]?.string == "2026-01-01T00:00:00Z")
-        #expect(answer.profile.id == "u" && answer.profile.name == nil)
+        #expect(answer.profile.id == "u")
         #expect(answer.profile.memberships.map(\.organizationID) == ["o"])
     }
 

@@ -4,13 +4,11 @@ public import JSON
 public struct Profile: Sendable {
     public var id: String
     public var email: String
-    public var name: String?
     /// The user key, wrapped with the stretched master key.
     public var wrappedUserKey: String?
     public var wrappedPrivateKey: String?
     /// Another one than before means that the password or the keys have changed.
     public var securityStamp: String?
-    public var hasSecondFactor: Bool
     public var hasSecurityState: Bool
     public var memberships: [Membership]
 }
@@ -19,12 +17,9 @@ extension Profile: JSON.Readable {
     public init(json: JSON.Value) throws(JSON.Mismatch) {
         id = try json.read(anyCase: "id")
         email = try json.read(anyCase: "email")
-        // What nobody needs keeps no sync from being read.
-        name = json[anyCase: "name"]?.string
         wrappedUserKey = try json.read(anyCase: "key")
         wrappedPrivateKey = try json.read(anyCase: "privateKey")
         securityStamp = json[anyCase: "securityStamp"]?.string
-        hasSecondFactor = json[anyCase: "twoFactorEnabled"]?.bool ?? false
         let keys: AccountKeys? = try? json.read(anyCase: "accountKeys")
         hasSecurityState = keys?.hasSecurityState ?? false
         let organizations = json[anyCase: "organizations"]?.array.map(Array.init) ?? []
