@@ -141,7 +141,6 @@ struct HostLine: Sendable {
 
 /// What the host answered, if it did what it was asked.
 struct Answer: Sendable {
-    let status: Status
     let headers: Headers
     /// The whole answer; its envelope, if it has one.
     let document: JSON.Document
@@ -149,7 +148,6 @@ struct Answer: Sendable {
     var data: JSON.Value? { document.root["data"] }
 
     init(_ response: Client.Response) throws(Failure) {
-        status = response.status
         headers = response.headers
         guard let document = try? JSON.Document(response.body) else {
             throw Failure(
