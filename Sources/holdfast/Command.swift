@@ -40,7 +40,6 @@ struct Invocation: Sendable {
 
     /// What was given last, as a later flag overrides an earlier one.
     func value(_ flag: String) -> String? { values[flag]?.last }
-    func values(_ flag: String) -> [String] { values[flag] ?? [] }
     func isOn(_ flag: String) -> Bool { values[flag] != nil }
 }
 

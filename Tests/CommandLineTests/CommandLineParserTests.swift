@@ -68,7 +68,7 @@ struct CommandLineParserTests {
     }
 
     @Test func `only a repeatable flag may be given twice`() throws {
-        let addresses = try invocation("keep", "--listen", "a", "--listen=b").values("listen")
+        let addresses = try invocation("keep", "--listen", "a", "--listen=b").values["listen"]
         #expect(addresses == ["a", "b"])
         #expect(complaint("keep", "--state=a", "--state=b")?.message == "--state is given twice.")
     }
