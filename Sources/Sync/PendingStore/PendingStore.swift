@@ -88,7 +88,6 @@ public final class PendingStore: Service {
     public var address: Address<Message> { mailbox.address }
 
     public var reader: StoreReader { store.reader }
-    public var isAccepting: Bool { store.isAccepting }
 
     private let store: Store
     private let report: @Sendable (ChoreReport) -> Void
