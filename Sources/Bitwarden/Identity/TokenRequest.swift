@@ -85,13 +85,8 @@ public struct SecondFactorProvider: RawRepresentable, Hashable, Sendable {
 
     public static let authenticator = Self(rawValue: 0)
     public static let email = Self(rawValue: 1)
-    public static let duo = Self(rawValue: 2)
-    public static let yubiKey = Self(rawValue: 3)
     /// The token that an earlier answer gave.
     public static let remembered = Self(rawValue: 5)
-    public static let organizationDuo = Self(rawValue: 6)
-    public static let webAuthn = Self(rawValue: 7)
-    public static let recoveryCode = Self(rawValue: 8)
 }
 
 /// The installation that logs in.
