@@ -33,22 +33,8 @@ public struct ErrorEnvelope: Sendable, Hashable {
             || (json["title"]?.string != nil && json["status"]?.int != nil)
     }
 
-    /// `nil` if the body is no JSON object.
-    public init?(_ body: [UInt8]) {
-        guard let document = try? JSON.Document(body), document.root.kind == .object else {
-            return nil
-        }
-        self.init(json: document.root)
-    }
-
     /// Whether the message holds the words, in any case.
     public func says(_ words: String) -> Bool {
         message?.lowercased().contains(words.lowercased()) ?? false
     }
-
-    /// The copy that the client edited is not the newest. Both servers say it with these words only.
-    public var isStale: Bool { says("out of date") }
-
-    /// One of the servers says with 400 and these words what the other says with 404.
-    public var isMissing: Bool { says("doesn't exist") || says("does not exist") }
 }
