@@ -47,11 +47,6 @@ public struct OneTimePassword: ~Copyable, Sendable {
         }
     }
 
-    /// How long the code of the moment is still good.
-    public func secondsLeft(atSeconds now: Int64) -> Int64 {
-        Int64(periodSeconds) - max(0, now) % Int64(periodSeconds)
-    }
-
     private func hash(of step: UInt64) throws(CryptoError) -> [UInt8] {
         let message = withUnsafeBytes(of: step.bigEndian) { Array($0) }
         let hash = secret.withUnsafeBytes { secret in
