@@ -7,8 +7,4 @@ public enum URIChecksum {
     public static func of(_ uri: String) -> String {
         Base64.text(of: Digest.sha256(of: uri))
     }
-
-    public static func matches(_ checksum: String, uri: String) -> Bool {
-        checksum == of(uri)
-    }
 }

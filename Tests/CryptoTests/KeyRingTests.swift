@@ -129,14 +129,4 @@ struct KeyRingTests {
                 == "BjqVWhwBtOGqy3zTWckZssthBBwMBclMDrdvuanhRLP77KB03hQ3oaIzCtKDMTir874lYaOjCuHzPhXhovfKBA=="
         )
     }
-
-    @Test func `a key's id reads as it is written`() {
-        let id = SymmetricKey(from: chance).id
-        #expect(KeyID(id.description) == id)
-        for text in [
-            "", "ab", String(repeating: "g", count: 32), id.description.uppercased() + "0",
-        ] {
-            #expect(KeyID(text) == nil)
-        }
-    }
 }

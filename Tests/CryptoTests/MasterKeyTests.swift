@@ -76,20 +76,6 @@ struct MasterKeyTests {
         #expect(KeyDerivation.salt(server: nil, email: "  ") == "")
     }
 
-    @Test func `the local hash tells the right password and is not the server's`() throws {
-        let right = try key()
-        let wrong = try MasterKey(
-            password: Secret(utf8: "correct house"),
-            salt: "user@example.com",
-            derivation: floor
-        )
-        #expect(right.matches(localHash: right.localHash) == true)
-        #expect(wrong.matches(localHash: right.localHash) == false)
-        #expect(right.matches(localHash: right.serverHash) == false)
-        #expect(right.matches(localHash: "no base64") == false)
-        #expect(right.matches(localHash: "") == false)
-    }
-
     @Test func `a wrong password does not open the account's key`() throws {
         let user = SymmetricKey(from: SeededChance(seed: 9))
         let right = try key()

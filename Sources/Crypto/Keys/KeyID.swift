@@ -8,15 +8,6 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     private let high: UInt64
     private let low: UInt64
 
-    /// Reads the 32 hexadecimal digits in which ``description`` writes it.
-    public init?(_ text: String) {
-        guard text.utf8.count == 32, text.utf8.allSatisfy(Self.isDigit) else { return nil }
-        guard let high = UInt64(text.prefix(16), radix: 16),
-            let low = UInt64(text.suffix(16), radix: 16)
-        else { return nil }
-        (self.high, self.low) = (high, low)
-    }
-
     init(of key: UnsafeRawBufferPointer) {
         let thumbprint = Self.thumbprint(of: key)
         high = thumbprint[..<8].reduce(0) { $0 << 8 | UInt64($1) }
@@ -34,11 +25,6 @@ public struct KeyID: Hashable, Sendable, CustomStringConvertible {
             UnsafeMutableRawBufferPointer(rebasing: out[head.count...]).copyMemory(from: key)
         }
         return document.withUnsafeBytes { Digest.sha256(of: $0) }
-    }
-
-    private static func isDigit(_ byte: UInt8) -> Bool {
-        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-            || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 
     private static func hex(_ half: UInt64) -> String {

@@ -1,14 +1,13 @@
 import CArgon2
 import CCrypto
 
-/// What the master password becomes: the key that opens the account's key, and the hashes that prove
-/// to the upstream and to this host that the password is right.
+/// What the master password becomes: the key that opens the account's key, and the hash that proves to
+/// the upstream that the password is right.
 ///
 /// The password itself is not kept.
 public struct MasterKey: ~Copyable, Sendable {
     private let key: Secret
     private let serverProof: Secret
-    private let localProof: Secret
 
     /// Derives the key. Takes the better part of a second and up to a GiB, so it belongs off every
     /// loop: see ``derived(from:salt:by:in:)``.
@@ -30,10 +29,7 @@ public struct MasterKey: ~Copyable, Sendable {
     }
 
     init(key: consuming Secret, password: borrowing Secret) throws(CryptoError) {
-        let server = try key.pbkdf2(saltedBy: password, iterations: 1)
-        let local = try key.pbkdf2(saltedBy: password, iterations: 2)
-        serverProof = server
-        localProof = local
+        serverProof = try key.pbkdf2(saltedBy: password, iterations: 1)
         self.key = key
     }
 
@@ -53,16 +49,6 @@ public struct MasterKey: ~Copyable, Sendable {
     /// What the upstream takes for the password. As good as the password there, so it goes into the
     /// request and nowhere else.
     public var serverHash: String { serverProof.withUnsafeBytes(Base64.text(of:)) }
-
-    /// What this host keeps to check a password by. Never sent.
-    public var localHash: String { localProof.withUnsafeBytes(Base64.text(of:)) }
-
-    /// Whether the hash is this key's, in a time that does not tell where they differ.
-    public func matches(localHash: String) -> Bool {
-        let expected = localHash.withUTF8Bytes { try? Secret(base64: $0) }
-        guard let expected else { return false }
-        return expected.isEqual(to: localProof)
-    }
 
     /// The key in the two halves that type 2 needs.
     public func stretched() throws(CryptoError) -> SymmetricKey {
