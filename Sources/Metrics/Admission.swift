@@ -30,22 +30,6 @@ extension Registry {
         return Labelled(first, rows.map { Labelled(second, $0) })
     }
 
-    func admit<Member>(
-        _ instrument: Instrument<Member>,
-        growingBy label: String,
-        atMost limit: Int
-    ) throws(Refusal) -> Growing<Member> {
-        let instrument = instrument.labelled([label])
-        try instrument.check(instrument.metric)
-        let family = try admit(instrument.metric)
-        return Growing(atMost: limit) { [self] value in
-            let row = Cells(rows: 1, width: instrument.width).row(0)
-            let since = secondsNow
-            family.add { [instrument.series([value], row, since: since)] }
-            return instrument.make(row)
-        }
-    }
-
     /// Makes a member for each set of label values.
     func admit<Member>(
         _ instrument: Instrument<Member>,

@@ -1,5 +1,5 @@
-// Ways to register: plain, by one label, by two, by a label whose values come later, and as a
-// figure that is kept elsewhere and read when somebody scrapes.
+// Ways to register: plain, by one label, by two, and as a figure that is kept elsewhere and read when
+// somebody scrapes.
 
 extension Registry {
     public func register<Member>(_ instrument: Instrument<Member>) -> Member {
@@ -19,16 +19,6 @@ extension Registry {
         _ second: Label<Second>
     ) -> Labelled<First, Labelled<Second, Member>> {
         insist { () throws(Refusal) in try admit(instrument, by: first, second) }
-    }
-
-    /// - Parameter limit: How many values the label may have; those that come later are counted
-    ///   together as `other`.
-    public func register<Member>(
-        _ instrument: Instrument<Member>,
-        growingBy label: String,
-        atMost limit: Int
-    ) -> Growing<Member> {
-        insist { () throws(Refusal) in try admit(instrument, growingBy: label, atMost: limit) }
     }
 
     /// A figure that is kept elsewhere. Where it is not known, its line is left out.

@@ -103,27 +103,6 @@ struct InstrumentTests {
         for (index, name) in names.enumerated() { #expect(requests[name].value == UInt64(index)) }
     }
 
-    @Test func `names that come later have room up to a bound`() async {
-        let messages = registry.register(
-            .counter("holdfast_channel_messages_total", "Messages."),
-            growingBy: "channel",
-            atMost: 2
-        )
-        for name in ["resolver", "repository", "resolver", "third", "fourth"] {
-            messages[name].increment()
-        }
-        #expect(
-            await registry.text(.prometheus).hasSuffix(
-                """
-                holdfast_channel_messages_total{channel="resolver"} 2
-                holdfast_channel_messages_total{channel="repository"} 1
-                holdfast_channel_messages_total{channel="other"} 2
-
-                """
-            )
-        )
-    }
-
     @Test func `an instrument outlives its registry`() {
         func counter() -> Counter {
             Registry().register(.counter("holdfast_edits_total", "Edits."))
