@@ -48,7 +48,7 @@ public enum CryptoError: Error, Equatable, Sendable {
     }
 
     public enum Step: Sendable {
-        case contexts, encryption, decryption, authentication, digest, derivation, publicKey
+        case contexts, encryption, authentication, digest, derivation, publicKey
         case keyGeneration
     }
 }

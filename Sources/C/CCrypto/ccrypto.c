@@ -293,22 +293,24 @@ int cc_box_key(struct cc_box *box, const void *aes, const void *mac) {
            (mac == NULL || checked(EVP_MAC_init(box->mac, mac, 32, NULL)));
 }
 
-int cc_box_mac_begin(struct cc_box *box) { return checked(EVP_MAC_init(box->mac, NULL, 0, NULL)); }
+static int mac_begin(struct cc_box *box) { return checked(EVP_MAC_init(box->mac, NULL, 0, NULL)); }
 
-int cc_box_mac_update(struct cc_box *box, const void *bytes, size_t count) {
+static int mac_update(struct cc_box *box, const void *bytes, size_t count) {
     return checked(EVP_MAC_update(box->mac, bytes, count));
 }
 
-int cc_box_mac_end(struct cc_box *box, void *out) {
+static int mac_end(struct cc_box *box, void *out) {
     size_t written;
     return checked(EVP_MAC_final(box->mac, out, &written, 32));
 }
 
-int cc_box_encrypt_begin(struct cc_box *box, const void *iv) {
+// Of these, `out` must hold `count` bytes and 16 more, and each adds to `written`.
+
+static int encrypt_begin(struct cc_box *box, const void *iv) {
     return checked(EVP_EncryptInit_ex2(box->encryptor, NULL, NULL, iv, NULL));
 }
 
-int cc_box_encrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written) {
+static int encrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written) {
     int now = 0;
     if (count > INT_MAX - 16 || !checked(EVP_EncryptUpdate(box->encryptor, out, &now, bytes, (int)count)))
         return 0;
@@ -316,18 +318,18 @@ int cc_box_encrypt_update(struct cc_box *box, const void *bytes, size_t count, v
     return 1;
 }
 
-int cc_box_encrypt_end(struct cc_box *box, void *out, size_t *written) {
+static int encrypt_end(struct cc_box *box, void *out, size_t *written) {
     int now = 0;
     if (!checked(EVP_EncryptFinal_ex(box->encryptor, out, &now))) return 0;
     *written += (size_t)now;
     return 1;
 }
 
-int cc_box_decrypt_begin(struct cc_box *box, const void *iv) {
+static int decrypt_begin(struct cc_box *box, const void *iv) {
     return checked(EVP_DecryptInit_ex2(box->decryptor, NULL, NULL, iv, NULL));
 }
 
-int cc_box_decrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written) {
+static int decrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written) {
     int now = 0;
     if (count > INT_MAX - 16 || !checked(EVP_DecryptUpdate(box->decryptor, out, &now, bytes, (int)count)))
         return 0;
@@ -335,7 +337,8 @@ int cc_box_decrypt_update(struct cc_box *box, const void *bytes, size_t count, v
     return 1;
 }
 
-int cc_box_decrypt_end(struct cc_box *box, void *out, size_t *written) {
+// Fails when the padding is not PKCS#7.
+static int decrypt_end(struct cc_box *box, void *out, size_t *written) {
     int now = 0;
     if (!checked(EVP_DecryptFinal_ex(box->decryptor, out, &now))) return 0;
     *written += (size_t)now;
@@ -345,8 +348,7 @@ int cc_box_decrypt_end(struct cc_box *box, void *out, size_t *written) {
 // EncStrings as a whole ---------------------------------------------------------------------------
 
 static int desk_mac(struct cc_box *box, const unsigned char *desk, size_t ciphertext_count, unsigned char *out) {
-    return cc_box_mac_begin(box) && cc_box_mac_update(box, desk, 16 + ciphertext_count) &&
-           cc_box_mac_end(box, out);
+    return mac_begin(box) && mac_update(box, desk, 16 + ciphertext_count) && mac_end(box, out);
 }
 
 enum cc_box_ending cc_box_open_desk(struct cc_box *box, void *memory, size_t ciphertext_count, size_t *count) {
@@ -357,8 +359,8 @@ enum cc_box_ending cc_box_open_desk(struct cc_box *box, void *memory, size_t cip
         if (!desk_mac(box, desk, ciphertext_count, actual)) return CC_BOX_GAVE_UP;
         if (CRYPTO_memcmp(claimed, actual, 32) != 0) return CC_BOX_NOT_AUTHENTIC;
     }
-    if (cc_box_decrypt_begin(box, desk) && cc_box_decrypt_update(box, text, ciphertext_count, text, count) &&
-        cc_box_decrypt_end(box, text + *count, count))
+    if (decrypt_begin(box, desk) && decrypt_update(box, text, ciphertext_count, text, count) &&
+        decrypt_end(box, text + *count, count))
         return CC_BOX_DONE;
     OPENSSL_cleanse(text, ciphertext_count);
     return CC_BOX_UNDECRYPTABLE;
@@ -399,8 +401,8 @@ enum cc_box_ending cc_box_seal_desk(struct cc_box *box, const void *plaintext, s
     unsigned char *desk = memory, *text = desk + 16;
     *count = 0;
     if (!box->has_mac) return CC_BOX_GAVE_UP;
-    if (cc_box_encrypt_begin(box, desk) && cc_box_encrypt_update(box, plaintext, plaintext_count, text, count) &&
-        cc_box_encrypt_end(box, text + *count, count) && desk_mac(box, desk, *count, text + *count))
+    if (encrypt_begin(box, desk) && encrypt_update(box, plaintext, plaintext_count, text, count) &&
+        encrypt_end(box, text + *count, count) && desk_mac(box, desk, *count, text + *count))
         return CC_BOX_DONE;
     return CC_BOX_GAVE_UP;
 }

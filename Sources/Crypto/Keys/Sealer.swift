@@ -107,8 +107,7 @@ public final class Sealer: Sendable {
 
     // MARK: Buffers
 
-    /// The content of a file in the binary form. For files that do not fit into memory see
-    /// ``AttachmentCheck``.
+    /// The content of a file in the binary form.
     public func open(buffer sealed: [UInt8]) throws(CryptoError) -> Secret {
         let contexts = try takeContexts()
         defer { idle.put(contexts) }

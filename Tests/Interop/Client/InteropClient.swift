@@ -148,13 +148,11 @@ extension Visit {
     private func attach(_ content: [UInt8], to cipher: Cipher, _ id: String) async throws {
         let owner = try sealer(of: cipher)
         let key = SymmetricKey(from: SystemEntropy())
-        var seal = try AttachmentSeal(key)
-        var sealed = try seal.update(content)
-        let (tail, header) = try seal.finish()
-        sealed = header + sealed + tail
+        let wrapped = try owner.wrap(key)
+        let sealed = try Sealer(key).seal(buffer: content)
         let upload = try await account.announceAttachment(
             AttachmentRequest(
-                key: try owner.wrap(key),
+                key: wrapped,
                 fileName: try owner.seal("holdfast file.bin"),
                 size: sealed.count,
                 lastKnownRevisionDate: cipher.revisionDate
@@ -199,17 +197,8 @@ extension Visit {
         guard let wrapped = told.key else { throw Failure("a file without a key") }
         var sealed: [UInt8] = []
         for try await piece in try await account.download(told) { sealed += piece }
-        let body = Array(sealed.dropFirst(AttachmentSeal.headerCount))
-        let key = try owner.unwrapKey(wrapped)
-        var check = try AttachmentCheck(
-            header: Array(sealed.prefix(AttachmentSeal.headerCount)),
-            key
-        )
-        try check.update(body)
-        var opening = try check.finish()
-        var content = try opening.update(body).withUnsafeBytes { Array($0) }
-        content += try opening.finish().withUnsafeBytes { Array($0) }
-        return (try owner.open(told.fileName), Base64.text(of: content))
+        let content = try Sealer(owner.unwrapKey(wrapped)).open(buffer: sealed)
+        return (try owner.open(told.fileName), content.withUnsafeBytes(Base64.text(of:)))
     }
 
     /// What the item's own strings and file keys are under.

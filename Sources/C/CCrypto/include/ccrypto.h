@@ -59,19 +59,6 @@ void cc_box_free(struct cc_box *box);
 /// `mac` may be NULL; then nothing may be asked for that needs it.
 int cc_box_key(struct cc_box *box, const void *aes, const void *mac);
 
-int cc_box_mac_begin(struct cc_box *box);
-int cc_box_mac_update(struct cc_box *box, const void *bytes, size_t count);
-int cc_box_mac_end(struct cc_box *box, void *out);
-
-/// `out` must hold `count` bytes and 16 more. Each adds to `written`.
-int cc_box_encrypt_begin(struct cc_box *box, const void *iv);
-int cc_box_encrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written);
-int cc_box_encrypt_end(struct cc_box *box, void *out, size_t *written);
-int cc_box_decrypt_begin(struct cc_box *box, const void *iv);
-int cc_box_decrypt_update(struct cc_box *box, const void *bytes, size_t count, void *out, size_t *written);
-/// Fails when the padding is not PKCS#7.
-int cc_box_decrypt_end(struct cc_box *box, void *out, size_t *written);
-
 // EncStrings as a whole ---------------------------------------------------------------------------
 
 // They are worked on in the caller's memory, the desk: IV, ciphertext and MAC lie on it one behind
