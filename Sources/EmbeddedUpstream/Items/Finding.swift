@@ -39,25 +39,27 @@ extension World {
 
     /// Puts an item back to where it lives.
     mutating func put(_ cipher: StoredCipher, of userID: String) {
-        if let organizationID = cipher.organizationID {
-            organizations[organizationID]?.ciphers[cipher.id] = cipher
-            changes.insert(.cipher(owner: organizationID, cipher.id))
-        } else {
-            accounts[userID]?.ciphers[cipher.id] = cipher
-            changes.insert(.cipher(owner: userID, cipher.id))
-        }
+        set(cipher.id, to: cipher, where: cipher.organizationID, userID)
     }
 
     mutating func remove(_ cipher: StoredCipher, of userID: String) {
-        if let organizationID = cipher.organizationID {
-            organizations[organizationID]?.ciphers[cipher.id] = nil
-            changes.insert(.cipher(owner: organizationID, cipher.id))
-        } else {
-            accounts[userID]?.ciphers[cipher.id] = nil
-            changes.insert(.cipher(owner: userID, cipher.id))
-        }
+        set(cipher.id, to: nil, where: cipher.organizationID, userID)
         for user in audience(of: cipher, userID) { accounts[user]?.placements[cipher.id] = nil }
         for file in cipher.files { files[cipher.id + "/" + file.id] = nil }
+    }
+
+    private mutating func set(
+        _ id: String,
+        to cipher: StoredCipher?,
+        where organizationID: String?,
+        _ userID: String
+    ) {
+        if let organizationID {
+            organizations[organizationID]?.ciphers[id] = cipher
+        } else {
+            accounts[userID]?.ciphers[id] = cipher
+        }
+        changes.insert(.cipher(owner: organizationID ?? userID, id))
     }
 
     /// The users whom a change of the item concerns.
