@@ -52,10 +52,7 @@ enum PendingTable {
         of userID: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> [StoredChange] {
-        try db.all(
-            "SELECT * FROM pending_change WHERE user_id = ? ORDER BY seq",
-            .text(userID)
-        ) { (row) throws(DatabaseError) in try StoredChange(row) }
+        try all(of: userID, db) { $0 }
     }
 
     static func all<Part>(
