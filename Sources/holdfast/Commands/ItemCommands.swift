@@ -73,11 +73,11 @@ extension Command {
         name: "create",
         summary: "makes an item or a folder of the JSON on standard input",
         operands: "[item|folder]",
-        choices: Creation.allCases.map(\.rawValue),
+        choices: Kind.allCases.map(\.rawValue),
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             try invocation.allow(1)
-            let kind: Creation = try invocation.word(.item)
+            let kind = try invocation.word(Kind.item)
             let line = try HostLine(invocation)
             try line.requireHost()
             let body = try console.jsonOnInput(.object)
@@ -112,12 +112,12 @@ extension Command {
         name: "delete",
         summary: "moves an item to the trash, or deletes it for good; or deletes a folder",
         operands: "[item|folder] ID",
-        choices: Deletion.allCases.map(\.rawValue),
+        choices: Kind.allCases.map(\.rawValue),
         flags: HostLine.accountFlags + [
             Flag(name: "permanent", help: "for good, from the trash as well")
         ],
         run: { invocation, console throws(Failure) in
-            let (kind, id) = try invocation.kindAndID(Deletion.item)
+            let (kind, id) = try invocation.kindAndID(Kind.item)
             let path = "/object/\(kind.rawValue)/\(id.escapedForURL)"
             let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
             let answer = try await HostLine(invocation).ask(.delete, path, query)
@@ -160,17 +160,14 @@ extension Command {
     )
 }
 
-private enum Creation: String, CaseIterable {
+/// What can be made and deleted.
+private enum Kind: String, CaseIterable {
     case item, folder
 }
 
 private enum Change: String, CaseIterable {
     case item, folder
     case collections = "item-collections"
-}
-
-private enum Deletion: String, CaseIterable {
-    case item, folder
 }
 
 /// What standard input is to be.
@@ -288,12 +285,12 @@ extension Invocation {
     }
 
     /// What is named before an id, and the id; if that is alone, the standard kind is meant.
-    fileprivate func kindAndID<Kind: CaseIterable & RawRepresentable<String>>(
-        _ standard: Kind
-    ) throws(Failure) -> (kind: Kind, id: String) {
+    fileprivate func kindAndID<Word: CaseIterable & RawRepresentable<String>>(
+        _ standard: Word
+    ) throws(Failure) -> (kind: Word, id: String) {
         guard operands.count > 1 else { return (standard, try onlyID()) }
         try allow(2)
-        let kind: Kind = try word(standard)
+        let kind = try word(standard)
         guard !operands[1].isEmpty else {
             throw Failure(
                 status: .usage,
