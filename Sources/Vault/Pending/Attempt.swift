@@ -29,7 +29,7 @@ public struct Attempt: Hashable, Sendable {
     /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty as long as
     /// nothing says that the answer is lost.
     public internal(set) var core: [UInt8]
-    /// In which conflict what others have done gives way by it, if it was sent for that.
+    /// The conflict in which it makes others give way, if it was sent for that.
     public let conflict: Situation.Conflict?
     public var outcome: Outcome
 

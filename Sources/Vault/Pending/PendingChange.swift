@@ -143,10 +143,11 @@ public struct PendingChange: Hashable, Sendable {
         attempts[last].outcome = outcome
     }
 
-    /// The last attempt may have gone out as late as that: a new session has to be had first, or a place.
-    /// Of one that sets a folder or a favourite it matters more whether it was before the last edit.
+    /// Notes that the last attempt may have gone out as late as that, because it had to wait for a new session or for
+    /// its turn. One that sets a folder or a favourite keeps its moment: what matters there is whether it came
+    /// before the last edit.
     ///
-    /// - Parameter content: What was sent, where that was some.
+    /// - Parameter content: What was sent, if content was sent.
     public mutating func noteSilence(until moment: Moment, of content: Cipher? = nil) {
         guard let last = attempts.indices.last, attempts[last].kind != .partial else { return }
         attempts[last].moment = max(attempts[last].moment, moment)

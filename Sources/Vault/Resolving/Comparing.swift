@@ -77,7 +77,7 @@ private struct Comparison {
         return isSame(wanted)
     }
 
-    /// What was counted is in the history of what upstream has got from here, and not about to leave it.
+    /// The changes of the password do not count if upstream's content came from here: its history has them all.
     var outgrowsHistory: Bool {
         losesPassword || change.passwordChanges >= Situation.passwordsKept && !isOurs
     }

@@ -87,10 +87,10 @@ extension Item {
     }
 
     /// What the caller sends takes the place of what they have seen. Entries that came after their copy stay:
-    /// who edits it over and over would drop one password after the other without knowing.
+    /// whoever edits the same copy over and over would drop one password after the other without knowing.
     ///
-    /// Entries are dated by whoever made them, and copies by upstream; so what is told by comparing the two is
-    /// not all that may be unseen.
+    /// Entries are dated by whoever made them, copies by upstream, so dates alone do not tell which entries the
+    /// caller has not seen.
     private func history(keptWith body: ItemBody, over base: Item?) -> [Contents] {
         let given = body.contents["passwordHistory"].list
         guard cipher.showsPasswords, let seen = body.revisionDate.flatMap(Revision.init) else {
@@ -210,7 +210,7 @@ extension Contents {
         }
     }
 
-    /// Servers take no old password without a date. One that upstream has without is left as it is.
+    /// Servers take no old password without a date. One that upstream itself has without a date is left as it is.
     fileprivate mutating func dateNewEntries(since old: Contents? = nil, at now: Moment) {
         let known = old?["passwordHistory"].list ?? []
         var history = self["passwordHistory"].list

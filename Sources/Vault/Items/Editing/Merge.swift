@@ -166,7 +166,7 @@ struct Merge {
 }
 
 extension Contents {
-    /// What lacked a member before is left so: whoever edits the rest of the item cannot bring it.
+    /// What lacked a member before may go on lacking it: whoever edits the rest of the item cannot supply it.
     fileprivate func requireMembers(unlessMissingIn old: Contents?) throws(EditRefusal) {
         for member in shape.members where lacks(member) && old?.lacks(member) != true {
             throw .unfit(JSON.Mismatch("is missing", at: [.member(member.name)]))
