@@ -58,8 +58,8 @@ struct Admission {
         return deadlines.first.map { min($0.rank, patience) } ?? patience
     }
 
-    /// - Parameter patience: Until when others wait for the connection that it makes, should it be
-    ///   the first; `nil` if they could not share it.
+    /// - Parameter patience: Until when others wait for the connection that this one makes, if it is
+    ///   the first; `nil` if they could not share that connection.
     /// - Returns: Whether the transfer may go at once. If not, it waits until its deadline.
     mutating func arrive(
         _ id: ID,

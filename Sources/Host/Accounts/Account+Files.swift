@@ -158,11 +158,12 @@ extension Account {
         }
     }
 
-    /// How upstream has the item after something was done to its files.
+    /// Asks upstream for the item after something was done to its files.
     ///
-    /// It waits its turn: the answer to an edit that is under way knows nothing of them, and comes later.
+    /// It takes its turn in the lane, because the answer to an edit that is under way does not know of that yet
+    /// and comes later.
     ///
-    /// - Parameter change: What that did, for when upstream does not tell: done it is all the same.
+    /// - Parameter change: What was done, in case upstream does not answer: it has been done all the same.
     private func look(
         at cipherID: String,
         otherwise change: (Cipher) -> Cipher
@@ -233,9 +234,9 @@ extension Account {
         return try crypto { () throws(CryptoError) in Sealer(try sealer.unwrapKey(wrapped)) }
     }
 
-    /// A file of an item for the backup copy that was made of it, unless the copy has it.
+    /// Gives a file of an item to the backup copy that was made of the item, unless the copy has it already.
     ///
-    /// - Returns: Whether there is a copy still that can have it. That the file itself is gone is a refusal.
+    /// - Returns: Whether the copy is still there. If the file itself is gone, that is a refusal.
     func copyFile(_ file: BackupFile) async throws(DeskRefusal) -> Bool {
         do throws(DeskRefusal) {
             try await copyFileToCopy(file)
@@ -248,7 +249,7 @@ extension Account {
 
     private func copyFileToCopy(_ file: BackupFile) async throws(DeskRefusal) {
         let (backupID, backup) = try await owned(file.backupID)
-        // An item whose deletion waits is not shown any more, and upstream has its files still.
+        // An item whose deletion waits is not shown any more, but upstream still has its files.
         let source = try known(file.sourceID).cipher
         let files = Item(source, keys: try keys()).attachments
         guard let original = files.first(where: { $0.id == file.attachmentID }) else {
@@ -314,9 +315,9 @@ extension Account {
 
     // MARK: The cache
 
-    /// What is said where files lie shows nothing of the way to upstream, so the monitor hears nothing of it.
+    /// How a store of files answers says nothing about the way to upstream, so the monitor is not told.
     ///
-    /// - Parameter size: As upstream told it. What goes on beyond that has no end that anybody knows.
+    /// - Parameter size: As upstream told it. A file that goes on beyond that might never end.
     private func download(
         _ attachmentID: String,
         of cipherID: String,

@@ -185,7 +185,7 @@ extension Account {
     /// The account is not here any more.
     ///
     /// - Parameter letsEditsEnd: Whether those that are under way are waited for.
-    /// - Returns: Its services, as long as they may not have ended.
+    /// - Returns: Its services, if they may still be running.
     @discardableResult
     func close(letsEditsEnd: Bool = false) -> Shift? {
         let (staff, former) = duty.withLock { duty in

@@ -38,7 +38,7 @@ public final class Accounts: Service {
 
     struct State {
         var residents = Residents()
-        /// The services of accounts that were erased, as long as they may not have ended.
+        /// The services of accounts that were erased, for as long as they may still be running.
         var former: [String: Shift] = [:]
         /// Who is to be the first of all, and is not there yet.
         var first: String?
@@ -260,7 +260,8 @@ public final class Accounts: Service {
         }
     }
 
-    /// The services of the account that had the id before, to be waited for by those of whoever comes under it again.
+    /// The services of an account that was erased and had this id. Those of an account that comes back under it wait
+    /// for them to end.
     func former(_ id: String) -> Shift? { state.withLock { $0.former[id] } }
 
     @discardableResult
@@ -341,10 +342,10 @@ extension Accounts: Household {
         }
     }
 
-    /// While nobody else signs in the account, moves it or takes it away.
+    /// To be called while nobody else can sign in the account, move it or take it away.
     ///
-    /// - Returns: The account there, to be told so once its session is that server's; nil if it is the same server in
-    ///   other words.
+    /// - Returns: The account on the other server, to be told of the move once its session belongs there; nil if the
+    ///   address is only another spelling of the same server.
     func move(_ id: String, to address: String) async throws(DeskRefusal) -> Account? {
         guard let account = account(id) else { throw .notFound }
         let link = try link(to: address)

@@ -8,7 +8,7 @@ import Vault
 final class BackupFiles: Sendable {
     private let userID: String
     private let office: Office
-    /// Says whether there is a copy still that can have the file.
+    /// Gives the file to its copy, and says whether the copy is still there.
     private let copy: @Sendable (BackupFile) async throws(DeskRefusal) -> Bool
     private let pace = Lock(Pace.idle)
 
@@ -28,10 +28,10 @@ final class BackupFiles: Sendable {
         self.copy = copy
     }
 
-    /// Does what there is to do. Whoever is at it already looks again afterwards.
+    /// Copies the files that are due. If somebody is at it already, they look again when they are done.
     ///
-    /// - Returns: After what time something is to be tried again. What could not be tried now, because the vault is
-    ///   locked or the disk is full, waits for the next sync.
+    /// - Returns: How long it is until something is to be tried again. What could not be tried now, because the vault
+    ///   is locked or the disk is full, waits for the next sync.
     func work() async -> Duration? {
         let begins = pace.withLock { pace in
             defer { pace = pace == .idle ? .busy : .again }

@@ -43,8 +43,8 @@ struct Office: Sendable {
         do throws(StoreError) { return try body(store.reader) } catch { throw DeskRefusal(error) }
     }
 
-    /// Also in the name of somebody who has left: the store does what it was asked for anyway, and what follows from
-    /// that here is not to be missing.
+    /// Waits for the answer even if the caller was cancelled: the store does what it was asked for anyway, and what
+    /// has to follow here must follow.
     func ask<Value: Sendable>(
         _ message: (Reply<Result<Value, StoreError>>) -> PendingStore.Message
     ) async throws(DeskRefusal) -> Value {

@@ -66,7 +66,7 @@ public enum StateCheck {
 
     /// What every database of SQLite begins with.
     private static let databaseMark = Array("SQLite format 3\0".utf8)
-    /// Where it has the version of its schema, the first byte being worth most.
+    /// Where such a database has the version of its schema, in big-endian order.
     private static let versionPlace = 60..<64
 
     private static func problems(of accounts: [StoredAccount], keyAt path: String) -> [String] {

@@ -243,7 +243,7 @@ public enum DeskRefusal: Error, Sendable {
 }
 
 extension DeskRefusal {
-    /// There are accounts, and none of them is meant where none is named. It begins with the words that clients know.
+    /// No account was named, and none of those here is the default one. It begins with the words that clients know.
     public static let noDefaultAccount = DeskRefusal.notAllowed(
         "\(DeskRefusal.noAccount) None of the accounts here is the default one. \(wayToName)"
     )

@@ -92,8 +92,8 @@ struct HostLine: Sendable {
 
     /// Asks about the host itself.
     ///
-    /// - Parameter takesLong: Whether it is no wonder if the host says nothing for minutes. What is to be done may
-    ///   take until the server has answered, or longer; what is to be looked up does not.
+    /// - Parameter takesLong: Whether the host may say nothing for minutes. What is to be done may take until the
+    ///   server has answered, or longer; what is only looked up does not.
     func askHost(
         _ method: HTTP.Method = .get,
         _ path: String,

@@ -135,7 +135,7 @@ extension HostLine {
         return id
     }
 
-    /// That somebody is signed in is not denied only because nobody said who is meant.
+    /// Fails where it has to be said which account is meant; that must not look as if nobody were signed in.
     fileprivate func requireChoice(_ invocation: Invocation) async throws(Failure) {
         _ = try await chosenID(invocation)
     }

@@ -78,7 +78,7 @@ struct Completions {
             """
     }
 
-    /// The first time that something is to be completed the whole text is the function, and defines it only.
+    /// When zsh completes for the first time, it runs the whole text as the function, which only defines the real one.
     private var zsh: String {
         let summaries = summaries.map { "        '\($0.name):\($0.summary.quoted)'" }
         let cases = commands.map { command in

@@ -22,8 +22,9 @@ struct MediaTypeName {
         parameters.first { $0.name == parameter }?.value
     }
 
-    /// What stands between quotation marks may hold anything; a backslash takes its meaning from a mark or
-    /// a backslash after it, and is a letter elsewhere, as in the paths that some send. Looked at scalar by scalar: a mark that joins the letter before it ends nothing.
+    /// Between quotation marks anything may stand. A backslash escapes a mark or a backslash after it, and is
+    /// a plain letter elsewhere, as in the paths that some clients send. Read scalar by scalar, because a
+    /// combining mark behind a quotation mark makes another character of it.
     private static func parameters(_ text: Substring) -> [(name: String, value: String)] {
         var rest = text.unicodeScalars
         var found: [(name: String, value: String)] = []

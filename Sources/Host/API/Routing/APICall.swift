@@ -40,8 +40,8 @@ extension VaultAPI {
             return api.household.defaultDesk
         }
 
-        /// Whether it could be about any of the accounts here, where it is about none: only the default one need not
-        /// be named.
+        /// Whether the request may mean any account and there is one to mean. Asked where it names none and no
+        /// account is the default one.
         var isOpen: Bool { !isOfOneAccount && !api.household.desks.isEmpty }
 
         /// The account of that id. Whoever may ask for one account only does not learn whether

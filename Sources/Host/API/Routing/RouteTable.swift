@@ -10,8 +10,8 @@ extension VaultAPI {
         + eventRoutes + networkRoutes + accountRoutes + checkRoutes + descriptionRoutes
         + unknownObjectRoutes
 
-    /// `bw serve` knows these paths for whatever object, and says so in its own words. To a method that an
-    /// object does not have, it is one as unknown as any other.
+    /// `bw serve` knows these paths for whatever object, and has its own words for one that it does not know. An
+    /// object that does not have the method is answered likewise.
     static let unknownObjectRoutes: [Route] = [
         (Method.get, "/object/{object}/{id}"), (.put, "/object/{object}/{id}"),
         (.delete, "/object/{object}/{id}"), (.post, "/object/{object}"),
