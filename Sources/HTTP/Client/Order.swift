@@ -1,5 +1,50 @@
 import System
 
+/// A request made ready to be sent: checked, with nothing left to look up.
+///
+/// An object, because it goes through many hands, and a copy of all that it holds would cost each.
+final class Order: Sendable {
+    let request: Client.Request
+    let body: UploadBody
+    let headerLines: [String]
+    let proxy: String
+    /// Whether the server may turn out to take many requests over one connection.
+    let mayShare: Bool
+    let deadlines: Client.Deadlines
+    let bodyLimit: Int
+    /// When it was asked for; the total deadline counts from here, redirects included.
+    let start: Duration
+    /// Who is talked to, as errors name it and places are counted.
+    let server: String
+
+    init(
+        request: Client.Request,
+        body: UploadBody,
+        headerLines: [String],
+        proxy: String,
+        mayShare: Bool,
+        deadlines: Client.Deadlines,
+        bodyLimit: Int,
+        start: Duration,
+        server: String
+    ) {
+        self.request = request
+        self.body = body
+        self.headerLines = headerLines
+        self.proxy = proxy
+        self.mayShare = mayShare
+        self.deadlines = deadlines
+        self.bodyLimit = bodyLimit
+        self.start = start
+        self.server = server
+    }
+
+    var end: Duration { start + deadlines.total }
+
+    /// Whether sending it a second time does no harm.
+    var isRepeatable: Bool { [.get, .head, .options].contains(request.method) }
+}
+
 extension Client {
     /// Checks a request and looks up all that it takes.
     func order(
