@@ -36,6 +36,9 @@ public struct Verification: Sendable {
 
     fileprivate init() {}
 
+    /// Of a file that cannot be looked into.
+    fileprivate init(of flaw: String) { note(.database, flaw) }
+
     mutating func note(_ check: Check, _ text: String) {
         problems.append(Problem(check: check, text: text))
     }
@@ -64,27 +67,13 @@ extension Store {
             throw .system(SystemError("open \(path)", code: ENOENT))
         }
         // To open it would make a database of it, and the next start would not miss what was there.
-        if try holdsNothing(path) {
-            var verification = Verification()
-            verification.note(.database, Self.nothing(in: directory))
-            return verification
-        }
-        var configuration = Configuration()
-        configuration.isCheckedAtOpen = false
-        configuration.isMigratedAtOpen = false
-        configuration.isLogLeftAlone = true
+        if try holdsNothing(path) { return Verification(of: nothing(in: directory)) }
         let database: Database
         do throws(DatabaseError) {
-            database = try await Database.open(
-                path,
-                migrations: Schema.migrations,
-                configuration: configuration
-            )
+            database = try await openAsItLies(path)
         } catch {
             guard error.isDamage else { throw .database(error) }
-            var verification = Verification()
-            verification.note(.database, error.description)
-            return verification
+            return Verification(of: error.description)
         }
         let result: Result<Verification, StoreError>
         do throws(StoreError) {
@@ -98,6 +87,18 @@ extension Store {
         }
         try? await database.close()
         return try result.get()
+    }
+
+    private static func openAsItLies(_ path: String) async throws(DatabaseError) -> Database {
+        var configuration = Configuration()
+        configuration.isCheckedAtOpen = false
+        configuration.isMigratedAtOpen = false
+        configuration.isLogLeftAlone = true
+        return try await Database.open(
+            path,
+            migrations: Schema.migrations,
+            configuration: configuration
+        )
     }
 
     private static func nothing(in directory: StateDirectory) -> String {
