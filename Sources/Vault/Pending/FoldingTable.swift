@@ -65,8 +65,8 @@ extension PendingChange {
         case .create: return .take(.create(snapshot, adjustments))
         case .hardDelete where ground.isUnborn: return .wake(.create(snapshot, adjustments))
         case .hardDelete: return .wake(.update(snapshot, trash: nil, adjustments))
-        // What waits was written before others put it into the trash, so it is to come out of there; who
-        // goes on with it there takes nothing of that back.
+        // What waits was written before others put the item into the trash, so it is to come out of there.
+        // Whoever goes on editing it in the trash does not take that back.
         case .update(let waiting, nil, _) where snapshot.isTrashed && !waiting.isTrashed:
             return .take(.update(snapshot, trash: .restored, adjustments))
         case .update, .softDelete, .other:
@@ -75,8 +75,8 @@ extension PendingChange {
     }
 
     /// New content carries the folder, the favourite and the date of archiving in itself. But some
-    /// servers take a date that is missing for none of their business, so what may be archived there
-    /// is unarchived by a call. And a place that may have been sent from here is nobody else's, to be followed.
+    /// servers pass over a date that is missing, so what may be archived there is unarchived by a call.
+    /// And a place that may have been sent from here is not somebody else's, to be followed.
     private func adjustments(beside snapshot: Snapshot, _ ground: Ground) -> Adjustments {
         let mayBeArchived =
             ground.mayBeArchived || intent.adjustments.isArchived != nil

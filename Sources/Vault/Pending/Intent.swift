@@ -68,8 +68,8 @@ public enum Intent: Hashable, Sendable {
         }
     }
 
-    /// Whether a call of that kind, carried out after all that is wished, would undo a part of it. What is
-    /// written says on what it was written, so upstream tells a late one apart.
+    /// Whether a call of that kind, carried out after all that is wished, would undo a part of it. Content says
+    /// what it was made on, so upstream can tell when it comes late.
     public func isUndone(by kind: Attempt.Kind) -> Bool {
         let isArchived = adjustments.isArchived ?? snapshot?.isArchived
         return switch kind {

@@ -31,7 +31,7 @@ public struct PendingChange: Hashable, Sendable {
     /// Grows with every change to the record; whoever settles must name the one that was seen.
     public var version: Int64
     public var intent: Intent
-    /// The text that stood for the type, where it is none that fits the intent. Such a record is
+    /// The text that stood for the type, if it does not fit the intent. Such a record is
     /// shown as ``ChangeType/shown(for:)`` says and is never sent.
     public var foreignType: String?
     public private(set) var baseline: Revision?

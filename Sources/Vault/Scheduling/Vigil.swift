@@ -1,7 +1,7 @@
 /// Notices when changes wait, upstream can be reached, and all the same nothing moves.
 ///
-/// Whatever the reason is, it is none that the services know of; so they begin anew, and a person is
-/// told once.
+/// Whatever the reason is, the services do not know it. So they begin anew, and a person is told
+/// once.
 public struct Vigil: Hashable, Sendable {
     /// Three times as long as the longest wait that there is a reason for.
     public static let patience = Duration.seconds(3 * Backoff.longest)

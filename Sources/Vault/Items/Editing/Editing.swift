@@ -200,7 +200,7 @@ extension Contents {
         return lastUsed.isSame(as: others)
     }
 
-    /// Takes away what a caller sent without that which makes it an element; see ``Shape/isVoid(_:)``.
+    /// Takes away the elements that a caller sent without their essential text; see ``Shape/isVoid(_:)``.
     fileprivate mutating func dropVoidEntries() {
         for member in shape.shown {
             guard case .list(let shape) = member.kind, let essential = shape.essential,

@@ -12,7 +12,7 @@ final class Shape: Sendable {
     let shown: ArraySlice<Member>
     /// The member by which an element of a list is known again after it was changed.
     let identity: String?
-    /// The text without which an element of a list is none; see ``isVoid(_:)``.
+    /// The text without which an element of a list counts as nothing; see ``isVoid(_:)``.
     let essential: String?
     /// The members without which servers or other clients take the object for broken.
     let required: Set<String>
