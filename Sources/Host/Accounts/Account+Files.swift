@@ -12,7 +12,7 @@ import Vault
 
 /// A file that nobody can open: it was announced to upstream, and its bytes are not there.
 struct StrayFile: Sendable {
-    /// Sealed as no other is.
+    /// As it was sealed, which no other file's is.
     let name: String
     let cipherID: String
     /// Until then the announcement may be carried out, late.
@@ -31,7 +31,7 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
-        // That moves the item's revision, so what is under way to it must not have another in mind.
+        // That moves the item's revision, so nothing that is based on the former one may be under way.
         let (upload, sealed, stray) = try await lanes.hold(cipherID) {
             () async throws(DeskRefusal) in
             try await announce(file, named: name, to: try known(cipherID), keys)
@@ -85,7 +85,7 @@ extension Account {
         return (upload, sealed, stray)
     }
 
-    /// Under a key of its own, which is under the item's.
+    /// Seals under a key of its own, which is wrapped in the item's.
     private func seal(
         _ file: [UInt8],
         named name: String,
@@ -107,8 +107,8 @@ extension Account {
         }
     }
 
-    /// Upstream is asked although what has happened has just made it look as if it were away. If it is, that is
-    /// done after a sync, as long as this process lasts.
+    /// Upstream is asked although it has just looked as if it were away. If it is, this is done after a sync, as
+    /// long as this process lasts.
     private func takeBack(_ stray: StrayFile) async {
         if await !isTakenBack(stray, .interactive) {
             strayFiles.withLock { $0 = $0.suffix(StrayFile.remembered - 1) + [stray] }
@@ -346,8 +346,8 @@ extension Account {
     private static let largestFile = 512 << 20
     private static let slack = 64 << 10
 
-    /// A cache that cannot be written is only a cache that is empty; and there is none of an account that
-    /// was taken away meanwhile.
+    /// A cache that cannot be written is only an empty cache, and an account that was taken away meanwhile
+    /// has none.
     private func keepFile(_ file: [UInt8], at path: String) {
         guard !isGone else { return }
         do throws(SystemError) {

@@ -95,7 +95,7 @@ extension Account {
         }
     }
 
-    /// The same of one that was looked at before.
+    /// The same for an item that was looked at before.
     func keep(_ answer: Cipher, of known: Known) async throws(DeskRefusal) {
         try await keep(answer, over: known.ground(of: answer), since: known.mark)
     }
@@ -115,7 +115,7 @@ extension Account {
         return item
     }
 
-    /// - Parameter isUpstream: It is brought there if it is not yet, and refused if it cannot be.
+    /// - Parameter isUpstream: Then the item is brought there if it is not yet, and refused if it cannot be.
     func owned(
         _ itemID: String,
         isUpstream: Bool = false
@@ -292,7 +292,7 @@ extension Account {
         }
     }
 
-    /// What it takes longer goes on without its asker.
+    /// If it takes longer, it goes on without whoever asked.
     private static let patienceWithPending = Duration.seconds(10)
 
     private func pendingChange(of cipherID: String) throws(DeskRefusal) -> StoredChange? {

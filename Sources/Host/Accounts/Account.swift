@@ -16,8 +16,8 @@ final class Account: Sendable {
     let link: ServerLink
     let session: Session
     let keyholder = Keyholder()
-    /// Of its items, for whoever does something to one: its services, those that come after them, and the
-    /// account itself.
+    /// The lanes of its items, for all who do something to one: its services, those that come after them,
+    /// and the account itself.
     let lanes: Lanes
     let switches: SwitchBoard
     let upstream: AccountUpstream
@@ -241,10 +241,10 @@ extension Account {
         await renewRing(answer.profile)
     }
 
-    /// Whether upstream's stamp is the one that is known. Another means other keys, or another password: whoever
-    /// it is has to sign in again.
+    /// Whether upstream's security stamp is the one that is known here. Another one means other keys or another
+    /// password, and the user has to sign in again.
     ///
-    /// - Parameter signIn: The sign-in in whose name it was asked. A later one is not ended by that.
+    /// - Parameter signIn: The sign-in in whose name it was asked. A later one is not ended.
     fileprivate func recognises(_ profile: Profile, inSession signIn: Int) async -> Bool {
         guard profile.id == id, let stamp = profile.securityStamp, !stamp.isEmpty,
             let known = record.securityStamp, stamp != known

@@ -22,8 +22,8 @@ struct AccountRecord: Sendable {
     /// Whoever has another one than upstream has to sign in again.
     var securityStamp: String?
     var isPremium = false
-    /// Who was chosen to be meant where no account is named has one, and the largest counts: so that one
-    /// commit changes who that is.
+    /// Set when the account is chosen to be the default. The largest of all accounts' counts, so that one
+    /// commit makes another the default.
     var choice = 0
     /// Grows with every account that comes; they are shown in this order.
     var number = 0

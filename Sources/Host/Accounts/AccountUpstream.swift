@@ -12,7 +12,7 @@ package struct AccountUpstream: VaultUpstream {
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself, and in the name of which sign-in.
     let learn: @Sendable (SyncAnswer, Int) async -> Void
-    /// Whether upstream still has the account as it is known here, which was asked in the name of that sign-in; nil if
+    /// Whether the profile, asked for in the name of that sign-in, shows the account as it is known here; nil where
     /// nobody can tell.
     let recognise: (@Sendable (Profile, Int) async -> Bool)?
     private let recognition = Recognition()

@@ -243,7 +243,7 @@ public final class Accounts: Service {
         state.withLock { if $0.first == id { $0.first = nil } }
     }
 
-    /// Another server's account of that address has other keys, and its second factor is none of this one's.
+    /// On that server only: an account with this address elsewhere has other keys and another second factor.
     func account(withAddress email: String, at link: ServerLink) -> Account? {
         accounts(withAddress: email).first { $0.link.number == link.number }
     }
@@ -328,7 +328,7 @@ extension Accounts: Household {
                 try await account.change { $0.choice = latest + 1 }
                 office.announce(.account(userID: id))
             }
-            // It has been chosen. That nobody else is any more is seen to afterwards.
+            // The choice is made by now. That no other account still has one is seen to afterwards.
             for other in everybody where other.id != id && other.record.choice > 0 {
                 try await other.change { $0.choice = 0 }
                 office.announce(.account(userID: other.id))
@@ -387,7 +387,7 @@ extension Accounts: Household {
         account.emptyCache()
     }
 
-    /// It is what routes without an account mean, and shows that.
+    /// An account that is alone is what routes without an account mean, and is shown as the default.
     private func preferTheOnlyOne() async throws(DeskRefusal) {
         guard everybody.count == 1, let last = everybody.first, last.record.choice == 0 else {
             return

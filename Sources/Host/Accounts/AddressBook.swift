@@ -3,7 +3,7 @@ import System
 /// Under which address each account is known. A person may have changed it elsewhere, and one may
 /// have accounts on several servers.
 ///
-/// It is kept and not made anew for whoever signs in, because there may be thousands.
+/// Kept rather than put together whenever somebody signs in, because there may be thousands.
 final class AddressBook: Sendable {
     private struct State {
         var addresses: [String: String] = [:]

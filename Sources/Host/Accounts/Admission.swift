@@ -315,7 +315,7 @@ private struct Entry {
         )
     }
 
-    /// A server that has never said how old it is may be one that does: every server takes items that have none.
+    /// A server that has never told its version may throw them away. Every server takes items without such keys.
     private func dropsItemKeys(_ known: AccountRecord?) async -> Bool {
         do throws(Setback) {
             return !(try await link.upstream.configuration(manner).keepsItemKeys)

@@ -1,6 +1,6 @@
 /// The accounts that are here, by their ids and in the order in which they came.
 ///
-/// All of that is kept and not made anew for whoever asks, because every request may ask.
+/// Kept rather than put together for whoever asks, because every request may ask.
 struct Residents: Sendable {
     private var byID: [String: (account: Account, number: Int)] = [:]
     private(set) var inOrder: [Account] = []

@@ -35,7 +35,7 @@ struct Units {
 
     var inverted: Units { Units(ranges: ranges, isNegated: !isNegated) }
 
-    /// As ranges that are none of them negated.
+    /// The same units as ranges, none of them negated.
     var plainRanges: [ClosedRange<UInt16>] {
         guard isNegated else { return ranges }
         var (gaps, next): ([ClosedRange<UInt16>], UInt32) = ([], 0)

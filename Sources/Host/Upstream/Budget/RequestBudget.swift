@@ -320,7 +320,7 @@ extension RequestBudget {
         return true
     }
 
-    /// How long nobody of that kind may go, places apart.
+    /// How long nobody of that kind may go, even if there is a place.
     private mutating func wait(for kind: Kind, at now: Duration) -> Duration {
         let closed = notBefore(kind, at: now).map { $0 - now } ?? .zero
         return kind.right == .none ? max(closed, learntWait(for: kind.pace, at: now)) : closed

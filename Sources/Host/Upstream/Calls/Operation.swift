@@ -31,7 +31,7 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
         }
     )
 
-    /// Where its own name is none that says what is done.
+    /// For those whose own names do not say what is done.
     private var sentence: String? {
         switch self {
         case .prelogin: "ask how to sign in"

@@ -38,7 +38,7 @@ extension Tokens: CustomStringConvertible, CustomReflectable {
 }
 
 extension Tokens {
-    /// - Returns: Nil if the access token does not say whose it is, which then is none.
+    /// - Returns: Nil if the access token does not say whose it is, for then it is no access token.
     init?(_ answer: TokenAnswer, renewal: Renewal, received: Moment) {
         guard let claims = AccessClaims(token: answer.accessToken) else { return nil }
         let seconds = Int64(min(max(answer.secondsLeft, 0), 1 << 31))
