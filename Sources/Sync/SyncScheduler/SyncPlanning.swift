@@ -15,12 +15,9 @@ extension SyncScheduler {
 
     func plan(at now: Duration) -> Plan {
         let (agenda, isUnderWay) = state.withLock { ($0.docket.agenda, $0.docket.underWay != nil) }
-        let backoff = outlook.backoff(at: surroundings.now, now)
         let delay = agenda.delay.flatMap { $0.until > now ? $0.until : nil }
         return Plan(
             next: isUnderWay ? nil : agenda.next.map { moment(of: $0.moment) },
-            retry: backoff?.retry,
-            delay: backoff?.longest,
             heldUntil: [delay, agenda.hold(at: now)].compactMap(\.self).max().map(moment)
         )
     }

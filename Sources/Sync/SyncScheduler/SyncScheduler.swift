@@ -220,25 +220,9 @@ extension SyncScheduler {
     /// What an account is to do next of its own accord.
     public struct Plan: Hashable, Sendable {
         /// When the next run begins, if nothing else happens; nil while one is under way.
-        public var next: Moment?
-        /// When the next try of something that failed is planned, be it a change or a run.
-        public var retry: Moment?
-        /// The longest wait that is in force because of failures.
-        public var delay: Duration?
+        public let next: Moment?
         /// Before this nothing is sent, because of a failure or because upstream asked for it.
-        public var heldUntil: Moment?
-
-        public init(
-            next: Moment? = nil,
-            retry: Moment? = nil,
-            delay: Duration? = nil,
-            heldUntil: Moment? = nil
-        ) {
-            self.next = next
-            self.retry = retry
-            self.delay = delay
-            self.heldUntil = heldUntil
-        }
+        public let heldUntil: Moment?
     }
 }
 

@@ -45,9 +45,9 @@ import Vault
             try await stage.sync()
             try await stage.pass(.seconds(10))
             try await stage.restart()
-            let plan = stage.scheduler.plan
-            #expect(plan.retry == Moment(stage.time.now) + .seconds(27))
-            #expect(plan.delay == .seconds(37))
+            let backoff = stage.backoff
+            #expect(backoff?.retry == Moment(stage.time.now) + .seconds(27))
+            #expect(backoff?.longest == .seconds(37))
             let report = try await stage.sync()
             #expect(report.outcome == .deferred)
             #expect(report.setback?.failureClass == .batch)
@@ -88,8 +88,7 @@ import Vault
             try await stage.trigger(.moved)
             try await stage.pass(.milliseconds(1))
             #expect(try stage.live == 0)
-            let plan = stage.scheduler.plan
-            #expect(plan.delay == nil && plan.heldUntil == nil)
+            #expect(stage.backoff == nil && stage.scheduler.plan.heldUntil == nil)
         }
     }
 
@@ -125,12 +124,11 @@ import Vault
             stage.upstream.isDown(true)
             try await stage.sync()
             try await stage.pass(.seconds(600))
-            let (plan, count) = (stage.scheduler.plan, stage.upstream.calls.count)
-            #expect(plan.delay.map { $0 > .seconds(60) } == true)
+            let (backoff, count) = (try #require(stage.backoff), stage.upstream.calls.count)
+            #expect(backoff.longest > .seconds(60))
             try await stage.restart()
-            let after = stage.scheduler.plan
-            #expect(after.retry == plan.retry)
-            #expect(after.delay == plan.delay)
+            let after = try #require(stage.backoff)
+            #expect(after.retry == backoff.retry && after.longest == backoff.longest)
             try await stage.trigger(.unlocked)
             try await stage.pass(.seconds(1))
             #expect(stage.upstream.calls.count == count)

@@ -226,6 +226,11 @@ extension Stage {
         ).made
     }
 
+    /// When something that failed is tried next, and the longest wait; nil if nothing has to wait.
+    var backoff: (retry: Moment, longest: Duration)? {
+        scheduler.outlook.backoff(at: surroundings.now, time.elapsed)
+    }
+
     var live: Int { get throws { try store.reader.liveCount(of: Shelf.user) } }
 
     func baseTicks(_ cipher: String = "a") throws -> Int64? {

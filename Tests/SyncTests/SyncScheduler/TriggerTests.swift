@@ -105,7 +105,7 @@ import Vault
             stage.resolver.edit { $0.poison = ["a": .seconds(77)] }
             #expect(try await stage.sync().outcome == .deferred)
             stage.resolver.edit { $0.poison = [:] }
-            #expect(stage.scheduler.plan.delay == .seconds(77))
+            #expect(stage.backoff?.longest == .seconds(77))
             try await stage.pass(.seconds(80))
             let pushes = moments(stage, "push")
             #expect(pushes.count == 2)
