@@ -66,6 +66,36 @@ struct CheckerTests {
         #expect(trial.verdict.failures == [])
     }
 
+    @Test(arguments: [true, false], [true, false])
+    func `a removal that nobody answered may have happened or not`(
+        _ isTrash: Bool,
+        _ hasHappened: Bool
+    ) {
+        var trial = Trial()
+        let mine = trial.update(0, "mine")
+        trial.hold(0, mine, history: ["pw base0"], isInTrash: isTrash && hasHappened)
+        let made = trial.create("made")
+        for thing in [0, 3] {
+            trial.edit(isTrash ? .trash(thing: thing) : .delete(thing: thing), .unknown)
+        }
+        if hasHappened, !isTrash { trial.lose(0) }
+        if !hasHappened { trial.holdMore("new", made) }
+        #expect(trial.verdict.failures == [])
+    }
+
+    @Test(arguments: [true, false])
+    func `an edit that nobody answered may be in the trash with its item or not`(_ isThere: Bool) {
+        var trial = Trial()
+        let known = trial.update(0, "known")
+        let open = trial.update(0, "open", .unknown)
+        let other = trial.update(1, "other", .unknown)
+        for thing in [0, 1] { trial.edit(.trash(thing: thing)) }
+        let base = trial.evidence.plan.base[1]
+        trial.hold(0, isThere ? open : known, history: ["pw known", "pw base0"], isInTrash: true)
+        trial.hold(1, isThere ? other : base, history: ["pw base1"], isInTrash: true)
+        #expect(trial.verdict.failures == [])
+    }
+
     @Test func `a refused edit leaves the item as it was`() {
         var trial = Trial()
         trial.update(0, "refused", .refused(status: 400, "no"))
@@ -132,6 +162,41 @@ struct CheckerTests {
         trial.update(0, "mine", password: "pw base0")
         trial.edit(.trash(thing: 0))
         trial.hold(0, trial.evidence.plan.base[0], isInTrash: true)
+        #expect(trial.broken == [.acknowledged])
+    }
+
+    @Test func `an edit that nobody answered is no excuse for what is not in the trash`() {
+        var trial = Trial()
+        trial.update(0, "mine", password: "pw base0")
+        let open = trial.update(0, "open", password: "pw base0", .unknown)
+        trial.edit(.trash(thing: 0))
+        #expect(trial.broken == [.acknowledged])
+        trial.hold(0, trial.evidence.plan.base[0], isInTrash: true)
+        #expect(trial.broken == [.acknowledged])
+        trial.hold(0, open)
+        #expect(trial.broken == [.acknowledged])
+        trial.lose(0)
+        #expect(trial.broken == [.acknowledged, .passwords])
+    }
+
+    @Test func `a trash that nobody answered is no excuse for what it does not take away`() {
+        var trial = Trial()
+        trial.update(0, "mine", password: "pw base0")
+        trial.edit(.trash(thing: 0), .unknown)
+        trial.hold(0, trial.evidence.plan.base[0], isInTrash: true)
+        #expect(trial.broken == [.acknowledged])
+        trial.lose(0)
+        #expect(trial.broken == [.acknowledged, .passwords])
+    }
+
+    @Test func `an item whose only edit nobody answered is neither gone nor in the trash`() {
+        var trial = Trial()
+        let open = trial.update(0, "open", .unknown)
+        for content in [open, trial.evidence.plan.base[0]] {
+            trial.hold(0, content, history: ["pw base0"], isInTrash: true)
+            #expect(trial.broken == [.acknowledged])
+        }
+        trial.lose(0)
         #expect(trial.broken == [.acknowledged])
     }
 

@@ -77,9 +77,9 @@ public struct Checker: Sendable {
         verdict.examine(.acknowledged, story.acknowledgedCount)
         switch story.end {
         case .content(let last): checkContent(story, last)
-        case .trashed(let last): checkTrashed(story, last)
+        case .trashed(let contents): checkTrashed(story, contents)
         case .deleted: checkDeleted(story)
-        case .open: break
+        case .open: checkUnanswered(story)
         }
         if story.end != .deleted { checkPasswords(story) }
     }
@@ -98,28 +98,43 @@ public struct Checker: Sendable {
     /// Either the last acknowledged content or one that nobody knows about must be there, wherever.
     private mutating func checkContent(_ story: Story, _ last: Content) {
         let candidates = [last] + story.open
-        guard candidates.contains(where: { found[$0.notes] != nil }) else {
+        guard story.mayBeGone || candidates.contains(where: isFound) else {
             return fail(.acknowledged, "the edit '\(last.notes)' is lost")
         }
-        // Nobody asked for the trash.
+        checkPlace(story, candidates)
+    }
+
+    /// It is as it was before, if it is not as somebody else or an edit left it of which nobody knows.
+    private mutating func checkUnanswered(_ story: Story) {
+        guard let base = story.base else { return }
+        let candidates = [base] + story.open
+        let isThere = (candidates + [story.foreign].compactMap(\.self)).contains(where: isFound)
+        guard story.mayBeGone || isThere else {
+            return fail(.acknowledged, "'\(base.notes)' is lost, and nobody deleted it")
+        }
+        checkPlace(story, candidates)
+    }
+
+    private func isFound(_ content: Content) -> Bool { found[content.notes] != nil }
+
+    /// Nobody asked for the trash.
+    private mutating func checkPlace(_ story: Story, _ candidates: [Content]) {
         guard story.foreign == nil, !story.mayBeRemoved else { return }
-        if let item = found[last.notes]?.first, item.isInTrash {
-            fail(.acknowledged, "'\(last.notes)' is in the trash, and nobody put it there")
+        for content in candidates where found[content.notes]?.first?.isInTrash == true {
+            fail(.acknowledged, "'\(content.notes)' is in the trash, and nobody put it there")
         }
     }
 
-    private mutating func checkTrashed(_ story: Story, _ last: Content?) {
-        guard let last else { return checkNowhere(story) }
-        let items = found[last.notes] ?? []
-        if story.foreign != nil {
-            // What somebody else wrote stands, and what was written here is kept as a copy.
-            let isBase = last == story.base
-            if items.isEmpty, !isBase, !story.mayBeRemoved {
-                fail(.acknowledged, "'\(last.notes)', put into the trash, is lost")
-            }
-        } else if items.isEmpty, !story.mayBeRemoved {
+    /// What was put into the trash said the first of these, or another of them if that edit got there.
+    private mutating func checkTrashed(_ story: Story, _ candidates: [Content]) {
+        guard let last = candidates.first else { return checkNowhere(story) }
+        let items = candidates.flatMap { found[$0.notes] ?? [] }
+        if items.isEmpty {
+            // Where somebody else wrote, that stands, and of what was written here there is a copy.
+            let isSuperseded = story.foreign != nil && last == story.base
+            guard !isSuperseded, !story.mayBeGone else { return }
             fail(.acknowledged, "'\(last.notes)', put into the trash, is lost")
-        } else if !items.isEmpty, !items.contains(where: \.isInTrash) {
+        } else if story.foreign == nil, !items.contains(where: \.isInTrash) {
             fail(.acknowledged, "'\(last.notes)' is not in the trash, where it was put")
         }
     }

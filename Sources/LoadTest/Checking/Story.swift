@@ -3,9 +3,9 @@ struct Story: Sendable {
     enum End: Hashable, Sendable {
         /// The last that was acknowledged is this content.
         case content(Content)
-        /// It was put into the trash, saying this; nil if it was made in the same round, so that
+        /// It was put into the trash, saying one of these; none if it was made in the same round, so that
         /// nothing is left of it.
-        case trashed(Content?)
+        case trashed([Content])
         case deleted
         /// Nothing was acknowledged; what is unknown may have happened or not.
         case open
@@ -26,6 +26,8 @@ struct Story: Sendable {
     private(set) var open: [Content] = []
     /// Whether a removal may have got there that nobody was told of.
     private(set) var mayBeRemoved = false
+    /// Whether such a removal leaves nothing, not even in the trash.
+    private(set) var mayBeGone = false
     /// All contents that may have been in it.
     private(set) var contents: [Content]
     private(set) var passwords: [Password]
@@ -35,8 +37,8 @@ struct Story: Sendable {
     /// Whether there is something of it upstream to look at.
     var isSent: Bool {
         switch end {
-        case .content: true
-        case .trashed(let content): content != nil && !mayBeRemoved
+        case .content: !mayBeGone
+        case .trashed(let contents): !contents.isEmpty && !mayBeGone
         case .deleted, .open: false
         }
     }
@@ -80,11 +82,11 @@ struct Story: Sendable {
         case .create(_, let content), .update(_, let content):
             end = .content(content)
             note(content, isOpen: false)
-        case .trash: end = .trashed(base == nil ? nil : latest)
+        case .trash: end = .trashed(base == nil ? [] : latest + open)
         case .delete: end = .deleted
         }
         open = []
-        mayBeRemoved = false
+        (mayBeRemoved, mayBeGone) = (false, false)
     }
 
     private mutating func leaveOpen(_ edit: UserPlan.Edit) {
@@ -94,12 +96,18 @@ struct Story: Sendable {
             note(content, isOpen: true)
         } else {
             mayBeRemoved = true
+            // What was made in the same round is not even in the trash.
+            mayBeGone = mayBeGone || base == nil || edit.operation == .delete
         }
     }
 
-    /// What it says before it goes into the trash.
-    private var latest: Content? {
-        if case .content(let content) = end { content } else { base }
+    /// What it says before it goes into the trash, as far as anybody was told.
+    private var latest: [Content] {
+        switch end {
+        case .content(let content): [content]
+        case .trashed(let contents): contents
+        case .deleted, .open: base.map { [$0] } ?? []
+        }
     }
 
     private mutating func note(_ content: Content, isOpen: Bool) {
