@@ -252,6 +252,29 @@ struct CheckerTests {
         #expect(trial.broken == [.acknowledged])
     }
 
+    @Test func `an item edited from both sides does not go into the trash by itself`() {
+        for isLocalInTrash in [true, false] {
+            var trial = Trial()
+            let mine = trial.update(0, "mine")
+            let theirs = trial.foreign(0, "theirs")
+            let (item, copy) = isLocalInTrash ? (mine, theirs) : (theirs, mine)
+            trial.hold(0, item, history: ["pw base0"], isInTrash: true)
+            trial.holdCopy(copy)
+            #expect(trial.broken == [.acknowledged])
+        }
+    }
+
+    @Test func `an item that nobody deleted is not made anew`() {
+        var trial = Trial()
+        let mine = trial.update(0, "mine")
+        trial.hold(0, mine, history: ["pw base0"])
+        trial.evidence.found[0].id = "another"
+        #expect(trial.broken == [.acknowledged])
+        trial.evidence.found[0].id = "id0"
+        trial.evidence.found[1].id = "another"
+        #expect(trial.broken == [.untouched])
+    }
+
     // MARK: What is there twice
 
     @Test func `the same content in two items is a duplicate`() {

@@ -118,6 +118,15 @@ struct ReportTests {
         #expect(Course.verdict(on: absence, profile).failures.map(\.check) == [.metrics, .budget])
     }
 
+    @Test(arguments: [1, 199, 200, 201, 399, 400, 5_000])
+    func `what the host shows is compared for two hundred users, or for all if they are fewer`(
+        _ users: Int
+    ) {
+        let viewed = (0..<users).filter { Course.isViewed($0, of: users) }
+        #expect(viewed.count == min(users, 200))
+        #expect(viewed.first == 0)
+    }
+
     @Test func `500 leaves open what became of an edit, and other statuses refuse it`() {
         #expect(Outcome(status: 500, "") == .unknown)
         #expect(Outcome(status: 507, "full") == .refused(status: 507, "full"))

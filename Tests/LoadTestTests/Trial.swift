@@ -12,6 +12,7 @@ struct Trial {
             plan: UserPlan(base: base, edits: []),
             outcomes: [],
             foreignTaken: [],
+            ids: Dictionary(uniqueKeysWithValues: base.indices.map { ($0, "id\($0)") }),
             found: base.enumerated().map { FoundItem(id: "id\($0)", content: $1) }
         )
     }

@@ -7,6 +7,7 @@ public struct Checker: Sendable {
     private let written: Writings
     /// What upstream holds, by its mark.
     private let found: [String: [FoundItem]]
+    private let foundIDs: Set<String>
     private var verdict = Verdict()
 
     public static func judge(_ evidence: UserEvidence) -> Verdict {
@@ -23,6 +24,7 @@ public struct Checker: Sendable {
         self.evidence = evidence
         written = Writings(evidence)
         found = Dictionary(grouping: evidence.found, by: \.content.notes)
+        foundIDs = Set(evidence.found.map(\.id) + evidence.unreadable)
     }
 
     private mutating func fail(_ check: Check.Name, _ text: String) {
@@ -91,7 +93,10 @@ public struct Checker: Sendable {
             return fail(.untouched, "'\(base.notes)' is gone, and nobody touched it")
         }
         if item.isInTrash || item.content.name != base.name {
-            fail(.untouched, "'\(base.notes)' is another, and nobody touched it")
+            return fail(.untouched, "'\(base.notes)' is another, and nobody touched it")
+        }
+        if let id = evidence.ids[story.thing], item.id != id {
+            fail(.untouched, "'\(base.notes)' was made anew, and nobody touched it")
         }
     }
 
@@ -117,12 +122,16 @@ public struct Checker: Sendable {
 
     private func isFound(_ content: Content) -> Bool { found[content.notes] != nil }
 
-    /// Nobody asked for the trash.
+    /// Nobody asked for the trash, and none of the other devices deletes what it would be made anew for.
     private mutating func checkPlace(_ story: Story, _ candidates: [Content]) {
-        guard story.foreign == nil, !story.mayBeRemoved else { return }
-        for content in candidates where found[content.notes]?.first?.isInTrash == true {
+        guard !story.mayBeRemoved else { return }
+        for content in candidates + [story.foreign].compactMap(\.self)
+        where found[content.notes]?.contains(where: \.isInTrash) == true {
             fail(.acknowledged, "'\(content.notes)' is in the trash, and nobody put it there")
         }
+        guard let base = story.base, let id = evidence.ids[story.thing], !foundIDs.contains(id)
+        else { return }
+        fail(.acknowledged, "what was '\(base.notes)' was made anew, and nobody deleted it")
     }
 
     /// What was put into the trash said the first of these, or another of them if that edit got there.

@@ -5,14 +5,18 @@ extension Course {
     /// Looks at what became of every edit of a round.
     func judge(_ ledgers: [UserLedger]) async throws {
         journal.begin("check")
-        let step = max(1, ledgers.count / Self.viewedUsers)
         let verdicts = try await inTurn(Array(ledgers.enumerated()), atOnce: 8) { place, ledger in
-            try await verdict(on: ledger, comparesView: place % step == 0)
+            try await verdict(on: ledger, comparesView: Self.isViewed(place, of: ledgers.count))
         }
         journal.write { report in
             for verdict in verdicts { report.verdict.add(verdict) }
             report.verdict.add(verdictOnAll)
         }
+    }
+
+    /// Those whose view is compared lie evenly among all.
+    static func isViewed(_ place: Int, of users: Int) -> Bool {
+        place * viewedUsers % users < viewedUsers
     }
 
     /// A host that takes no edit at all loses none, and is of no use to anybody.
