@@ -148,7 +148,7 @@ struct Lodgings: Sendable {
         side = try HostSide(url: url.withoutSlash, token: token, concurrency: concurrency)
         let client = try Client()
         self.client = client
-        self.ops = ops.map { OpsSide(url: $0, client: client) }
+        self.ops = ops.map { OpsSide(url: $0.withoutSlash, client: client) }
         self.places = places
     }
 

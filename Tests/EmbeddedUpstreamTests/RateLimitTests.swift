@@ -73,6 +73,21 @@ struct RateLimitTests {
         #expect(try await statuses(6, guest, "/api/ciphers").last == 200)
     }
 
+    @Test func `calls that were forgotten make no second busy, and are held against its limit`()
+        async throws
+    {
+        let guest = try await Guest(.vaultwarden)
+        guest.clock.advance(bySeconds: 1)
+        #expect(try await statuses(5, guest, "/api/ciphers").allSatisfy { $0 == 200 })
+        await guest.upstream.forgetTraffic()
+        await guest.upstream.setTrafficLimit(7)
+        #expect(try await statuses(3, guest, "/api/ciphers") == [200, 200, 429])
+        #expect(await guest.upstream.traffic.busiestSecond == 3)
+        guest.clock.advance(bySeconds: 1)
+        #expect(try await statuses(4, guest, "/api/ciphers").allSatisfy { $0 == 200 })
+        #expect(await guest.upstream.traffic.busiestSecond == 4)
+    }
+
     @Test func `all clients together may be held to so many calls a second, and are counted`()
         async throws
     {

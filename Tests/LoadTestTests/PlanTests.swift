@@ -76,6 +76,12 @@ struct PlanTests {
         #expect(LoadProfile(name).flaw == nil)
     }
 
+    @Test func `less than a millisecond is not as fast as can be`() {
+        var profile = LoadProfile()
+        profile.offlineSeconds = 0.0009
+        #expect(profile.offline > .zero)
+    }
+
     @Test func `a profile that makes no sense says so`() {
         var profile = LoadProfile()
         profile.users = 0

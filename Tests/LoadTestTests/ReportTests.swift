@@ -166,6 +166,36 @@ struct ReportTests {
         #expect(page.contains("prefers-color-scheme:dark"))
     }
 
+    @Test func `an edit that could not be sent is not one of which nobody knows`() throws {
+        var report = report
+        var figures = OperationFigures()
+        for _ in 0..<3 { figures.note(.untried, .zero) }
+        report.operations[.trash] = figures
+        let json = try JSON.Document(JSON.Raw(report)).root
+        #expect(json["edits"]?["unknown"]?.int == 1)
+        #expect(json["edits"]?["unsent"]?.int == 3)
+        #expect(json["operations"]?["trash"]?["unsent"]?.int == 3)
+        #expect(ReportTable(report).text.contains("3 of 105 edits could not be sent."))
+    }
+
+    @Test func `a chart of a single look shows it as a dot`() {
+        var report = report
+        report.samples = Array(report.samples.prefix(1))
+        let page = ReportPage(report).html
+        let lines = page.matches(of: /points="([^"]+)"/).map { $0.1.split(separator: " ") }
+        #expect(!lines.isEmpty)
+        #expect(lines.allSatisfy { $0.count == 2 && $0.first == $0.last })
+        #expect(page.contains("stroke-linecap:round"))
+    }
+
+    @Test func `an address may end with a slash`() async throws {
+        let url = "http://127.0.0.1:1"
+        let host = try Lodgings(url: url + "/", token: "t", ops: url + "/", concurrency: 1)
+        #expect(host.side.url == url)
+        #expect(host.ops?.url == url)
+        await host.close()
+    }
+
     @Test func `every chart stays within its frame`() throws {
         let page = ReportPage(report).html
         #expect(page.matches(of: /<svg/).count == 6)

@@ -13,6 +13,8 @@ public struct Traffic: Hashable, Sendable {
     public internal(set) var limit: Int?
     private var second: Int64 = 0
     private var inSecond = 0
+    /// How many of these were forgotten.
+    private var forgotten = 0
 
     init() {}
 
@@ -22,18 +24,19 @@ public struct Traffic: Hashable, Sendable {
     mutating func admit(_ operation: Operation, at now: Moment) -> Bool {
         calls[operation.rawValue, default: 0] += 1
         let current = now.ticks / Moment.ticksPerSecond
-        if current != second { (second, inSecond) = (current, 0) }
+        if current != second { (second, inSecond, forgotten) = (current, 0, 0) }
         inSecond += 1
-        busiestSecond = max(busiestSecond, inSecond)
+        busiestSecond = max(busiestSecond, inSecond - forgotten)
         guard let limit, inSecond > limit else { return true }
         refused += 1
         return false
     }
 
-    /// Counts from nothing on; the limit stays.
+    /// Counts from nothing on; the limit stays, and knows what came in this second.
     mutating func forget() {
         var fresh = Traffic()
-        (fresh.limit, fresh.second, fresh.inSecond) = (limit, second, inSecond)
+        (fresh.limit, fresh.second) = (limit, second)
+        (fresh.inSecond, fresh.forgotten) = (inSecond, inSecond)
         self = fresh
     }
 }

@@ -212,18 +212,17 @@ struct Course: Sendable {
             timekeeper: timekeeper,
             concurrency: profile.concurrency
         )
-        let duration = Duration.milliseconds(Int(profile.offlineSeconds * 1_000))
         let begun = timekeeper.elapsed
         let busy = landlord?.processorSeconds
         let edited = try await withThrowingTaskGroup(of: [Foreign].self) { others in
-            others.addTask { try await driveForeign(ledgers, over: duration) }
+            others.addTask { try await driveForeign(ledgers, over: profile.offline) }
             if settings.killsHost {
                 others.addTask {
                     try await killHalfway(ledgers)
                     return []
                 }
             }
-            let edited = await makeEdits(driver, ledgers, over: duration)
+            let edited = await makeEdits(driver, ledgers, over: profile.offline)
             var taken: [Foreign] = []
             for try await some in others { taken += some }
             return edited.noting(taken)

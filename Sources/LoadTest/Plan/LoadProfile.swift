@@ -28,6 +28,9 @@ public struct LoadProfile: Hashable, Sendable {
     /// server is asked for all it can take, so that the figures stand beside their ceilings.
     public var measuresCeilings = false
 
+    /// Over which the edits of a round are spread.
+    var offline: Duration { .seconds(offlineSeconds) }
+
     public init() {}
 
     public enum Name: String, CaseIterable, Sendable {

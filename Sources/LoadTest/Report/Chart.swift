@@ -94,7 +94,9 @@ struct Chart: Sendable {
     }
 
     private func path(_ index: Int, _ line: Line) -> String {
-        let points = line.points.map { "\(x($0.seconds).fixed(1)),\(y($0.value).fixed(1))" }
+        var points = line.points.map { "\(x($0.seconds).fixed(1)),\(y($0.value).fixed(1))" }
+        // Of a line with a single point nothing is drawn; with round ends, one that returns to it is a dot.
+        if points.count == 1 { points += points }
         return """
             <polyline class="line l\(index)" points="\(points.joined(separator: " "))">\
             <title>\(line.name.escaped)</title></polyline>

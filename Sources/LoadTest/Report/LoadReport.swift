@@ -107,15 +107,17 @@ public struct LoadReport: Sendable {
     public var acknowledged: Int { operations.values.reduce(0) { $0 + $1.acknowledged } }
     public var refused: Int { operations.values.reduce(0) { $0 + $1.refused } }
     public var unknown: Int { operations.values.reduce(0) { $0 + $1.unknown } }
+    public var unsent: Int { operations.values.reduce(0) { $0 + $1.unsent } }
 
     /// What a good test does not tell by its checks; nil if every edit was accepted.
     var shortfall: String? {
-        let all = (acknowledged + refused + unknown).grouped
+        let all = (acknowledged + refused + unknown + unsent).grouped
         let words = [
             refused > 0 ? "\(refused.grouped) of \(all) edits were refused." : nil,
             unknown > 0
                 ? "Of \(unknown.grouped) of \(all) edits nobody knows whether they were taken."
                 : nil,
+            unsent > 0 ? "\(unsent.grouped) of \(all) edits could not be sent." : nil,
         ].compactMap(\.self)
         return words.isEmpty ? nil : words.joined(separator: " ")
     }
@@ -146,6 +148,8 @@ public struct OperationFigures: Hashable, Sendable {
     public private(set) var acknowledged = 0
     public private(set) var refused = 0
     public private(set) var unknown = 0
+    /// Nobody was there to take them.
+    public private(set) var unsent = 0
     /// Of those that were acknowledged.
     public private(set) var latencies = LatencyHistogram()
     /// Why some were refused: the first answer of each status.
@@ -161,7 +165,8 @@ public struct OperationFigures: Hashable, Sendable {
         case .refused(let status, let text):
             refused += 1
             if refusals[status] == nil { refusals[status] = text }
-        case .unknown, .untried: unknown += 1
+        case .unknown: unknown += 1
+        case .untried: unsent += 1
         }
     }
 }

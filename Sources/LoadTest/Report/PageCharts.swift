@@ -109,7 +109,7 @@ extension ReportPage {
         .grid{stroke:var(--rule);stroke-width:1}.band{fill:var(--other)}
         .band.outage{fill:var(--outage)}.band.drain{fill:var(--drain)}
         svg text{fill:var(--quiet);font-size:11px}.scale{text-anchor:end}.time{text-anchor:middle}
-        .line{fill:none;stroke-width:1.8}.line.l0{stroke:var(--a)}.line.l1{stroke:var(--b)}
+        .line{fill:none;stroke-width:1.8;stroke-linecap:round}.line.l0{stroke:var(--a)}.line.l1{stroke:var(--b)}
         .key{display:inline-block;width:14px;height:3px;margin:0 6px 4px 0}
         .key.l0{background:var(--a)}.key.l1{background:var(--b)}
         .legend,footer{color:var(--quiet);font-size:.88rem}footer{margin-top:48px}

@@ -44,6 +44,7 @@ extension LoadReport: JSON.Writable {
             edits.add("acknowledged", acknowledged)
             edits.add("refused", refused)
             edits.add("unknown", unknown)
+            edits.add("unsent", unsent)
             edits.add("seconds", JSON.Finite(editSeconds))
             edits.add("perSecond", acceptedPerSecond.flatMap(JSON.Finite.init))
             edits.add(
@@ -59,6 +60,7 @@ extension LoadReport: JSON.Writable {
                     $0.add("acknowledged", figures.acknowledged)
                     $0.add("refused", figures.refused)
                     $0.add("unknown", figures.unknown)
+                    $0.add("unsent", figures.unsent)
                     $0.add("latency", Percentiles(figures.latencies))
                     $0.add("refusals", Counts(figures.refusals))
                 }

@@ -59,6 +59,7 @@ public struct ReportTable: Sendable {
             rows.append(["cost of an edit", "\(cost) µs of a processor in the host"])
         }
         if report.unknown > 0 { rows.append(["taken or not", report.unknown.grouped]) }
+        if report.unsent > 0 { rows.append(["not sent", report.unsent.grouped]) }
         if !report.upstreamCalls.isEmpty {
             rows.append(["server was asked", list(report.upstreamCalls)])
             let busiest = "\(report.busiestSecond.grouped) in its busiest second"
