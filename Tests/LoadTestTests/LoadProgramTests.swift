@@ -1,3 +1,4 @@
+import FoundationEssentials
 import Glibc
 import JSON
 import System
@@ -60,6 +61,35 @@ struct LoadProgramTests {
         #expect(report["ending"]?.string == "interrupted")
         #expect(report["good"]?.bool == false)
         #expect(report["phases"]?.array?.count == 3)
+    }
+
+    @Test func `a test that is killed leaves no host behind`() throws {
+        let scratch = try Scratch()
+        let running = try Running(
+            program,
+            ["load"] + few + ["--offline-seconds", "600"],
+            environment: ["TMPDIR": scratch.path]
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        let places = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+        let state = scratch.file(try #require(places.first) + "/state")
+        try #require(holder(of: state) != nil)
+        running.signal(SIGKILL)
+        #expect(running.wait() == -SIGKILL)
+        for _ in 0..<500 where holder(of: state) != nil { poll(nil, 0, 20) }
+        let host = holder(of: state)
+        #expect(host == nil)
+        if let host { kill(host, SIGKILL) }
+    }
+
+    /// Which process has the directory to itself.
+    private func holder(of directory: String) -> Int32? {
+        do throws(DirectoryLock.Refusal) {
+            try DirectoryLock(directory).letGo()
+        } catch {
+            if case .held(let process) = error { return process }
+        }
+        return nil
     }
 
     @Test func `a host that is not there, and one that refuses the token, are told by the status`()

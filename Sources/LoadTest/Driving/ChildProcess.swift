@@ -2,11 +2,12 @@ import Glibc
 import System
 
 /// A program that runs beside this one, in a group of its own: what is typed at the terminal does not
-/// reach it.
+/// reach it. It does not outlive this one, however this one ends.
 final class ChildProcess: Sendable {
     let id: pid_t
     private let timekeeper: any Timekeeper
     private let isReaped = Lock(false)
+    private let leash: Leash
 
     /// - Parameter output: The file that gets all that it says.
     init(
@@ -18,7 +19,8 @@ final class ChildProcess: Sendable {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        let leash = try Leash()
+        posix_spawn_file_actions_adddup2(&actions, leash.end, 0)
         let flags = O_WRONLY | O_CREAT | O_APPEND
         posix_spawn_file_actions_addopen(&actions, 1, output, flags, 0o600)
         posix_spawn_file_actions_adddup2(&actions, 1, 2)
@@ -34,7 +36,9 @@ final class ChildProcess: Sendable {
             throw LoadFailure("\(program) cannot be started: \(String(cString: strerror(code))).")
         }
         id = child
+        self.leash = leash
         self.timekeeper = timekeeper
+        leash.fasten(to: child)
     }
 
     var isRunning: Bool {
@@ -79,6 +83,38 @@ final class ChildProcess: Sendable {
             var status: Int32 = 0
             waitpid(id, &status, 0)
         }
+    }
+}
+
+/// A pipe that is never written to. The kernel kills whoever it is fastened to when this program has
+/// ended and with it the writing end, which needs nothing of either program. (What the kernel offers for
+/// that outright, `PR_SET_PDEATHSIG`, comes when the thread ends that has started the child.)
+private final class Leash: Sendable {
+    /// What the child has as its standard input.
+    let end: Int32
+    private let hand: Int32
+
+    init() throws(LoadFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else {
+            throw LoadFailure("No pipe can be made: \(String(cString: strerror(errno))).")
+        }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        (end, hand) = (ends[0], ends[1])
+    }
+
+    func fasten(to child: pid_t) {
+        _ = fcntl(end, F_SETOWN, child)
+        _ = fcntl(end, Self.chooseSignal, SIGKILL)
+        _ = fcntl(end, F_SETFL, O_ASYNC)
+    }
+
+    /// `F_SETSIG`, which Swift does not see.
+    private static let chooseSignal: Int32 = 10
+
+    deinit {
+        close(end)
+        close(hand)
     }
 }
 
