@@ -101,10 +101,13 @@ extension Errand {
 
     /// Leaves it as it was before. What may have landed is not looked for too early.
     mutating func release(_ setback: Setback) async throws(StoreError) {
-        let state: PendingChange.State =
-            setback.mayHaveLanded
-            ? .backingOff(until: kit.now.advanced(bySeconds: Attempt.patience)) : .ready
-        try await put {
+        var state = PendingChange.State.ready
+        if setback.mayHaveLanded {
+            let pause = Duration.seconds(Attempt.patience)
+            kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
+            state = .backingOff(until: kit.now + pause)
+        }
+        try await put { [state] in
             $0.state = state
             $0.noteHindrance(FailureNote(setback))
         }

@@ -156,6 +156,24 @@ import Vault
         }
     }
 
+    @Test func `what waits because its answer was lost is a retry that was scheduled, once`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            await world.server.inject(Self.always(.loseAnswer, on: .updateCipher))
+            try await ada.edit(id, Rows.password("mine"))
+            #expect(try await ada.run().stop != nil)
+            // Who comes before its time schedules nothing.
+            _ = try await ada.run()
+            guard case .backingOff = try #require(try ada.change(id)).state else {
+                throw Unexpected("It does not wait.")
+            }
+            let retries = #"holdfast_retries_scheduled_total{cause="transport"}"#
+            #expect(await world.registry.figure(retries) == 1)
+            #expect(await world.registry.figure("holdfast_retry_backoff_seconds_sum") == 20)
+        }
+    }
+
     @Test func `P10 what was refused once waits as long when it is stopped on the way then`()
         async throws
     {
