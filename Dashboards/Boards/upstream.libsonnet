@@ -123,7 +123,7 @@ b.board('holdfast-upstream', 'Upstream', 'What is asked of upstreams, how they a
     ),
     b.graph(
       'Clock offset',
-      'How much the clock of an upstream is ahead of ours, as its latest answer said.',
+      'How much the clock of the upstream in use that differs most is ahead of ours, as its latest answer said.',
       's',
       [b.query('max by (instance) (%s)' % b.of('holdfast_upstream_clock_offset_seconds'), '{{instance}}')]
     ) + b.signed,

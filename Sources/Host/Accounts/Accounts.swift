@@ -288,8 +288,12 @@ extension Accounts: Household {
     private func summarized() -> HouseholdSummary {
         let (now, elapsed) = (office.surroundings.now, office.surroundings.timekeeper.elapsed)
         let roads = links.map { link in
-            let held = link.upstream.holds.api
-            return (link.number, Roll.Road(state: link.monitor.standing.state, heldUntil: held))
+            let road = Roll.Road(
+                state: link.monitor.standing.state,
+                heldUntil: link.upstream.holds.api,
+                clockOffset: link.upstream.clockOffset
+            )
+            return (link.number, road)
         }
         var summary = office.roll.summary(
             at: now,

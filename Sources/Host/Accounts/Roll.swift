@@ -19,6 +19,8 @@ final class Roll: Sendable {
         var state = NetworkState.online
         /// Until then the server has asked to be left alone.
         var heldUntil: Moment?
+        /// How many ticks its clock is ahead of ours; nil if it has not said.
+        var clockOffset: Int64?
     }
 
     fileprivate struct State {
@@ -182,10 +184,10 @@ private struct Tally {
         summary.accounts = [
             .locked: counts.locked, .unlocked: counts.unlocked, .signedOut: counts.signedOut,
         ]
-        for number in used {
-            guard let state = servers[number]?.state else { continue }
-            summary.networks[state, default: 0] += 1
-        }
+        let roads = used.compactMap { servers[$0] }
+        for road in roads { summary.networks[road.state, default: 0] += 1 }
+        summary.clockOffset =
+            roads.compactMap(\.clockOffset).max { $0.magnitude < $1.magnitude } ?? 0
         summary.lastSync = wasNeverSynced ? nil : oldestSync
         summary.longestBackoff = longest
         summary.nextRetry = retry

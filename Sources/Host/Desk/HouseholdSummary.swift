@@ -8,6 +8,8 @@ public struct HouseholdSummary: Hashable, Sendable {
     public var strangersChanges = 0
     /// Upstreams that accounts are on, by what is known of the way there.
     public var networks: [NetworkState: Int] = [:]
+    /// How many ticks the clock of one of them is ahead of ours, of the one that is furthest from it.
+    public var clockOffset: Int64 = 0
     /// When the oldest change was made that is pending.
     public var oldest: Moment?
     /// How many changes wait that nothing known keeps from being sent, and since when the first of them does.

@@ -22,6 +22,7 @@ public struct HouseholdMetrics: Sendable {
     private let longestBackoff: Gauge
     private let nextRetry: Gauge
     private let networks: Labelled<NetworkState, Gauge>
+    private let clockOffset: Gauge
 
     /// - Parameter tally: What is pending, counted; nil if the store cannot say.
     @discardableResult
@@ -87,6 +88,12 @@ public struct HouseholdMetrics: Sendable {
             .gauge("holdfast_network_state", "Upstreams in each state of the network."),
             by: Label("state")
         )
+        clockOffset = registry.register(
+            .gauge(
+                "holdfast_upstream_clock_offset_seconds",
+                "How much the clock of the upstream in use that differs most is ahead of ours; 0 if none is known."
+            )
+        )
         registry.beforeEachPage { [self] in
             let summary = await household.summary
             show(summary)
@@ -102,6 +109,7 @@ public struct HouseholdMetrics: Sendable {
             accounts[status].set(summary.accounts[status] ?? 0)
         }
         for state in NetworkState.allCases { networks[state].set(summary.networks[state] ?? 0) }
+        clockOffset.set(Double(summary.clockOffset) / Double(Moment.ticksPerSecond))
         lastSuccess.set(summary.lastSync.seconds)
         longestBackoff.set(summary.longestBackoff / .seconds(1))
         nextRetry.set(summary.nextRetry.seconds)

@@ -289,11 +289,7 @@ extension Upstream {
         metrics.answered(call.operation, answer.status, after: elapsed)
         let now = world.now
         if elapsed < .seconds(5), let date = answer.headers["Date"] {
-            let offset = clock.withLock {
-                $0.hear(date, at: now, after: elapsed)
-                return $0.offset
-            }
-            if let offset { metrics.heard(clockOffset: offset) }
+            clock.withLock { $0.hear(date, at: now, after: elapsed) }
         }
         return Judgement(
             status: answer.status,

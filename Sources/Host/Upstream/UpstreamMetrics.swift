@@ -26,7 +26,6 @@ public final class UpstreamMetrics: Sendable {
     let budget: BudgetMetrics
     private let requests: Labelled<Operation, Labelled<Result, Counter>>
     private let durations: Labelled<Operation, Histogram<Duration>>
-    private let clockOffset: Gauge
 
     public init(_ registry: Registry) {
         budget = BudgetMetrics(registry)
@@ -47,16 +46,6 @@ public final class UpstreamMetrics: Sendable {
             ),
             by: Label("operation")
         )
-        clockOffset = registry.register(
-            .gauge(
-                "holdfast_upstream_clock_offset_seconds",
-                "How much the clock of an upstream is ahead of ours, as the latest answer said."
-            )
-        )
-    }
-
-    func heard(clockOffset ticks: Int64) {
-        clockOffset.set(Double(ticks) / Double(Moment.ticksPerSecond))
     }
 
     func answered(_ operation: Operation, _ status: Int, after duration: Duration) {

@@ -45,6 +45,21 @@ struct RollTests {
         Roll.Entry(status: status, server: server, outlook: outlook)
     }
 
+    @Test func `of the clocks of upstreams in use that is shown which is furthest from ours`() {
+        let servers: [Int: Roll.Road] = [
+            0: .init(clockOffset: 3), 1: .init(clockOffset: -45), 2: .init(clockOffset: 900),
+            3: .init(),
+        ]
+        for (used, offset) in [([0, 1, 3], -45), ([0, 3], 3), ([3], 0), ([], 0)] as [([Int], Int64)]
+        {
+            let entries = Dictionary(
+                uniqueKeysWithValues: used.map { ("\($0)", entry(server: $0)) }
+            )
+            for id in ["0", "1", "2", "3"] { roll.note(id) }
+            #expect(summary(entries, servers: servers).clockOffset == offset)
+        }
+    }
+
     @Test func `of two who ask at once, whoever asked later knows better`() {
         roll.note("a")
         let now = moment(1_000)
