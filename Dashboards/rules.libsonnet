@@ -371,12 +371,13 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'BackupFailed',
       'warning',
       300,
-      '%s > 3 and %s > 0' % [
+      // What is refused twice is set aside, and not tried again. One seems to be a little more than one.
+      '%s > 1.5 and %s > 0' % [
         gained('holdfast_backups_total', hours(2), 'outcome="failed"'),
         gained('holdfast_backups_total', lately, 'outcome="failed"'),
       ],
       minutes(5),
-      'Backup copies of {{ $labels.instance }} cannot be made; the changes they belong to wait.',
+      'Backup copies of {{ $labels.instance }} cannot be made; the changes they belong to wait, or were set aside.',
       'Read the errors of the pending changes: upstream refuses new items (a limit, a policy, a size).',
       [series('holdfast_backups_total', every(15, 320), 'reason="hardConflict",outcome="failed"')],
       [series('holdfast_backups_total', '0x8 1x320', 'reason="hardConflict",outcome="failed"')],
@@ -870,9 +871,18 @@ function(pace=1, job='holdfast', runbook='file:///usr/share/doc/holdfast/RUNBOOK
       'holdfast_network_transitions_total{to="online"}': grows([[64, 0], [180, 5]]),
       'holdfast_upstream_requests_total{operation="sync",result="5xx"}': grows([[60, 0], [180, 5]]),
     }, '1m'),
-    day('Copies fail for hours, and each is tried again after a quarter of an hour', 720, { BackupFailed: [125, 530] }, {
+    day('Copies fail for hours, and each is tried again after a quarter of an hour', 720, { BackupFailed: [95, 530] }, {
       'holdfast_backups_total{reason="hardConflict",outcome="failed"}': grows([[70, 0], [435, 15]]),
     }),
+    day(
+      'The copy that a single conflict needs is refused, and refused again',
+      360,
+      { BackupFailed: [115, 150], QuarantineNonEmpty: [115, 9999] },
+      {
+        'holdfast_backups_total{reason="hardConflict",outcome="failed"}': stands([[100, 0], [2, 1], [1, 2]]),
+        'holdfast_pending_changes{type="update",state="quarantined"}': stands([[102, 0], [1, 1]]),
+      }
+    ),
   ],
 
   // MARK: The files
