@@ -35,7 +35,10 @@ public struct HouseholdMetrics: Sendable {
             by: Label("status")
         )
         changes = registry.register(
-            .gauge("holdfast_pending_changes", "Edits that upstream has not accepted yet."),
+            .gauge(
+                "holdfast_pending_changes",
+                "Edits that upstream has not accepted yet; backingOff is what waits by itself, while a whole account waits they stay ready."
+            ),
             by: Label("type"),
             Label("state")
         )
