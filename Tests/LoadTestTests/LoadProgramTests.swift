@@ -46,6 +46,7 @@ struct LoadProgramTests {
         #expect(child.status == 0, "\(child.output) \(child.complaint)")
         #expect(report?["good"]?.bool == true)
         #expect((report?["edits"]?["acknowledged"]?.int ?? 0) >= 80)
+        #expect((report?["edits"]?["processorMicroseconds"]?.double ?? 0) > 0)
     }
 
     @Test(arguments: [SIGINT, SIGHUP])

@@ -35,6 +35,14 @@ struct WatchTests {
         #expect(sum.perSecond == 24)
     }
 
+    @Test func `what hosts have counted that were killed is added up`() {
+        let name = "holdfast_resolutions_total"
+        let pages = [("pushed", 3), ("deleted", 2), ("pushed", 4)].map { outcome, count in
+            MetricsPage("\(name){type=\"update\",outcome=\"\(outcome)\"} \(count)\n")
+        }
+        #expect(pages.sums(name, by: "outcome") == ["pushed": 7, "deleted": 2])
+    }
+
     @Test func `a look that takes long makes nobody faster`() async {
         let (meter, time) = (Meter(), Strides(sleeps: 2))
         let sampler = Sampler(

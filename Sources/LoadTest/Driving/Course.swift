@@ -310,8 +310,10 @@ struct Course: Sendable {
         guard let landlord, let places = host.places else { return }
         let half = meter.done + profile.edits * ledgers.count / 2
         while meter.done < half { try await timekeeper.sleep(for: .milliseconds(10)) }
+        // Not between the two steps that follow: edits are to be under way.
+        let page = await host.ops?.page()
         barrier.close()
-        await landlord.kill()
+        await landlord.kill(page)
         _ = try await landlord.start(at: places)
         _ = try await inTurn(ledgers, atOnce: 16) { ledger in
             try await host.side.unlock(ledger.resident.account, OtherDevice.password)

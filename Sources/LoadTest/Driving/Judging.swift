@@ -77,14 +77,15 @@ extension Course {
                 compare("holdfast_edits_total{\(label)}", said, counted)
             }
         }
-        checkBudget(page, &verdict)
+        let pages = (landlord?.formerPages ?? []) + [page]
+        checkBudget(pages, &verdict)
         journal.write { report in
             report.verdict.add(verdict)
             report.isHostSeen = true
-            report.resolutions = page.sums("holdfast_resolutions_total", by: "outcome")
-            report.conflicts = page.sums("holdfast_conflicts_total", by: "kind")
-            report.backups = page.sums("holdfast_backups_total", by: "outcome")
-            report.retries = page.sums("holdfast_retries_scheduled_total", by: "cause")
+            report.resolutions = pages.sums("holdfast_resolutions_total", by: "outcome")
+            report.conflicts = pages.sums("holdfast_conflicts_total", by: "kind")
+            report.backups = pages.sums("holdfast_backups_total", by: "outcome")
+            report.retries = pages.sums("holdfast_retries_scheduled_total", by: "cause")
         }
     }
 
@@ -100,9 +101,9 @@ extension Course {
     }
 
     /// A server that takes only so much is asked little more than what there is to do.
-    private func checkBudget(_ page: MetricsPage, _ verdict: inout Verdict) {
+    private func checkBudget(_ pages: [MetricsPage], _ verdict: inout Verdict) {
         guard profile.requestsPerSecond != nil else { return }
-        let conflicts = page.sum("holdfast_conflicts_total")
+        let conflicts = pages.reduce(0) { $0 + $1.sum("holdfast_conflicts_total") }
         journal.write { report in
             let asked = report.upstreamCalls.values.reduce(0, +)
             let drain = report.drain ?? LoadReport.Drain()

@@ -15,6 +15,8 @@ final class Landlord: Sendable {
     private let directory: String
     private let timekeeper: any Timekeeper
     private let process: Lock<ChildProcess?>
+    /// What those that were killed said last, and for how long they kept processors busy.
+    private let former = Lock((pages: [MetricsPage](), processorSeconds: 0.0))
 
     init(program: String, directory: String, timekeeper: any Timekeeper) {
         self.program = program
@@ -76,7 +78,15 @@ final class Landlord: Sendable {
         }
     }
 
-    func kill() async {
+    var formerPages: [MetricsPage] { former.withLock { $0.pages } }
+
+    /// - Parameter page: The last that is known of its figures, which go with it.
+    func kill(_ page: MetricsPage?) async {
+        let seconds = ownProcessorSeconds ?? 0
+        former.withLock { former in
+            former.processorSeconds += seconds
+            if let page { former.pages.append(page) }
+        }
         await process.withLock { $0.take() }?.killNow()
     }
 
@@ -84,8 +94,12 @@ final class Landlord: Sendable {
         await process.withLock { $0.take() }?.end(within: .seconds(15))
     }
 
-    /// For how long the host has kept processors busy.
+    /// For how long the host has kept processors busy, those that were killed included.
     var processorSeconds: Double? {
+        ownProcessorSeconds.map { $0 + former.withLock { $0.processorSeconds } }
+    }
+
+    private var ownProcessorSeconds: Double? {
         guard let child = process.withLock({ $0 }),
             let bytes = try? Files.read("/proc/\(child.id)/stat")
         else { return nil }

@@ -53,6 +53,15 @@ struct MetricsPage: Sendable {
     }
 }
 
+extension [MetricsPage] {
+    /// Of several hosts, each of which has counted from nothing.
+    func sums(_ name: String, by label: String) -> [String: Int] {
+        reduce(into: [:]) { sums, page in
+            sums.merge(page.sums(name, by: label), uniquingKeysWith: +)
+        }
+    }
+}
+
 /// Where a host's figures are read.
 struct OpsSide: Sendable {
     let url: String
