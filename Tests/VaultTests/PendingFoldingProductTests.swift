@@ -72,6 +72,36 @@ import Vault
         }
     }
 
+    /// Clients save what nobody has changed.
+    @Test
+    func `what was saved as it was weighs nothing in any fold, whatever is upstream by then`() {
+        let agreed = Array(#"{"id":"cipher","type":1,"name":"old"}"#.utf8)
+        let saved = Snapshot.sample(
+            #"{"id":"cipher","type":1,"name":"old","revisionDate":"2026-01-09T00:00:00.000Z"}"#
+        )
+        let theirs = Footing(
+            revision: Revision(text: "theirs", moment: Moment(ticks: 60)),
+            copy: Array(#"{"id":"cipher","type":1,"name":"theirs"}"#.utf8)
+        )
+        for adjustments in Adjustments.samples {
+            let idle = PendingChange.sample(
+                .update(saved, trash: nil, adjustments),
+                baseCopy: agreed
+            )
+            let bare = PendingChange.sample(.other(restores: false, adjustments), baseCopy: agreed)
+            #expect(idle.bringsNothing && idle.hidesNothing)
+            for wish in Self.wishes {
+                let edit = Edit(wish, at: Moment(ticks: 300))
+                for footing in Self.footings + [theirs] {
+                    let (one, other) = (
+                        idle.fold(edit, footing: footing), bare.fold(edit, footing: footing)
+                    )
+                    #expect(one == other, "\(wish), \(adjustments), \(String(describing: footing))")
+                }
+            }
+        }
+    }
+
     @Test func `every fold is a new version, ready, of its own time`() {
         for one in Self.cases {
             guard let after = one.folding.change else { continue }

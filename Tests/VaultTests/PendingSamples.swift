@@ -40,7 +40,11 @@ extension Footing {
 }
 
 extension PendingChange {
-    static func sample(_ intent: Intent, attempts: [Attempt] = []) -> PendingChange {
+    static func sample(
+        _ intent: Intent,
+        attempts: [Attempt] = [],
+        baseCopy: [UInt8] = [4]
+    ) -> PendingChange {
         var isCreate = false
         if case .create = intent { isCreate = true }
         return PendingChange(
@@ -50,7 +54,7 @@ extension PendingChange {
             version: 3,
             intent: intent,
             baseline: isCreate ? nil : Revision(text: "first", moment: Moment(ticks: 10)),
-            baseCopy: isCreate ? nil : [4],
+            baseCopy: isCreate ? nil : baseCopy,
             created: Moment(ticks: 100),
             updated: Moment(ticks: 200),
             passwordChanges: 2,

@@ -86,7 +86,7 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        if layers.pending?.change?.intent.snapshot == nil {
+        if layers.pending?.change?.withoutIdleContent.intent.snapshot == nil {
             // Sent back as it is shown, it takes nothing from what waits.
             if layers.pending != nil, edited.cipher.isUnchanged(from: cipher) { return .nothing }
             if let wish = try placing(edited.cipher, from: cipher) { return wish }
@@ -169,9 +169,8 @@ extension Layers {
     /// Whether content that is pending is shown under that stamp. Whoever edits that goes on with what
     /// is pending, and what others have written under it meanwhile is found out when it is sent.
     fileprivate func shows(_ revision: Revision) -> Bool {
-        guard let snapshot = pending?.change?.intent.snapshot, let stamp = snapshot.revision else {
-            return false
-        }
+        let shown = pending?.change?.withoutIdleContent.intent.snapshot
+        guard let stamp = shown?.revision else { return false }
         return stamp.isWritten(like: revision)
     }
 }

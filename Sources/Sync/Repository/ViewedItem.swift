@@ -49,7 +49,7 @@ struct Overlay: Sendable {
 
     /// What the owner sees; nil if nothing is to be seen.
     var cipher: Cipher? {
-        switch change.intent {
+        switch change.withoutIdleContent.intent {
         case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
         case .update(let snapshot, let trash, _):
             let content = laid(over: withFiles(snapshot))

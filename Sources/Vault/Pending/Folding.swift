@@ -83,9 +83,10 @@ extension PendingChange {
 
     /// Combines an edit with this change. The later wish has its way; what it does not touch stays.
     public func fold(_ edit: Edit, footing: Footing? = nil) -> Folding {
-        switch step(for: edit.wish, ground: Ground(self, footing)) {
-        case .take(let intent): .recorded(taking(intent, from: edit, on: footing))
-        case .wake(let intent): .resurrected(taking(intent, from: edit))
+        let waiting = withoutIdleContent
+        return switch waiting.step(for: edit.wish, ground: Ground(waiting, footing)) {
+        case .take(let intent): .recorded(waiting.taking(intent, from: edit, on: footing))
+        case .wake(let intent): .resurrected(waiting.taking(intent, from: edit))
         case .vanish: version == 0 ? .unchanged : .gone
         case .stay: .unchanged
         case .refuse(let refusal): .refused(refusal)
@@ -117,9 +118,18 @@ extension PendingChange {
     public var hidesNothing: Bool {
         switch intent {
         case .other: true
+        case .update: bringsNothing
         case .softDelete(let snapshot, _): snapshot == nil
-        case .create, .update, .hardDelete: false
+        case .create, .hardDelete: false
         }
+    }
+
+    /// The same without content that brings nothing: on a ground that others have written it would be an edit of that.
+    public var withoutIdleContent: PendingChange {
+        guard bringsNothing else { return self }
+        var change = self
+        change.intent = .other(restores: false, intent.adjustments)
+        return change
     }
 
     private func passwordChanges(after wish: Edit.Wish) -> Int64 {

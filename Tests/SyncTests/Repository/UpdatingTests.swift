@@ -486,6 +486,52 @@ import Vault
         }
     }
 
+    /// Clients say in the same way, with the whole item, where they want to find it.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `P4 nor does who then makes it a favourite, whether or not others' edit is shown by then`(
+        _ personality: Personality.Name,
+        _ isShown: Bool
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("first")).isQueued)
+            try await ada.elsewhere.edit(id, password("theirs"))
+            if isShown { try await ada.refresh() }
+            let shown = isShown ? "theirs" : "first"
+            #expect(try await home.view(id)?.item.login?.password == shown)
+            let favourite =
+                #"{"name":"mail","favorite":true,"#
+                + #""login":{"username":"ada","password":"\#(shown)"}}"#
+            #expect(try await home.update(id, favourite).isQueued)
+            #expect(try await home.view(id)?.item.cipher.isFavorite == true)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.isFavorite == true)
+        }
+    }
+
+    @Test func `P4 nor does who then puts it into the trash, and nothing of it is kept as a copy`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("first")).isQueued)
+            try await ada.elsewhere.edit(id, password("theirs"))
+            #expect(try await home.edit(.trash(id)).isQueued)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["theirs"])
+            #expect(items.first?.cipher.isInTrash == false)
+        }
+    }
+
     /// Of what is in the trash upstream does not say which stamp it has.
     @Test func `nor is one refused that is older than what this host put into the trash and back`()
         async throws
