@@ -102,6 +102,32 @@ import Vault
         }
     }
 
+    /// A call of its own takes an item out of the archive, where content does not.
+    @Test func `content takes an item out of the archive only if it was seen there`() {
+        let json = (
+            out: Array(#"{"id":"cipher","type":1,"name":"old"}"#.utf8),
+            archived: Array(
+                #"{"id":"cipher","type":1,"archivedDate":"2026-01-09T00:00:00.000Z"}"#.utf8
+            )
+        )
+        let edit = Edit(.update(Self.new, changesPassword: false), at: Moment(ticks: 300))
+        for intent in Intent.samples where intent.adjustments.isArchived == nil {
+            if case .create = intent { continue }
+            for wasArchived in [false, true] {
+                for isArchived in [false, true] {
+                    let before = PendingChange.sample(
+                        intent,
+                        baseCopy: wasArchived ? json.archived : json.out
+                    )
+                    let now: Footing = isArchived ? .archived : .sample
+                    let isSeen = before.hidesNothing ? isArchived : wasArchived
+                    let adjusted = before.fold(edit, footing: now).change?.intent.adjustments
+                    #expect(adjusted?.isArchived == (isSeen ? false : nil), "\(before), \(now)")
+                }
+            }
+        }
+    }
+
     @Test func `every fold is a new version, ready, of its own time`() {
         for one in Self.cases {
             guard let after = one.folding.change else { continue }

@@ -13,8 +13,14 @@ struct Ground {
         isHereOnly = change.isUnborn && !change.mayHaveLanded(.create)
         mayBeTrashed = footing?.isTrashed == true || change.mayHaveLanded(.trash)
         mayBeArchived =
-            footing?.isArchived == true || change.mayHaveLanded(.archive)
+            Self.isArchived(change, footing) || change.mayHaveLanded(.archive)
             || Self.mayHoldForgottenContent(change)
+    }
+
+    /// As whoever edits it has seen it: what is pending may hide that others have put it into the archive since.
+    private static func isArchived(_ change: PendingChange, _ footing: Footing?) -> Bool {
+        let agreed = change.hidesNothing ? nil : change.baseCopy.flatMap { try? Cipher($0) }
+        return agreed?.isArchived ?? footing?.isArchived ?? false
     }
 
     /// A deletion forgets what content there was, and with it whether that was archived. Whoever takes

@@ -647,6 +647,30 @@ import Vault
         }
     }
 
+    /// As it may be while the vault is locked, or while the edit is set aside.
+    @Test(arguments: Personality.Name.allCases, [#""notes":"more""#, #""favorite":true"#])
+    func `what others archive beneath an edit stays so when that is edited once more`(
+        _ personality: Personality.Name,
+        _ more: String
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("mine")).isQueued)
+            try await ada.elsewhere.archive(id)
+            try await ada.refresh()
+            let again =
+                #"{"name":"mail",\#(more),"login":{"username":"ada","password":"mine"}}"#
+            #expect(try await home.update(id, again).isQueued)
+            try await home.regainNetwork()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.isArchived)
+            #expect(item.notes == "more" || item.cipher.isFavorite)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `whoever locks the vault while an edit is on its way changes nothing about its answer`(
         isCut: Bool
