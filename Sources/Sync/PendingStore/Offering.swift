@@ -409,7 +409,8 @@ struct Offering {
         return true
     }
 
-    /// What the user wants meanwhile comes on top; if that has no content, it gets what was lost.
+    /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets
+    /// what was lost.
     private func complete(
         _ stored: StoredChange,
         with intent: Intent,
@@ -417,10 +418,11 @@ struct Offering {
         isThere: Bool,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard var record = stored.reading.value,
-            let completed = record.change.intent.completed(by: intent, isThere: isThere)
+        guard var record = stored.reading.value else { return false }
+        record.change = record.change.withoutIdleContent
+        guard let completed = record.change.intent.completed(by: intent, isThere: isThere)
         else { return false }
-        if let ground, record.change.hidesNothing {
+        if let ground = ground ?? intent.snapshot?.footing, record.change.hidesNothing {
             record.change.rebase(onto: ground, cipherID: stored.summary.lane.cipherID)
         }
         record.change.intent = completed
@@ -436,6 +438,13 @@ extension BaseCipher {
             return revision.moment > lost.revision.moment
         }
         return revision.moment != lost.revision.moment && !lost.hasContent(of: self)
+    }
+}
+
+extension Snapshot {
+    /// What is to be made anew stands on itself.
+    fileprivate var footing: Footing? {
+        revision.map { Footing(revision: $0, copy: json) }
     }
 }
 

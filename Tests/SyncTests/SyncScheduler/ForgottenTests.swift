@@ -407,6 +407,45 @@ import Vault
         }
     }
 
+    /// Upstream falls back while something waits that was wished after it had taken the rest.
+    private static func fallBack(
+        _ world: World,
+        _ ada: Person,
+        _ id: String,
+        waiting wish: (_ made: String) async throws -> Void
+    ) async throws {
+        await world.server.remember()
+        let made = try await ada.add(fresh)
+        try await ada.edit(id, Rows.password("mine"))
+        try await ada.run()
+        #expect(try ada.changes.isEmpty)
+        try await ada.refresh()
+        try await wish(made)
+        await world.server.rollBack()
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        for _ in 1...4 {
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            world.time.pass(.seconds(70))
+        }
+        #expect(try ada.changes.isEmpty)
+    }
+
+    /// Clients save what nobody has changed.
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 what was saved as it was, and waits, keeps nothing of what was forgotten away`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await Self.fallBack(world, ada, id) { made in
+                try await ada.edit(made, Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+                #expect(try ada.changes.map(\.bringsNothing) == [true, true])
+            }
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "mine"])
+        }
+    }
+
     @Test(arguments: [1, OwnHistory.depth, OwnHistory.depth + 3])
     func `A6-N3 of what was written here nothing is kept when it is what upstream falls back to`(
         _ edits: Int
