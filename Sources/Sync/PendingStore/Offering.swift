@@ -486,17 +486,19 @@ extension Intent {
     }
 
     fileprivate func completed(by lost: Intent, isThere: Bool) -> Intent? {
-        guard let snapshot = lost.snapshot else { return nil }
-        return switch self {
-        case .create, .hardDelete, .update, .softDelete(.some, _): nil
+        switch self {
+        case .create, .hardDelete, .update, .softDelete(.some, _): return nil
         case .softDelete(nil, let adjustments):
-            isThere ? .softDelete(snapshot, adjustments) : nil
+            return lost.snapshot.map { .softDelete($0, adjustments) }
         // What was in the trash goes there again, unless it was restored since.
         case .other(restores: false, let adjustments) where lost.trash == .trashed:
-            .softDelete(snapshot, adjustments)
-        // Of what is not there any more, the content makes it anew.
+            return .softDelete(lost.snapshot, adjustments)
         case .other(let restores, let adjustments):
-            .update(snapshot, trash: restores && isThere ? .restored : nil, adjustments)
+            guard let snapshot = lost.snapshot else {
+                return lost.trash == .restored ? .other(restores: true, adjustments) : nil
+            }
+            // Of what is not there any more, the content makes it anew.
+            return .update(snapshot, trash: restores && isThere ? .restored : nil, adjustments)
         }
     }
 }

@@ -412,9 +412,10 @@ import Vault
         _ world: World,
         _ ada: Person,
         _ id: String,
+        remembers: Bool = true,
         waiting wish: (_ made: String) async throws -> Void
     ) async throws {
-        await world.server.remember()
+        if remembers { await world.server.remember() }
         let made = try await ada.add(fresh)
         try await ada.edit(id, Rows.password("mine"))
         try await ada.run()
@@ -443,6 +444,38 @@ import Vault
             }
             let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
             #expect(passwords.sorted() == ["fresh", "mine"])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 a trash that waits for what upstream forgot leaves that in the trash`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await Self.fallBack(world, ada, id) { made in try await ada.wish(.trash, made) }
+            let items = try await ada.elsewhere.items
+            let fresh = try #require(items.first { $0.login?.password == "fresh" })
+            #expect(fresh.cipher.isInTrash)
+            #expect(items.count == 2)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 a wish that waits keeps no trash that was forgotten from being done again`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.remember()
+            try await ada.wish(.trash, other)
+            try await ada.run()
+            try await ada.refresh()
+            try await Self.fallBack(world, ada, id, remembers: false) { _ in
+                try await ada.wish(.favour(true), other)
+            }
+            let item = try await ada.elsewhere.item(other)
+            #expect(item.cipher.isInTrash && item.cipher.isFavorite)
         }
     }
 
