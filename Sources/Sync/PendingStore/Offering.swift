@@ -350,7 +350,7 @@ struct Offering {
             return false
         }
         let ground = try now.map { (now) throws(DatabaseError) in
-            try isOurs(now, before: lost, db) ? now.footing : lost.footing
+            try isOurs(now, before: lost, db) ? now.footing : lost.footing(placedLike: now)
         }
         return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
     }
@@ -439,6 +439,20 @@ extension BaseCipher {
         }
         return revision.moment != lost.revision.moment && !lost.hasContent(of: self)
     }
+
+    /// Of content that is offered again the place is what it brings, too. On a ground that had the same place, it
+    /// would follow upstream there.
+    fileprivate func footing(placedLike now: BaseCipher) -> Footing {
+        guard let content = try? Cipher(json), let copy = try? Cipher(now.json) else {
+            return footing
+        }
+        return Footing(
+            revision: revision,
+            isTrashed: isTrashed,
+            isArchived: now.isArchived,
+            copy: content.placed(like: copy, since: content).bytes
+        )
+    }
 }
 
 extension Snapshot {
@@ -463,17 +477,8 @@ extension Intent {
         guard let copy = try? Cipher(now.json) else { return nil }
         let isSame =
             content.fingerprint == copy.fingerprint && lost.isArchived == now.isArchived
-        var adjustments = Adjustments()
-        if isSame {
-            if content.folderID != copy.folderID {
-                adjustments.folder = content.folderID.map { .id($0) } ?? Adjustments.Folder.none
-            }
-            if content.isFavorite != copy.isFavorite {
-                adjustments.isFavourite = content.isFavorite
-            }
-        } else if now.isArchived, !lost.isArchived {
-            adjustments.isArchived = false
-        }
+        let isUnarchived = now.isArchived && !lost.isArchived
+        let adjustments = Adjustments(isArchived: isUnarchived ? false : nil)
         switch (lost.isTrashed, now.isTrashed) {
         case (true, false): self = .softDelete(isSame ? nil : snapshot, adjustments)
         case (true, true) where !isSame: self = .softDelete(snapshot, adjustments)
@@ -488,18 +493,29 @@ extension Intent {
     fileprivate func completed(by lost: Intent, isThere: Bool) -> Intent? {
         switch self {
         case .create, .hardDelete, .update, .softDelete(.some, _): return nil
-        case .softDelete(nil, let adjustments):
-            return lost.snapshot.map { .softDelete($0, adjustments) }
+        case .softDelete(nil, _):
+            return lost.snapshot.map { .softDelete($0, wished(over: lost)) }
         // What was in the trash goes there again, unless it was restored since.
-        case .other(restores: false, let adjustments) where lost.trash == .trashed:
-            return .softDelete(lost.snapshot, adjustments)
-        case .other(let restores, let adjustments):
+        case .other(restores: false, _) where lost.trash == .trashed:
+            return .softDelete(lost.snapshot, wished(over: lost))
+        case .other(let restores, _):
             guard let snapshot = lost.snapshot else {
-                return lost.trash == .restored ? .other(restores: true, adjustments) : nil
+                return lost.trash == .restored ? .other(restores: true, wished(over: lost)) : nil
             }
             // Of what is not there any more, the content makes it anew.
-            return .update(snapshot, trash: restores && isThere ? .restored : nil, adjustments)
+            return .update(
+                snapshot,
+                trash: restores && isThere ? .restored : nil,
+                wished(over: lost)
+            )
         }
+    }
+
+    /// What was lost is out of the archive, unless somebody has put it there since.
+    private func wished(over lost: Intent) -> Adjustments {
+        var wished = adjustments
+        wished.isArchived = wished.isArchived ?? lost.adjustments.isArchived
+        return wished
     }
 }
 

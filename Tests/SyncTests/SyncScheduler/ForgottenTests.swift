@@ -225,6 +225,39 @@ import Vault
         }
     }
 
+    /// What upstream falls back to was written by others, and is not what this host wrote over.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func
+        `A6-N3 what is offered again is put where it was: into its folder and the archive, or out of them`(
+            _ personality: Personality.Name,
+            _ wasInside: Bool
+        ) async throws
+    {
+        try await Rows.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            let inside =
+                #"{"name":"mail","folderId":"\#(folder)","favorite":true,"#
+                + #""login":{"username":"ada","password":"mine"}}"#
+            if wasInside {
+                try await ada.elsewhere.edit(id, inside.replacing("mine", with: "first"))
+                try await ada.elsewhere.archive(id)
+            }
+            try await ada.refresh()
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.refresh()
+                try await ada.edit(id, wasInside ? Rows.password("mine") : inside)
+                try await ada.wish(wasInside ? .unarchive : .archive, id)
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine")
+            #expect(item.cipher.folderID == (wasInside ? nil : folder))
+            #expect(item.cipher.isFavorite != wasInside && item.cipher.isArchived != wasInside)
+        }
+    }
+
     @Test func `A6-N3 what was trashed is brought up again as trash`() async throws {
         try await World.open { world in
             let ada = try await world.person()
