@@ -259,6 +259,7 @@ extension Repository {
             throw .outOfDate
         case .refused(let setback, let version):
             try await withdraw(recorded, version)
+            tellOutdated(setback)
             throw .upstream(setback)
         case .unanswered(let setback, let version) where !mayWait:
             try await withdraw(recorded, version)
@@ -363,6 +364,12 @@ extension Repository {
         return try await queue(edited, now.version, isEditedOver: isEditedOver)
     }
 
+    /// Upstream is not as it is seen here, or may not be: nobody may have said so, or nobody may have heard it.
+    private func tellOutdated(_ setback: Setback) {
+        guard setback.isOutdated || setback.mayHaveLanded else { return }
+        try? neighbours.scheduler.tryTell(.trigger(.upstreamChanged))
+    }
+
     private func requireReach() throws(Refusal) {
         do throws(Setback) { try neighbours.monitor.requireReach(for: "send it") } catch {
             throw .upstream(error)
@@ -382,9 +389,7 @@ extension Repository {
         switch carried {
         case .done(let cipherID): return .saved(cipherID ?? lane.cipherID)
         case .refused(let setback):
-            if setback.mayHaveLanded {
-                try? neighbours.scheduler.tryTell(.trigger(.upstreamChanged))
-            }
+            tellOutdated(setback)
             throw .upstream(setback)
         case .locked: throw .locked
         }

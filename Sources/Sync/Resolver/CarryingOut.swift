@@ -22,9 +22,23 @@ extension Resolver {
             return .done(cipherID: answer.id)
         } catch {
             // What came before that is done.
-            if let held, held != copy { await learn(held, over: ground, since: mark, kit) }
+            if let held, held != copy {
+                await learn(held, over: ground, since: mark, kit)
+            } else if case .stale = error.reason {
+                await lookAgain(at: lane, beside: copy, kit)
+            }
             return .refused(error)
         }
+    }
+
+    /// Whoever hears that their copy is out of date is to find the present one; not so an earlier one, which would
+    /// hide that upstream itself is at an earlier time.
+    private func lookAgain(at lane: Lane, beside copy: Cipher?, _ kit: Kit) async {
+        guard let mark = try? reader.refreshMark(of: userID), let shown = copy?.revision,
+            let held = try? await kit.upstream.cipher(lane.cipherID, kit.urgency),
+            held.revision?.isEarlier(than: shown) == false
+        else { return }
+        await learn(held.inCollections(copy?.collectionIDs ?? []), over: nil, since: mark, kit)
     }
 
     /// Base follows the answer. What was written there while that was on its way may be the younger, which only
@@ -121,10 +135,7 @@ extension Kit {
             try await upstream.delete(id, urgency)
             return nil
         }
-        if case .hardDelete = wish, let moved = try await moved(id, from: copy) {
-            if let base = BaseCipher(moved, of: userID) {
-                try? await ledger.insist { .base(.put(base, by: Judge(keys), $0)) }
-            }
+        if case .hardDelete = wish, try await moved(id, from: copy) != nil {
             throw .movedBeforeDeletion
         }
         var (state, done) = (ItemState(copy, isCertain: false), Set<Deed>())

@@ -485,7 +485,7 @@ struct Errand {
 
 extension Setback {
     /// Whether the decision rested on something that is not so any more.
-    fileprivate var isOutdated: Bool {
+    var isOutdated: Bool {
         switch reason {
         case .stale, .missing: true
         case .rejected(let words): words.says("organization mismatch")

@@ -8,6 +8,26 @@ import Vault
 
 /// Rows 44 to 56 and 67 of the test map: an item is edited.
 @Suite(.timeLimit(.minutes(2))) struct UpdatingTests {
+    /// That others have deleted it nobody may have heard.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `who edits what upstream has no more has all that upstream holds looked at`(
+        _ personality: Personality.Name,
+        _ keepsEdits: Bool
+    ) async throws {
+        let switches = Switches(offlineChanges: keepsEdits, resolution: true)
+        try await atHome(personality, switches) { world, home, id in
+            try await home.person.elsewhere.delete(id)
+            let refusal = try await refusal { try await home.update(id, password("mine")) }
+            #expect(refusal != nil)
+            home.schedulerMail.close()
+            var isTold = false
+            for await message in home.schedulerMail {
+                if case .trigger(.upstreamChanged) = message { isTold = true }
+            }
+            #expect(isTold)
+        }
+    }
+
     @Test(arguments: Outage.allCases)
     func `rows 44, 51, 52: an edit that cannot be sent is kept`(_ outage: Outage) async throws {
         try await atHome { world, home, id in

@@ -551,6 +551,34 @@ import Vault
         }
     }
 
+    /// As for an organisation's item, of which nothing is recorded. Nobody may have heard that others edited it.
+    @Test(arguments: Personality.Name.allCases)
+    func
+        `who hears that what is not recorded is out of date finds the present copy, and edits that`(
+            _ personality: Personality.Name
+        ) async throws
+    {
+        try await Rows.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let old = Edit.Wish.update(
+                try ada.content(of: id, Rows.password("mine")),
+                changesPassword: true
+            )
+            guard case .refused = try await ada.carryOut(old, of: id) else {
+                throw Unexpected("not refused")
+            }
+            #expect(try ada.item(id).login?.password == "theirs")
+            let new = Edit.Wish.update(
+                try ada.content(of: id, Rows.password("mine")),
+                changesPassword: true
+            )
+            guard case .done(cipherID: id) = try await ada.carryOut(new, of: id) else {
+                throw Unexpected("refused once more")
+            }
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `I15 what others have given to an organisation is not deleted unseen`(
         _ personality: Personality.Name
