@@ -288,6 +288,21 @@ extension StoreReader {
         }
     }
 
+    /// Whether upstream has taken that from here lately, and nobody has written it since.
+    func hasBroughtUp(_ base: BaseCipher) throws(StoreError) -> Bool {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT 1 FROM brought_up
+                WHERE user_id = ? AND cipher_id = ? AND is_gone = 0 AND revision_ticks = ?
+                """,
+                .text(base.lane.userID),
+                .text(base.lane.cipherID),
+                .moment(base.revision.moment)
+            ) { (_) throws(DatabaseError) in true } ?? false
+        }
+    }
+
     public func strays(of userID: String) throws(StoreError) -> [Stray] {
         try read { (db) throws(DatabaseError) in try Aftercare.strays(of: userID, db) }
     }

@@ -467,11 +467,11 @@ struct Errand {
     /// that, what else it has forgotten. So the list is asked first.
     private mutating func readTrusted() async throws(Halt) -> Cipher? {
         guard let copy = try await read() else { return nil }
-        guard let shown = try known(lane), !shown.isDamaged,
-            let revision = copy.revision,
-            revision.isEarlier(than: shown.revision)
+        guard let shown = try known(lane), !shown.isDamaged, let revision = copy.revision
         else { return copy }
-        throw .behind
+        if revision.isEarlier(than: shown.revision) { throw .behind }
+        try await requireSeen(shown, by: copy)
+        return copy
     }
 
     static func cipher(_ json: [UInt8]) throws(Halt) -> Cipher {

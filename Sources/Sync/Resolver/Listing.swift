@@ -104,6 +104,9 @@ extension Listing.Content {
     /// Whether what is in it is as it says. What is not may be there all the same.
     var isBelieved: Bool { trust == .whole || trust == .shrunk }
 
+    /// Whether upstream is at an earlier point in time than it was.
+    var isBehind: Bool { trust == .behind }
+
     /// Ends whoever misses something in it, unless that is certainly gone.
     ///
     /// - Parameter isSaid: Whether upstream, asked for that alone, says so, too.

@@ -480,6 +480,36 @@ import Vault
         }
     }
 
+    /// A run goes before base follows a list, and with few changes it needs none.
+    @Test(arguments: [Edit.Wish.favour(true), .trash], [false, true])
+    func `A6-N3, I1 no wish that waits hides what others write over since upstream went back`(
+        _ wish: Edit.Wish,
+        _ isOneOfMany: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            let others = try await ada.furnish(3)
+            await world.server.remember()
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(others[0], #"{"name":"kept","login":{"password":"kept"}}"#)
+            try await ada.run()
+            try await ada.refresh()
+            try await ada.wish(wish, id)
+            for other in isOneOfMany ? others[1...] : [] {
+                try await ada.wish(.favour(true), other)
+            }
+            await world.server.rollBack()
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            for _ in 1...6 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(Set(passwords).isSuperset(of: ["mine", "theirs", "kept"]))
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `A6-N3 a trash that waits for what upstream forgot leaves that in the trash`(
         _ personality: Personality.Name
