@@ -31,6 +31,7 @@ extension Account {
     ) async throws(DeskRefusal) -> ViewedItem {
         let keys = try keys()
         let cipherID = try await owned(itemID, isUpstream: true).id
+        try await requireAcceptance()
         // That moves the item's revision, so nothing that is based on the former one may be under way.
         let (upload, sealed, stray) = try await lanes.hold(cipherID) {
             () async throws(DeskRefusal) in
@@ -46,8 +47,8 @@ extension Account {
             throw error
         }
         let files = try? Cipher(upload.cipher)
-        try await look(at: cipherID) { files.map($0.withFiles(of:)) ?? $0 }
-        return try await shown(cipherID, keys)
+        let unwritten = try await look(at: cipherID) { files.map($0.withFiles(of:)) ?? $0 }
+        return try await shown(cipherID, keys, unwritten)
     }
 
     /// Asks upstream for a place for the file, which moves the item's revision; the file itself is shown when it
@@ -164,10 +165,12 @@ extension Account {
     /// and comes later.
     ///
     /// - Parameter change: What was done, in case upstream does not answer: it has been done all the same.
+    /// - Returns: The item as upstream has it, if that could not be written down.
+    @discardableResult
     private func look(
         at cipherID: String,
         otherwise change: (Cipher) -> Cipher
-    ) async throws(DeskRefusal) {
+    ) async throws(DeskRefusal) -> Cipher? {
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
             // A sync takes no turn, and may write in between.
             for _ in 0..<Self.looks {
@@ -181,9 +184,11 @@ extension Account {
                     lookSoon()
                     return try await keep(change(known.cipher), of: known)
                 }
-                if try await isKept(now, of: known) { return }
+                guard let isKept = try await isKept(now, of: known) else { return now }
+                if isKept { return nil }
             }
             lookSoon()
+            return nil
         }
     }
 

@@ -1,6 +1,7 @@
 import Bitwarden
 import Crypto
 import JSON
+import Logging
 import Messaging
 import Sync
 import System
@@ -30,6 +31,34 @@ extension Account {
             _ = try await upstream.requireSameAccount(.interactive)
         } catch {
             throw .upstream(error)
+        }
+        try await requireAcceptance()
+    }
+
+    /// To be asked before upstream is asked to change anything: that could not be written down here on a full disk.
+    func requireAcceptance() async throws(DeskRefusal) {
+        do throws(Setback) { try link.monitor.requireReach(for: "ask upstream") } catch {
+            throw .upstream(error)
+        }
+        let _: Void = try await office.ask { .requireAcceptance($0) }
+    }
+
+    /// Writes down what upstream has done. That is done whatever becomes of it here, and whoever heard of a failure
+    /// would have it done twice; so what cannot be written the next sync brings.
+    @discardableResult
+    func follow<Value: Sendable>(
+        _ message: (PendingStore.Answer<Value>) -> PendingStore.BaseMessage
+    ) async -> Value? {
+        do throws(DeskRefusal) {
+            return try await office.ask { .base(message($0)) }
+        } catch {
+            office.surroundings.log.error(
+                "What upstream has done could not be written down.",
+                because: error,
+                ["account": id]
+            )
+            lookSoon()
+            return nil
         }
     }
 
@@ -72,36 +101,42 @@ extension Account {
     /// - Parameters:
     ///   - ground: The revision over which it was written, if nobody else has written in between.
     ///   - mark: Where base was before; without it the later stamp counts.
+    /// - Returns: The answer, if it could not be written down.
+    @discardableResult
     func keep(
         _ answer: Cipher,
         over ground: Revision?,
         since mark: RefreshMark?
-    ) async throws(DeskRefusal) {
-        if try await !isKept(answer, over: ground, since: mark) { lookSoon() }
+    ) async throws(DeskRefusal) -> Cipher? {
+        guard let isKept = try await isKept(answer, over: ground, since: mark) else {
+            return answer
+        }
+        if !isKept { lookSoon() }
+        return nil
     }
 
-    /// - Returns: Whether base has taken it.
+    /// - Returns: Whether base has taken it; nil if it could not be written down.
     private func isKept(
         _ answer: Cipher,
         over ground: Revision?,
         since mark: RefreshMark?
-    ) async throws(DeskRefusal) -> Bool {
+    ) async throws(DeskRefusal) -> Bool? {
         guard let base = BaseCipher(answer, of: id) else {
             throw .notAllowed("Upstream answered with an item that is none.")
         }
         let judge = Judge(keyholder.keys)
-        return try await office.ask {
-            .base(.follow(base, over: ground, since: mark, by: judge, $0))
-        }
+        return await follow { .follow(base, over: ground, since: mark, by: judge, $0) }
     }
 
     /// The same for an item that was looked at before.
-    func keep(_ answer: Cipher, of known: Known) async throws(DeskRefusal) {
+    @discardableResult
+    func keep(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Cipher? {
         try await keep(answer, over: known.ground(of: answer), since: known.mark)
     }
 
-    /// - Returns: Whether base has taken it; else somebody has written there in between.
-    func isKept(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Bool {
+    /// - Returns: Whether base has taken it, or somebody has written there in between; nil if it could not be written
+    ///   down.
+    func isKept(_ answer: Cipher, of known: Known) async throws(DeskRefusal) -> Bool? {
         try await isKept(answer, over: known.ground(of: answer), since: known.mark)
     }
 
@@ -109,10 +144,17 @@ extension Account {
     func lookSoon() { try? staff.scheduler.address.tryTell(.trigger(.upstreamChanged)) }
 
     /// The item after something was done to it; it is shown even if somebody has locked the vault meanwhile.
-    func shown(_ cipherID: String, _ keys: KeyRing) async throws(DeskRefusal) -> ViewedItem {
+    ///
+    /// - Parameter unwritten: As upstream has it, if that could not be written down.
+    func shown(
+        _ cipherID: String,
+        _ keys: KeyRing,
+        _ unwritten: Cipher? = nil
+    ) async throws(DeskRefusal) -> ViewedItem {
         let item: ViewedItem? = try await ask { .view(cipherID, with: keys, $0) }
         guard let item else { throw .notFound }
-        return item
+        guard let unwritten, item.mark == .clean else { return item }
+        return ViewedItem(Item(unwritten, keys: keys), item.mark)
     }
 
     /// - Parameter isUpstream: Then the item is brought there if it is not yet, and refused if it cannot be.
@@ -153,19 +195,19 @@ extension Account {
                 "Item does not belong to an organization. Consider moving it first."
             )
         }
-        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+        try await requireAcceptance()
+        let unwritten = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
             let known = try known(cipherID)
             let changed = try await online { account throws(Setback) in
                 try await account.setCollections(of: cipherID, to: collectionIDs)
             }
             guard let changed else {
-                let lane = Lane(userID: id, cipherID: cipherID)
-                let _: Void = try await office.ask { .base(.remove(lane, $0)) }
+                await follow { .remove(Lane(userID: id, cipherID: cipherID), $0) }
                 throw .notFound
             }
-            try await keep(changed.inCollections(collectionIDs), of: known)
+            return try await keep(changed.inCollections(collectionIDs), of: known)
         }
-        return try await shown(cipherID, keys)
+        return try await shown(cipherID, keys, unwritten)
     }
 
     func share(
@@ -182,10 +224,10 @@ extension Account {
         try await requireSameAccount()
         await settlePending(of: cipherID)
         // What is edited meanwhile would be sent along as it was, or written over.
-        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+        let unwritten = try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
             try await share(try known(cipherID), with: organizationID, in: collectionIDs, keys)
         }
-        let taken = try await shown(cipherID, keys)
+        let taken = try await shown(cipherID, keys, unwritten)
         guard taken.mark != .clean else { return taken }
         // An edit that came while the network was away did not wait for its turn, and would hide what upstream
         // has until a run looks at it.
@@ -194,12 +236,14 @@ extension Account {
     }
 
     /// Nobody is asked who may wait for the item, or neither would come to an end.
+    ///
+    /// - Returns: The item as upstream has it, if that could not be written down.
     private func share(
         _ known: Known,
         with organizationID: String,
         in collectionIDs: [String],
         _ keys: KeyRing
-    ) async throws(DeskRefusal) {
+    ) async throws(DeskRefusal) -> Cipher? {
         try refuseShared(known.cipher)
         let cipherID = known.cipherID
         // Sent along, it would be settled by something that it does not want; left behind, it is lost.
@@ -220,7 +264,8 @@ extension Account {
             try await account.share(cipherID, request, in: collectionIDs)
         }
         // A sync meanwhile may have read upstream before that.
-        try await keep(changed.inCollections(collectionIDs), over: known.revision, since: nil)
+        let taken = changed.inCollections(collectionIDs)
+        return try await keep(taken, over: known.revision, since: nil)
     }
 
     /// They lie under the user's own key, and would be looked for under the organisation's.
@@ -309,7 +354,7 @@ extension Account {
         let answer = try await online { account throws(Setback) in
             try await account.createFolder(request)
         }
-        return try await take(answer, keys)
+        return await take(answer, keys)
     }
 
     func renameFolder(
@@ -323,14 +368,14 @@ extension Account {
         let answer = try await online { account throws(Setback) in
             try await account.updateFolder(folderID, request)
         }
-        return try await take(answer, keys)
+        return await take(answer, keys)
     }
 
     func deleteFolder(_ folderID: String) async throws(DeskRefusal) {
         try await requireFolder(folderID)
         try await removing { account throws(Setback) in try await account.deleteFolder(folderID) }
         // Upstream has taken its items out of it, without a word about each of them.
-        let _: Void = try await office.ask { .base(.removeFolder(folderID, of: id, $0)) }
+        await follow { .removeFolder(folderID, of: id, $0) }
     }
 
     func publicKey(of userID: String) async throws(DeskRefusal) -> [UInt8] {
@@ -348,6 +393,7 @@ extension Account {
     func removing(
         _ body: (UpstreamAccount) async throws(Setback) -> Void
     ) async throws(DeskRefusal) {
+        try await requireAcceptance()
         try await online { account throws(Setback) in
             do throws(Setback) { try await body(account) } catch {
                 guard case .missing = error.reason else { throw error }
@@ -363,13 +409,10 @@ extension Account {
         try crypto { () throws(CryptoError) in try keys.user.seal(name) }
     }
 
-    private func take(
-        _ answer: FolderAnswer,
-        _ keys: KeyRing
-    ) async throws(DeskRefusal) -> ViewedFolder {
+    private func take(_ answer: FolderAnswer, _ keys: KeyRing) async -> ViewedFolder {
         let raw = JSON.Raw(answer, capacity: 512)
         let slice = BaseSlice(.folder, id: answer.id, json: Array(raw.bytes))
-        let _: Void = try await office.ask { .base(.putSlice(slice, of: id, $0)) }
+        await follow { .putSlice(slice, of: id, $0) }
         return answer.viewed(keys)
     }
 }

@@ -52,6 +52,7 @@ extension Account {
 
     func removeSendPassword(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
         _ = try await send(sendID)
+        try await requireAcceptance()
         return try await take(
             try await online { account throws(Setback) in
                 try await account.removePassword(ofSend: sendID)
@@ -62,7 +63,7 @@ extension Account {
     func deleteSend(_ sendID: String) async throws(DeskRefusal) {
         _ = try await send(sendID)
         try await removing { account throws(Setback) in try await account.deleteSend(sendID) }
-        let _: Void = try await office.ask { .base(.removeSlice(.send, id: sendID, of: id, $0)) }
+        await follow { .removeSlice(.send, id: sendID, of: id, $0) }
     }
 
     private func send(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
@@ -75,7 +76,7 @@ extension Account {
     private func take(_ answer: SendAnswer) async throws(DeskRefusal) -> ViewedSend {
         let keys = try keys()
         let slice = BaseSlice(.send, id: answer.id, json: Array(answer.raw.bytes))
-        let _: Void = try await office.ask { .base(.putSlice(slice, of: id, $0)) }
+        await follow { .putSlice(slice, of: id, $0) }
         return ViewedSend(opening: answer, keys, at: record.webAddress)
     }
 }

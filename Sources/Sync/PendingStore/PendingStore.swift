@@ -15,6 +15,8 @@ public final class PendingStore: Service {
         case account(AccountMessage)
         case observe([String], superseded: [String], at: Moment, Answer<Void>)
         case set(String, to: String, Answer<Void>)
+        /// Refused while nothing new can be kept.
+        case requireAcceptance(Answer<Void>)
         /// Shows that messages are read.
         case pulse(Reply<Void>)
     }
@@ -133,6 +135,9 @@ public final class PendingStore: Service {
         case .set(let name, let value, let reply):
             await reply.answer { () async throws(StoreError) in
                 try await store.set(name, to: value)
+            }
+        case .requireAcceptance(let reply):
+            await reply.answer { () async throws(StoreError) in try await store.requireAcceptance()
             }
         case .pulse(let reply): reply.answer()
         }
