@@ -132,11 +132,18 @@ extension Account: AccountDesk {
     func lock() async { lockKeys() }
 
     func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport {
-        if isSignedOut { throw .noAccount }
+        // What waits, waits until somebody signs in again; nothing is lost, and the report says so.
+        if isSignedOut, try !hasLiveChanges { throw .noAccount }
         do throws(Undelivered) {
             return try await staff.scheduler.address.ask { .sync(isFull: isForced, $0) }
         } catch {
             throw turningAway
+        }
+    }
+
+    private var hasLiveChanges: Bool {
+        get throws(DeskRefusal) {
+            try office.read { reader throws(StoreError) in try reader.liveCount(of: id) } > 0
         }
     }
 

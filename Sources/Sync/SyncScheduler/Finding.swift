@@ -58,12 +58,11 @@ extension SyncScheduler {
         }
     }
 
-    /// Upstream stood in the way. While changes are pending that only puts things off, unless the
-    /// session is over, and a person has to sign in.
+    /// Upstream stood in the way. While changes are pending that only puts things off, also until a person
+    /// signs in again.
     func finding(_ setback: Setback, live: Int, hasMoved: Bool = false) -> Finding {
-        let isDeferred = live > 0 && setback.reason != .signedOut
-        return Finding(
-            outcome: isDeferred ? .deferred : .failed,
+        Finding(
+            outcome: live > 0 ? .deferred : .failed,
             reason: live > 0 ? "\(Self.stillPending(live)) \(setback)" : setback.description,
             setback: setback,
             abort: setback.abort ?? (live > 0 && policy.abort == .whole ? .pending : nil),

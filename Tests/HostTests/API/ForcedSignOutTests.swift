@@ -47,6 +47,10 @@ struct ForcedSignOutTests {
             #expect(waiting.map { $0["attempts"]?.int } == [0])
             let refused = try await guest.post("/object/item", #"{"type":1,"name":"refused"}"#)
             #expect(refused.message == "You are not logged in.")
+            let sync = try await guest.post("/sync?force=true", "")
+            #expect(sync.data?["outcome"]?.string == "deferred", "\(sync.text)")
+            #expect(sync.data?["reason"]?.string?.contains("ended the session") == true)
+            #expect(sync.data?["pending"]?["total"]?.int == 1)
             var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
             request.server = stage.server
             _ = try await guest.accounts?.signIn(request)
@@ -54,6 +58,13 @@ struct ForcedSignOutTests {
             #expect(try await guest.post("/sync?force=true", "").isSuccess)
             #expect(try await guest.get("/list/object/items").names == ["kept"])
             #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
+            // With nothing left that waits, there is nobody whose sync could be put off.
+            try await stage.endSessions()
+            while try await guest.get(path).data?["status"]?.string != "signedOut" {
+                _ = try await guest.post("/sync?force=true", "")
+            }
+            let none = try await guest.post("/sync?force=true", "")
+            #expect(none.status == .badRequest && none.message == "You are not logged in.")
         }
     }
 
