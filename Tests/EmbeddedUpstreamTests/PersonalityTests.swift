@@ -93,6 +93,24 @@ struct PersonalityTests {
         #expect(answer.status == status)
     }
 
+    @Test(arguments: ["5", "true", "{}", "[]"])
+    func `what is neither a text nor left open is no date and no id on the one server`(
+        _ value: String
+    ) async throws {
+        for name in ["lastKnownRevisionDate", "encryptedFor", "encryptedByKeyId"] {
+            for personality in [Personality.bitwarden, .vaultwarden] {
+                let guest = try await Guest(personality)
+                let path = "/api/ciphers/\(try await guest.make())"
+                let more = #","\#(name)":\#(value)"#
+                let answer = try await guest.ask(.put, path, Guest.login(more: more))
+                let isRefused = answer.status == .badRequest
+                #expect(isRefused == (personality.name == .bitwarden), "\(name) \(answer)")
+                let open = Guest.login(more: #","\#(name)":null"#)
+                #expect(try await guest.ask(.put, path, open).status == .ok)
+            }
+        }
+    }
+
     @Test func `dates have six digits, or those that are needed`() async throws {
         for (personality, pattern) in [
             (Personality.vaultwarden, #/.*\.[0-9]{6}Z/#),

@@ -68,15 +68,22 @@ extension World {
 
     private func checkEncryptedFor(_ json: JSON.Value, _ call: borrowing Call) throws(Refusal) {
         guard personality.checksEncryptedFor else { return }
-        if let user = json[anyCase: "encryptedFor"]?.string, user.lowercased() != call.userID {
+        if let user = try text("encryptedFor", of: json), user.lowercased() != call.userID {
             throw .encryptedForOther
         }
         // Only personal items are under the user key, and only newer accounts have told its id.
         guard json[anyCase: "organizationId"]?.string == nil,
-            let said = json[anyCase: "encryptedByKeyId"]?.string,
+            let said = try text("encryptedByKeyId", of: json),
             let known = accounts[call.userID]?.userKeyID, said != known
         else { return }
         throw .encryptedByOtherKey
+    }
+
+    /// A member that is a text, unless it is left open.
+    private func text(_ name: String, of json: JSON.Value) throws(Refusal) -> String? {
+        guard let value = json[anyCase: name], !value.isNull else { return nil }
+        guard let text = value.string else { throw .badShape("\(name) is no text") }
+        return text
     }
 
     private func checkOrganization(
@@ -88,7 +95,10 @@ extension World {
     }
 
     func checkFreshness(_ json: JSON.Value, _ cipher: StoredCipher) throws(Refusal) {
-        let known = json[anyCase: "lastKnownRevisionDate"]?.string
+        // What is no text is a date that cannot be read, and not one that is left open.
+        let known = json[anyCase: "lastKnownRevisionDate"].flatMap { value in
+            value.isNull ? nil : value.string ?? ""
+        }
         switch personality.stale.judge(server: cipher.revised, known: known) {
         case .fresh: break
         case .stale: throw .stale
