@@ -84,9 +84,17 @@ struct Overlay: Sendable {
         let carriesContent = change.intent.snapshot != nil && type == .softDelete
         return SyncMark(
             change.state == .quarantined ? .quarantined : .pending,
-            changes: (carriesContent ? [.update] : []) + [type],
+            changes: (carriesContent ? [.update] : []) + [type] + (carriesMore ? [.other] : []),
             since: change.created
         )
+    }
+
+    /// Whether something without a type of its own goes along: into the archive or out of it, or out of the trash.
+    private var carriesMore: Bool {
+        let intent = change.intent
+        guard change.type != .other else { return false }
+        if intent.adjustments.isArchived != nil || intent.trash == .restored { return true }
+        return intent.snapshot?.isArchived == true && ground?.isArchived == false
     }
 
     func viewed(_ keys: KeyRing) -> ViewedItem? {

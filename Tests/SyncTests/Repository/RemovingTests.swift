@@ -380,6 +380,33 @@ import Vault
         }
     }
 
+    @Test func `what goes along with an edit that waits is told beside it`() async throws {
+        try await atHome { world, home, id in
+            world.wire.isCut = true
+            func changes() async throws -> [ChangeType]? {
+                try await home.view(id)?.mark.changes
+            }
+            _ = try await home.update(id, password("last"))
+            #expect(try await changes() == [.update])
+            _ = try await home.edit(.archive(id))
+            #expect(try await changes() == [.update, .other])
+            _ = try await home.edit(.trash(id))
+            #expect(try await changes() == [.update, .softDelete, .other])
+        }
+    }
+
+    @Test func `an edit of what is in the trash tells that it comes out of there besides`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            _ = try await home.edit(.trash(id))
+            world.wire.isCut = true
+            _ = try await home.edit(.restore(id))
+            _ = try await home.update(id, password("last"))
+            #expect(try await home.view(id)?.mark.changes == [.update, .other])
+        }
+    }
+
     @Test(arguments: Way.allCases)
     func `T-28: what its owner has seen is removed, though something of it waited before`(
         _ way: Way
