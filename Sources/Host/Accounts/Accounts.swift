@@ -481,6 +481,8 @@ extension Accounts: Household {
         after number: Int?,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void
     ) async throws {
-        try await board.listen(after: number, body)
+        let everyone = number == nil ? [] : everybody
+        let hints = everyone.map { MeshEvent.account(userID: $0.id) }
+        try await board.listen(after: number, orHearing: hints, body)
     }
 }

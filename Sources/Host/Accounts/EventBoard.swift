@@ -12,6 +12,11 @@ public final class EventBoard: Sendable {
         var listeners: [Int: AsyncStream<NumberedEvent>.Continuation] = [:]
         var nextListener = 0
         var isClosed = false
+
+        /// Whether that number was given here, and nothing that came after it is forgotten.
+        func remembersAll(after number: Int) -> Bool {
+            number < next && number >= (recent.first?.number ?? next) - 1
+        }
     }
 
     private static let remembered = 1_024
@@ -39,17 +44,24 @@ public final class EventBoard: Sendable {
 
     /// Listens for as long as the body runs.
     ///
-    /// - Parameter number: The last that the listener has heard; nil to hear only what comes.
-    public func listen(
+    /// - Parameters:
+    ///   - number: The last that the listener has heard; nil to hear only what comes.
+    ///   - hints: What has a listener look again who cannot be told all that came after that.
+    public func listen<Value>(
         after number: Int?,
-        _ body: (AsyncStream<NumberedEvent>) async throws -> Void
-    ) async rethrows {
+        orHearing hints: [MeshEvent] = [],
+        _ body: (AsyncStream<NumberedEvent>) async throws -> Value
+    ) async rethrows -> Value {
         let (stream, listener) = AsyncStream.makeStream(
             of: NumberedEvent.self,
-            bufferingPolicy: .bufferingNewest(Self.mostAtOnce)
+            bufferingPolicy: .bufferingNewest(Self.mostAtOnce + hints.count)
         )
         let ticket = state.withLock { state in
             if let number {
+                if !state.remembersAll(after: number) {
+                    // Under the last number there is, after which the listener can go on.
+                    for hint in hints { listener.yield(NumberedEvent(state.next - 1, hint)) }
+                }
                 for event in state.recent where event.number > number { listener.yield(event) }
             }
             if state.isClosed { listener.finish() }
@@ -60,7 +72,7 @@ public final class EventBoard: Sendable {
         // Here and not where the stream ends: a task that is cancelled says so while the runtime holds a lock of
         // it, which whoever yields to it needs, too.
         defer { _ = state.withLock { $0.listeners.removeValue(forKey: ticket) } }
-        try await body(stream)
+        return try await body(stream)
     }
 
     var listenerCount: Int { state.withLock { $0.listeners.count } }

@@ -82,6 +82,56 @@ struct EventTests {
         }
     }
 
+    /// What a listener hears at once, by its numbers; a hint bears a minus.
+    private static func heard(on board: EventBoard, after number: Int?) async -> [Int] {
+        await board.listen(after: number, orHearing: [.account(userID: "hint")]) { events in
+            var heard: [Int] = []
+            for await numbered in events {
+                let isHint = if case .account("hint") = numbered.event { true } else { false }
+                heard.append(isHint ? -numbered.number : numbered.number)
+            }
+            return heard
+        }
+    }
+
+    @Test(
+        arguments: [
+            (nil, []), (99, [100, 101, 102]), (101, [102]), (102, []), (103, [-102]),
+            (98, [-102, 100, 101, 102]), (-1, [-102, 100, 101, 102]),
+        ] as [(Int?, [Int])]
+    )
+    func `who cannot be told all that they have missed is told first to look again`(
+        _ number: Int?,
+        _ wanted: [Int]
+    ) async {
+        let board = EventBoard(from: 100)
+        for _ in 0..<3 { board.post(.account(userID: "u")) }
+        board.close()
+        #expect(await Self.heard(on: board, after: number) == wanted)
+    }
+
+    @Test func `who was away for longer than anything is remembered is told to look again`() async {
+        let board = EventBoard()
+        for _ in 0...EventBoard.mostAtOnce { board.post(.account(userID: "u")) }
+        board.close()
+        let late = await Self.heard(on: board, after: 1)
+        #expect(late.first == -(EventBoard.mostAtOnce + 1))
+        let oldest = late[1]
+        #expect(await Self.heard(on: board, after: oldest - 1).first == oldest)
+    }
+
+    @Test(arguments: ["7", "x", "99999999999999999999"])
+    func `a client with a number that was not given here hears of each account first`(
+        _ number: String
+    ) async throws {
+        try await Venue.host.open { guest async throws in
+            try await guest.listen(after: number) { events in
+                let event = try await events.next(named: "account")
+                #expect(event.data["accountId"]?.string == guest.stage.userID)
+            }
+        }
+    }
+
     @Test func `a listener that goes while something is told is in nobody's way`() async {
         for round in 0..<5_000 {
             let board = EventBoard()

@@ -10,13 +10,17 @@ extension VaultAPI {
             .get,
             "/events",
             Description(
-                "What happens to all accounts, or to the one that the path or the token names; never content.",
+                """
+                What happens to all accounts, or to the one that the path or the token names; never content. Whoever \
+                comes back with a Last-Event-ID after which not all is known any more hears of each account first, \
+                and looks at it anew.
+                """,
                 answer: .events
             )
         ) { call, desk in
             let audience = try await Audience(of: call, desk)
             let household = call.api.household
-            let number = call.request.lastEventID.flatMap { Int($0) }
+            let number = call.request.lastEventNumber
             let feed = EventFeed(timekeeper: call.api.timekeeper, audience: audience)
             return .events { stream in
                 try await household.listen(after: number) { events in
@@ -25,6 +29,14 @@ extension VaultAPI {
             }
         }
     ]
+}
+
+extension Request {
+    /// After which number a client wants to hear what came; one that was never given here, if what it sends is none.
+    fileprivate var lastEventNumber: Int? {
+        guard let text = lastEventID, !text.isEmpty else { return nil }
+        return Int(text) ?? -1
+    }
 }
 
 /// Whose events a client hears of: all, or those of one account and of its upstream.
