@@ -126,6 +126,20 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        ("/?search=%00", "query"), ("/a?search=%ff", "query"),
+        ("/%ff", "path"), ("/%ff?search=%ff", "path"), ("a?b", "path"),
+    ])
+    func `it is told whether the path or the query cannot be read`(
+        _ target: String,
+        _ part: String
+    ) async throws {
+        try await serve({ _ in .text("taken") }) { server async throws in
+            let answer = try server.ask("GET \(target) HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(answer.status == .badRequest && answer.text.contains(part), "\(answer.text)")
+        }
+    }
+
     @Test func `what is around a value is not part of it`() async throws {
         let handler: Handler = { .text("[\($0.headers["X"] ?? "-")]") }
         try await serve(handler) { server async throws in

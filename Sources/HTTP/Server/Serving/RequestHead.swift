@@ -54,11 +54,18 @@ package struct RequestHead {
             let path = try Self.withoutAuthority(UnsafeRawBufferPointer(bytes), host)
             return Target.parse(UnsafeRawBufferPointer(rebasing: path))
         }
-        guard let path else { throw .malformed("The target is no path.") }
+        guard let path else { throw .malformed(Self.flaw(of: raw)) }
         guard !path.isAsterisk || method == .options else {
             throw .malformed("Only OPTIONS is about everything.")
         }
         return path
+    }
+
+    private static func flaw(of target: [UInt8]) -> String {
+        let isOfQuery = target.split(separator: .question, maxSplits: 1).first.map { path in
+            path.count < target.count && Target(String(decoding: path, as: UTF8.self)) != nil
+        }
+        return isOfQuery == true ? "The query holds what is no text." : "The target is no path."
     }
 
     /// `http://host/path` is allowed to name the host that the header names, and no other.
