@@ -72,7 +72,7 @@ public final class SyncMetrics: Sendable {
         edits = registry.register(
             .counter(
                 "holdfast_edits_total",
-                "Edits of clients, by what became of them at once."
+                "Edits of open vaults, by what became of them at once."
                     + " Rejected are also those answered with an error whose outcome is unknown."
             ),
             by: Label("op"),
