@@ -118,6 +118,7 @@ extension Accounts {
         case .completed, .notNeeded: return
         case .deferred, .failed:
             if let setback = report.setback { throw .upstream(setback) }
+            if let trouble = report.trouble { throw DeskRefusal(trouble) }
             throw .notAllowed(report.reason ?? "The account could not be fetched.")
         }
     }

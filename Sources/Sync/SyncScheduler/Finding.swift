@@ -7,6 +7,7 @@ struct Finding: Error, Sendable {
     var outcome: SyncReport.Outcome
     var reason: String?
     var setback: Setback?
+    var trouble: StoreError?
     var abort: SyncMetrics.AbortReason?
     var ending: Agenda.Ending
     /// Whether any change was tried.

@@ -1,7 +1,7 @@
 internal import Vault
 
 /// What a scheduler has to know of an account's syncs after a restart.
-struct SyncMemory: Hashable, Sendable {
+struct SyncMemory: Equatable, Sendable {
     var lastSync: Moment?
     var lastReport: SyncReport?
     /// When everything was asked for last, not only whether it has changed.

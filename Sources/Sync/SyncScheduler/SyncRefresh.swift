@@ -70,6 +70,7 @@ extension SyncScheduler {
             return Finding(
                 outcome: left.live > 0 ? .deferred : .failed,
                 reason: "What is pending cannot be read. \(trouble)",
+                trouble: trouble,
                 ending: .failed(nil),
                 hasMoved: left.hasMoved,
                 live: left.live
@@ -94,7 +95,12 @@ extension SyncScheduler {
 
         static func store(_ error: StoreError) -> Obstacle {
             .finding(
-                Finding(outcome: .failed, reason: error.description, ending: .failed(nil))
+                Finding(
+                    outcome: .failed,
+                    reason: error.description,
+                    trouble: error,
+                    ending: .failed(nil)
+                )
             )
         }
     }

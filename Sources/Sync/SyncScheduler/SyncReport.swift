@@ -1,7 +1,7 @@
 public import Vault
 
 /// What came of a sync.
-public struct SyncReport: Hashable, Sendable {
+public struct SyncReport: Equatable, Sendable {
     public enum Outcome: String, CaseIterable, Hashable, Sendable {
         /// Everything that upstream holds was taken over, and nothing waits for it.
         case completed
@@ -18,12 +18,21 @@ public struct SyncReport: Hashable, Sendable {
     public let reason: String?
     /// What stood in the way, if upstream or the network did.
     public let setback: Setback?
+    /// What stood in the way, if the disk did.
+    public let trouble: StoreError?
     public let ended: Moment
 
-    public init(_ outcome: Outcome, reason: String?, setback: Setback? = nil, ended: Moment) {
+    public init(
+        _ outcome: Outcome,
+        reason: String?,
+        setback: Setback? = nil,
+        trouble: StoreError? = nil,
+        ended: Moment
+    ) {
         self.outcome = outcome
         self.reason = reason
         self.setback = setback
+        self.trouble = trouble
         self.ended = ended
     }
 }

@@ -108,6 +108,7 @@ extension SyncScheduler {
             finding.outcome,
             reason: finding.reason,
             setback: finding.setback,
+            trouble: finding.trouble,
             ended: surroundings.now
         )
         let waiting = waitingCount()

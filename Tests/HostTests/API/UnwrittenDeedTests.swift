@@ -90,6 +90,28 @@ struct UnwrittenDeedTests {
         try #require(!office.store.isAccepting)
     }
 
+    @Test func `an account that the disk does not take is refused because of the disk`()
+        async throws
+    {
+        try await Self.open { guest, _, office in
+            let stage = try #require(guest.stage as? HostStage)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            let body = JSON.Raw.object {
+                $0.add("email", HostVenue.email)
+                $0.add("password", HostVenue.password)
+                $0.add("server", stage.server)
+            }
+            let text = String(decoding: body.bytes, as: UTF8.self)
+            let database = office.store.reader.database
+            try await Self.refuseBase(database)
+            let refused = try await guest.post("/accounts", text)
+            #expect(refused.status == .internalError, "\(refused.text)")
+            #expect(try await guest.get("/accounts").elements.isEmpty)
+            try await Self.takeBase(database)
+            #expect(try await guest.post("/accounts", text).isSuccess)
+        }
+    }
+
     @Test func `nothing is begun upstream while the disk is known to be full`() async throws {
         try await Self.open { guest, upstream, office in
             let (organization, collection) = try await guest.stage.addOrganization()

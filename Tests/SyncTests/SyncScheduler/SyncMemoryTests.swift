@@ -29,7 +29,9 @@ import Vault
     )
 
     private static let parts: [@Sendable (SyncMemory) -> AnyHashable?] = [
-        { $0.lastSync }, { $0.lastReport }, { $0.lastFetch }, { $0.accountRevision }, { $0.base },
+        { $0.lastSync }, { $0.lastReport.map { "\($0)" } }, { $0.lastFetch },
+        { $0.accountRevision },
+        { $0.base },
         { $0.doubt }, { $0.switches }, { $0.hold }, { $0.retry }, { $0.wait }, { $0.failures },
     ]
 
