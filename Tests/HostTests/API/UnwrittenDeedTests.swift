@@ -87,7 +87,9 @@ struct UnwrittenDeedTests {
         let _: Void? = try? await office.ask {
             .set("filling", to: String(repeating: "0", count: 1 << 20), $0)
         }
-        try #require(!office.store.isAccepting)
+        await #expect(throws: DeskRefusal.self, "nothing new is taken") {
+            let _: Void = try await office.ask { .requireAcceptance($0) }
+        }
     }
 
     @Test func `an account that the disk does not take is refused because of the disk`()
