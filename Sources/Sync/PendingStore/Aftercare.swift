@@ -12,6 +12,19 @@ enum Aftercare {
         case dated = 1
         /// It was put into the trash or the archive since, so what is there has the stamp of that.
         case undated = 2
+
+        /// Whether that is so of something still once others have given its item another stamp: by another place or
+        /// state, or by an edit that keeps its password and comes so soon that those who have seen neither may write
+        /// over both.
+        func stays(of known: BaseCipher, in now: BaseCipher, by judge: Judge) -> Bool {
+            if self == .none { return false }
+            if known.hasContent(of: now) { return true }
+            let isSoon = now.revision.moment - known.revision.moment < .seconds(2)
+            guard isSoon || self == .undated, let former = try? Cipher(known.json),
+                let there = try? Cipher(now.json)
+            else { return false }
+            return judge.isLost(former, in: there) == false
+        }
     }
 
     /// To be called once base has taken upstream's answer; the account has to be there.
@@ -65,7 +78,7 @@ enum Aftercare {
     ) -> Exposure {
         guard case .holds(let base) = settlement.upstream else { return .none }
         guard let brought = settlement.brought else {
-            return exposed?.lasts(in: base) == true ? .undated : .none
+            return exposed?.staysExposed(in: base, by: settlement.judge) == true ? .undated : .none
         }
         guard brought.isPasswordNew || exposed != nil, brought.lasts(in: base), let known
         else { return .none }
@@ -83,11 +96,12 @@ enum Aftercare {
     static func follow(
         _ known: BaseCipher,
         to listed: BaseCipher,
+        by judge: Judge,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard known.revision.moment != listed.revision.moment,
             !listed.revision.isEarlier(than: known.revision),
-            try isExposed(known, db), known.hasContent(of: listed)
+            try exposure(of: known, db).stays(of: known, in: listed, by: judge)
         else { return }
         try db.execute(
             """
@@ -101,20 +115,20 @@ enum Aftercare {
         )
     }
 
-    private static func isExposed(
-        _ known: BaseCipher,
+    private static func exposure(
+        of known: BaseCipher,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Bool {
+    ) throws(DatabaseError) -> Exposure {
         try db.first(
             """
-            SELECT 1 FROM brought_up
+            SELECT is_exposed FROM brought_up
             WHERE user_id = ? AND cipher_id = ? AND is_gone = 0 AND is_exposed > 0
                 AND revision_ticks = ?
             """,
             .text(known.lane.userID),
             .text(known.lane.cipherID),
             .moment(known.revision.moment)
-        ) { (_) throws(DatabaseError) in true } ?? false
+        ) { (row) throws(DatabaseError) in Exposure(rawValue: try row.int(0)) ?? .dated } ?? .none
     }
 
     static func watch(
@@ -169,7 +183,21 @@ enum Aftercare {
         )
     }
 
-    /// What base had said before a list left it out; nil if the disk gives back something else.
+    /// What has been written over is still to be kept, once nothing else is pending there.
+    static func hold(_ lost: BaseCipher, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE brought_up SET left_out = ?, left_out_digest = ?
+            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0
+            """,
+            .blob(lost.json),
+            .blob(lost.digest),
+            .text(lost.lane.userID),
+            .text(lost.lane.cipherID)
+        )
+    }
+
+    /// What base had said before a list left it out, or somebody wrote over it; nil if the disk gives back something else.
     static func leftOut(
         _ lane: Lane,
         _ db: borrowing Connection
@@ -191,8 +219,17 @@ enum Aftercare {
     }
 
     /// To be called once base has taken a list: what is in it is left out no more, unless the list is an
-    /// old one.
-    static func forgetLeftOut(of userID: String, _ db: borrowing Connection) throws(DatabaseError) {
+    /// old one, or knows less than base did.
+    ///
+    /// - Parameters:
+    ///   - written: By which base has taken it.
+    ///   - mark: Where base was when it was asked for.
+    static func forgetLeftOut(
+        of userID: String,
+        _ written: Int,
+        since mark: RefreshMark,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
         let rows = try db.all(
             "SELECT cipher_id, revision_ticks FROM brought_up WHERE user_id = ? AND left_out IS NOT NULL",
             .text(userID)
@@ -201,7 +238,9 @@ enum Aftercare {
         }
         for row in rows {
             guard let base = try BaseTable.footing(row.lane, db),
-                row.known.map(base.revision.moment.isEarlierStamp) != true
+                row.known.map(base.revision.moment.isEarlierStamp) != true,
+                let last = try BaseTable.writing(of: row.lane, db),
+                last <= mark.written || last == written
             else { continue }
             try db.execute(
                 """

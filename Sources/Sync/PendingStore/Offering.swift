@@ -10,7 +10,7 @@ struct Offering {
     private let answer: [BaseCipher]
     /// Where the refresh began: what was written since, the answer cannot know of.
     let mark: RefreshMark
-    private let judge: Judge
+    let judge: Judge
     let now: Moment
     let chance: any Chance
 
@@ -68,54 +68,74 @@ struct Offering {
 
     /// What somebody has written over who has not seen it, as servers let them within the second: its
     /// password would be nowhere. That is kept as a copy, as if it had never got there.
-    func makeOfOverwritten(_ db: borrowing Connection) throws(DatabaseError) -> Int {
+    ///
+    /// - Returns: How many changes are pending because of that, and what has to be held until something else is
+    ///   not pending any more.
+    func makeOfOverwritten(
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> (count: Int, held: [BaseCipher]) {
         let exposed = try exposed(db).map { ($0.lane.cipherID, $0) }
         let wanted = Dictionary(exposed) { _, last in last }
-        guard !wanted.isEmpty else { return 0 }
-        var count = 0
+        guard !wanted.isEmpty else { return (0, []) }
+        var (count, held) = (0, [BaseCipher]())
         for now in answer {
             guard let row = wanted[now.lane.cipherID], try !isYounger(row, db),
-                let exposed = try Exposed(row, db),
-                try isLost(exposed, to: now, db), try keep(exposed, over: now, db)
+                let exposed = try Exposed(row, db), try isLost(exposed, to: now, db)
             else { continue }
-            count += 1
+            if try keep(exposed, over: now, db) {
+                count += 1
+            } else if try isHindered(exposed, db) {
+                held.append(exposed.base)
+            }
         }
-        return count
+        return (count, held)
     }
 
     /// What came from here and may be written over by somebody who has not seen it.
     struct Exposed {
         fileprivate let row: Row
         let base: BaseCipher
+        /// Whether base has something else, or nothing.
+        let isHeld: Bool
         fileprivate let content: Cipher
 
         fileprivate init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
-            guard !row.isGone, let base = try Self.base(row, db), !base.isDamaged,
+            guard !row.isGone, let (base, isHeld) = try Self.base(row, db), !base.isDamaged,
                 let content = try? Cipher(base.json)
             else { return nil }
-            (self.row, self.base, self.content) = (row, base, content)
+            (self.row, self.base, self.isHeld, self.content) = (row, base, isHeld, content)
         }
 
         /// A list may have left it out since, and an old one may have put back what was there before.
         private static func base(
             _ row: Row,
             _ db: borrowing Connection
-        ) throws(DatabaseError) -> BaseCipher? {
+        ) throws(DatabaseError) -> (BaseCipher, isHeld: Bool)? {
             let base = try BaseTable.find(row.lane, db)
-            if let base, row.known == base.revision.moment { return base }
-            let leftOut = try Aftercare.leftOut(row.lane, db)
-            return row.known == leftOut?.revision.moment ? leftOut : nil
+            if let base, row.known == base.revision.moment { return (base, false) }
+            guard let leftOut = try Aftercare.leftOut(row.lane, db),
+                row.known == leftOut.revision.moment
+            else { return nil }
+            return (leftOut, true)
         }
 
         /// What nobody has written down as exposed yet.
         init?(_ brought: Brought, settled: Moment, keyFingerprint: [UInt8]) {
             guard let content = try? Cipher(brought.base.json) else { return nil }
             row = Row(brought.base, settled: settled, keyFingerprint: keyFingerprint)
-            (base, self.content) = (brought.base, content)
+            (base, isHeld, self.content) = (brought.base, false, content)
         }
 
-        /// Whether it is there still, in another place or state perhaps.
-        func lasts(in now: BaseCipher) -> Bool { base.hasContent(of: now) }
+        /// Whether it may still be written over unseen.
+        func staysExposed(in now: BaseCipher, by judge: Judge) -> Bool {
+            row.exposure.stays(of: base, in: now, by: judge)
+        }
+
+        /// Whether such content still has its password.
+        func isKept(in snapshot: Snapshot?, by judge: Judge) -> Bool {
+            guard let copied = snapshot.flatMap({ try? Cipher($0.json) }) else { return false }
+            return judge.isLost(content, in: copied) == false
+        }
     }
 
     /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
@@ -174,8 +194,23 @@ struct Offering {
         to now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard try isLost(exposed, to: now, db) else { return }
-        _ = try keep(exposed, over: now, db)
+        guard try isLost(exposed, to: now, db), try !keep(exposed, over: now, db),
+            try isHindered(exposed, db)
+        else { return }
+        try Aftercare.hold(exposed.base, db)
+    }
+
+    /// Whether something else is pending there, which may be taken back, and the password would be nowhere then.
+    private func isHindered(
+        _ exposed: Exposed,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let stored = try PendingTable.find(exposed.row.lane, db) else { return false }
+        guard let intent = stored.reading.value?.change.intent else { return true }
+        guard let content = intent.snapshot.flatMap({ try? Cipher($0.json) }) else {
+            return intent == .hardDelete
+        }
+        return content.fingerprint != exposed.content.fingerprint
     }
 
     /// Whoever has written since upstream went back may have seen nothing of what came from here before.

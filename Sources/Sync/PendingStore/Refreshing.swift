@@ -73,17 +73,19 @@ extension Store {
             // Whether it has gone back or not, it may have carried out late what it never answered.
             if isFallback { refreshed.offered = try offering.make(db) }
             refreshed.offered += try offering.makeOfUndone(db)
-            refreshed.offered += try offering.makeOfOverwritten(db)
+            let overwritten = try offering.makeOfOverwritten(db)
+            refreshed.offered += overwritten.count
             let written = try BaseTable.advanceClock(of: userID, db)
             refreshed.mark = RefreshMark(written: written)
-            try Self.take(ciphers, of: userID, written, since: mark, &refreshed, db)
+            try Self.take(ciphers, of: userID, written, since: mark, by: judge, &refreshed, db)
             let kept = Set(ciphers.map(\.lane.cipherID))
             if mutated(.refreshForgetsPending) {
                 try db.execute("DELETE FROM pending_change WHERE state = 'backingOff'")
                 try PendingTable.countAnew(db)
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
-            try Aftercare.forgetLeftOut(of: userID, db)
+            try Aftercare.forgetLeftOut(of: userID, written, since: mark, db)
+            for lost in overwritten.held { try Aftercare.hold(lost, db) }
             refreshed.kept += try Self.replace(slices, of: userID, written, since: mark, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
@@ -99,6 +101,7 @@ extension Store {
         of userID: String,
         _ written: Int,
         since mark: RefreshMark,
+        by judge: Judge,
         _ refreshed: inout Refreshed,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
@@ -121,7 +124,7 @@ extension Store {
             }
             if let known {
                 try OwnHistory.follow(known.cipher, to: cipher, db)
-                try Aftercare.follow(known.cipher, to: cipher, db)
+                try Aftercare.follow(known.cipher, to: cipher, by: judge, db)
             }
             try BaseTable.put(cipher, written: written, db)
             refreshed.changed += 1
@@ -269,7 +272,7 @@ extension Store {
             db
         )
         guard let exposed else { return }
-        try Aftercare.follow(exposed.base, to: cipher, db)
+        try Aftercare.follow(exposed.base, to: cipher, by: offering.judge, db)
         // What was sent over what was there is nobody else's.
         if ground == nil { try offering.keepLost(exposed, to: cipher, db) }
     }

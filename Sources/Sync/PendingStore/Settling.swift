@@ -154,12 +154,10 @@ extension Store {
                 db
             )
             let isOver = summary.version == version || mutated(.forgetsByName)
+            let lost = try settlement.mayBeLost(exposed, isOver: isOver, id, db)
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
-            // With new content, whether anything else would be lost was decided before it was sent.
-            let mayBeLost =
-                settlement.brought == nil ? exposed : isOver ? settlement.overwritten : nil
-            if let offering, let mayBeLost, let now = settlement.answered {
-                try offering.keepLost(mayBeLost, to: now, db)
+            if let offering, let now = settlement.answered {
+                for lost in lost { try offering.keepLost(lost, to: now, db) }
             }
             if let settled { return settled }
             return try settlement.rebase(id, db)
@@ -282,6 +280,24 @@ extension Settlement {
         guard let brought, let answered, brought.isPasswordNew, !brought.lasts(in: answered)
         else { return nil }
         return Offering.Exposed(brought, settled: receipts.at, keyFingerprint: keyFingerprint)
+    }
+
+    /// With new content, whether anything else would be lost was decided before it was sent, but not of what had been
+    /// written over by then. A copy of what was edited here has what that was made on.
+    fileprivate func mayBeLost(
+        _ exposed: Offering.Exposed?,
+        isOver: Bool,
+        _ id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [Offering.Exposed] {
+        var lost = isOver ? [overwritten].compactMap(\.self) : []
+        guard let exposed, brought == nil || exposed.isHeld else { return lost }
+        if isOver, receipts.status == .backedUp {
+            let copied = try PendingTable.find(id: id, db)?.reading.value?.change.intent.snapshot
+            if exposed.isKept(in: copied, by: judge) { return lost }
+        }
+        lost.append(exposed)
+        return lost
     }
 
     /// Under which id the cipher is known from now on.

@@ -300,6 +300,119 @@ import Vault
         }
     }
 
+    /// What somebody wishes who has not seen yet that their password was written over.
+    enum Blind: String, CaseIterable, Sendable {
+        case deletion, edit
+
+        func record(_ ada: Person, _ id: String, atOnce: Bool = false) async throws -> Recorded {
+            switch self {
+            case .deletion: try await ada.wish(.hardDelete, id, atOnce: atOnce).made
+            case .edit: try await ada.edit(id, Rows.password("mine again"), atOnce: atOnce)
+            }
+        }
+    }
+
+    private static func overwrite(
+        _ world: World,
+        _ ada: Person,
+        _ id: String,
+        _ theirs: Elsewhere.Draft
+    ) async throws {
+        try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await ada.run()
+        world.time.pass(.seconds(60))
+        try await ada.elsewhere.put(id, theirs)
+    }
+
+    @Test(arguments: Blind.allCases, Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if its owner is refused something, because the item has moved`(
+        _ wish: Blind,
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await Self.overwrite(world, ada, id, theirs)
+            let recorded = try await wish.record(ada, id, atOnce: true)
+            guard case .refused(_, let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not refused")
+            }
+            try #require(try await world.store.withdraw(recorded, expecting: version))
+            #expect(try ada.item(id).login?.password == "theirs")
+        }
+    }
+
+    @Test(arguments: Blind.allCases)
+    func `P14, I1 it is kept, too, if what waited when a list came is discarded`(
+        _ wish: Blind
+    ) async throws {
+        try await Self.keeps(.bitwarden, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await Self.overwrite(world, ada, id, theirs)
+            _ = try await wish.record(ada, id)
+            for _ in 0..<2 { try await ada.refresh() }
+            let change = try #require(try ada.change(id))
+            let (version, moment) = (change.version, change.updated)
+            _ = try await world.store.discard(change.id, expecting: version, at: moment)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `P14, I1 it is kept, too, if its deletion yields to what has been written over it`(
+        _ isListed: Bool
+    ) async throws {
+        try await Self.keeps(.bitwarden, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await Self.overwrite(world, ada, id, theirs)
+            _ = try await Blind.deletion.record(ada, id)
+            if isListed { try await ada.refresh() }
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func `P4, P14 it is kept once, if an edit that was made on it gives way and has it, too`(
+        _ isListed: Bool
+    ) async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await Self.overwrite(world, ada, id, theirs)
+            _ = try await Blind.edit.record(ada, id)
+            if isListed { try await ada.refresh() }
+            for _ in 0..<2 { try await Self.sync(scheduler) }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            let copies = items.filter { $0.login?.password != "theirs" }
+            #expect(items.count == 2 && copies.map { $0.login?.password } == ["mine again"])
+        }
+    }
+
+    /// How a host hears of what somebody else has made at once of a password from here.
+    enum Hearing: String, CaseIterable, Sendable {
+        case list, answer
+    }
+
+    @Test(arguments: Hearing.allCases, Personality.Name.allCases)
+    func `P14, I1 it is kept, too, if it was written over with what others made of it at once`(
+        _ hearing: Hearing,
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.run()
+            let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
+            try await ada.elsewhere.edit(id, noted, after: .milliseconds(200))
+            switch hearing {
+            case .list: try await ada.refresh()
+            case .answer:
+                try await ada.wish(.favour(true), id, after: .milliseconds(50))
+                try await ada.run()
+            }
+            try #require(try ada.item(id).notes == "n")
+            world.time.pass(.milliseconds(200))
+            try await ada.elsewhere.put(id, theirs)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
         _ personality: Personality.Name
