@@ -7,11 +7,12 @@ extension Knowledge {
         _ before: [String: PlainItem],
         by author: Author
     ) -> Word.Overwriting? {
-        guard case .stale(let known) = author, let host = word.host, word.field == .password,
-            !word.isExcused, !hasOddStamps, !hasRotated,
+        guard let host = word.host, let known = author.known(besides: host),
+            word.field == .password, !word.isExcused, !hasOddStamps, !hasRotated,
             let item = before.values.first(where: {
                 $0.values[.password] == word.text && !$0.isBackup && !$0.isShared
-            }), let now = upstream[item.id], item.isStampedWithinTwoSeconds(of: known)
+            }), let now = upstream[item.id], item.revision != known,
+            item.isStampedWithinTwoSeconds(of: known)
         else { return nil }
         if now.isStampedWithinTwoSeconds(of: item.revision) { return .soon }
         return locked.contains(host) ? nil : .late
@@ -43,5 +44,16 @@ extension Knowledge {
     func isKept(_ word: Word) -> Bool {
         guard word.overwriting != nil, let origin = origins[word.origin] else { return true }
         return !origin.isShared && !origin.wasDeleted
+    }
+}
+
+extension Knowledge.Author {
+    /// What a device knew of the item over which it writes, or another host than that.
+    fileprivate func known(besides host: Int) -> String? {
+        switch self {
+        case .stale(let known): known
+        case .host(let other, .push, let known, _, _): other == host ? nil : known
+        case .host, .other, .rollBack: nil
+        }
     }
 }

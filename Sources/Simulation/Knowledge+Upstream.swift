@@ -126,7 +126,11 @@ extension Knowledge {
         let (isOwn, isSeen) = (word.host == host, word.seen.contains(host))
         // What gives way to somebody who may do that is nobody's loss; with this host's own words it is
         // another matter.
-        if !isOwn { words[text]?.isExcused = true }
+        if let overwriting = overwriting(of: word, before, by: author) {
+            words[text]?.overwriting = overwriting
+        } else if !isOwn {
+            words[text]?.isExcused = true
+        }
         guard let origin = origins[word.origin] else { return }
         if origin.deleted.contains(host), kind == .delete, isSeen || isOwn {
             words[text]?.isExcused = true
