@@ -15,7 +15,8 @@ extension Knowledge {
             item.isStampedWithinTwoSeconds(of: known)
         else { return nil }
         if now.isStampedWithinTwoSeconds(of: item.revision) { return .soon }
-        return locked.contains(host) ? nil : .late
+        // Other devices date all of a history alike here, so a full one seems to have been outgrown.
+        return locked.contains(host) || now.history.count >= 5 ? nil : .late
     }
 
     /// Nobody can read there any more what has been written over, nor whether it has.
