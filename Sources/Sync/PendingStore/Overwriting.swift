@@ -1,0 +1,188 @@
+internal import Records
+internal import SQLite
+internal import System
+internal import Vault
+
+// MARK: - What is written over unseen
+
+extension Offering {
+    /// What somebody has written over who has not seen it, as servers let them within the second: its
+    /// password would be nowhere. That is kept as a copy, as if it had never got there.
+    ///
+    /// - Returns: How many changes are pending because of that, and what has to be held until something else is
+    ///   not pending any more.
+    func makeOfOverwritten(
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> (count: Int, held: [BaseCipher]) {
+        let exposed = try exposed(db).map { ($0.lane.cipherID, $0) }
+        let wanted = Dictionary(exposed) { _, last in last }
+        guard !wanted.isEmpty else { return (0, []) }
+        var (count, held) = (0, [BaseCipher]())
+        for now in answer {
+            guard let row = wanted[now.lane.cipherID], try !isYounger(row, db),
+                let exposed = try Exposed(row, db), try isLost(exposed, to: now, db)
+            else { continue }
+            if try keep(exposed, over: now, db) {
+                count += 1
+            } else if try isHindered(exposed, db) {
+                held.append(exposed.base)
+            }
+        }
+        return (count, held)
+    }
+
+    /// Whether its password is nowhere in what upstream says now.
+    private func isLost(
+        _ exposed: Exposed,
+        to now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        if mutated(.leavesOverwritten) { return false }
+        let moment = now.revision.moment
+        guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
+            there.organizationID == nil, exposed.row.isEarlier(than: moment)
+        else { return false }
+        let (content, isBlind) = (exposed.content, exposed.row.isBlind(moment))
+        guard judge.isLost(content, in: there) ?? (isBlind || !there.seemsToHaveSeen(content)),
+            // What was seen by others may have been changed by them many times since.
+            isBlind || !there.hasOutgrown(content), !isKept(exposed)
+        else { return false }
+        return try !isStray(there, db)
+    }
+
+    /// Whether another host of the account has left a copy of it, before it wrote something over it.
+    private func isKept(_ exposed: Exposed) -> Bool {
+        answer.contains { other in
+            guard other.lane != exposed.base.lane, !other.isTrashed, other.organizationID == nil,
+                exposed.row.known.map({ $0 <= other.revision.moment }) == true,
+                let copy = try? Cipher(other.json)
+            else { return false }
+            return judge.isKept(exposed.content, in: copy)
+        }
+    }
+
+    /// Whether it is something of our own that upstream has carried out late.
+    private func isStray(_ there: Cipher, _ db: borrowing Connection) throws(DatabaseError) -> Bool
+    {
+        try Aftercare.strays(of: userID, db).contains { $0.fingerprint == there.fingerprint }
+    }
+
+    /// To be called once base has followed, and nothing is left to do about what was pending.
+    func keepLost(
+        _ exposed: Exposed,
+        to now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard try isLost(exposed, to: now, db), try !keep(exposed, over: now, db),
+            try isHindered(exposed, db)
+        else { return }
+        try Aftercare.hold(exposed.base, db)
+    }
+
+    /// Whether something else is pending there, which may be taken back, and the password would be nowhere then.
+    private func isHindered(
+        _ exposed: Exposed,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let stored = try PendingTable.find(exposed.row.lane, db) else { return false }
+        guard let intent = stored.reading.value?.change.intent else { return true }
+        guard let content = intent.snapshot.flatMap({ try? Cipher($0.json) }) else {
+            return intent == .hardDelete
+        }
+        return content.fingerprint != exposed.content.fingerprint
+    }
+
+    /// Whoever has written since upstream went back may have seen nothing of what came from here before.
+    func keepUnseen(
+        _ row: Row,
+        over now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard let exposed = try Exposed(row, db), let there = try? Cipher(now.json),
+            exposed.content.organizationID == nil, there.organizationID == nil,
+            exposed.content.fingerprint != there.fingerprint, try !isStray(there, db)
+        else { return false }
+        return try keep(exposed, over: now, db)
+    }
+
+    private func keep(
+        _ exposed: Exposed,
+        over now: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        let (row, lost) = (exposed.row, exposed.base)
+        let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+        return try put(
+            .update(snapshot, trash: nil, Adjustments()),
+            row,
+            on: lost.footing,
+            // However upstream has rounded its stamp, what is there came later.
+            at: min(lost.revision.moment, now.revision.moment),
+            over: now,
+            // Receipts are dated by this host's clock, as the settling is.
+            reopening: Moment(ticks: row.settled.ticks - 1),
+            db
+        )
+    }
+
+    /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
+    func exposed(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Exposed? {
+        let row = try db.first(
+            """
+            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
+            FROM brought_up WHERE user_id = ? AND cipher_id = ? AND is_exposed > 0
+            """,
+            .text(userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
+        guard let row else { return nil }
+        return try Exposed(row, db)
+    }
+
+    /// What came from here and may be written over by somebody who has not seen it.
+    struct Exposed {
+        let row: Row
+        let base: BaseCipher
+        /// Whether base has something else, or nothing.
+        let isHeld: Bool
+        let content: Cipher
+
+        init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
+            guard !row.isGone, let (base, isHeld) = try Self.base(row, db), !base.isDamaged,
+                let content = try? Cipher(base.json)
+            else { return nil }
+            (self.row, self.base, self.isHeld, self.content) = (row, base, isHeld, content)
+        }
+
+        /// A list may have left it out since, and an old one may have put back what was there before.
+        private static func base(
+            _ row: Row,
+            _ db: borrowing Connection
+        ) throws(DatabaseError) -> (BaseCipher, isHeld: Bool)? {
+            let base = try BaseTable.find(row.lane, db)
+            if let base, row.known == base.revision.moment { return (base, false) }
+            guard let leftOut = try Aftercare.leftOut(row.lane, db),
+                row.known == leftOut.revision.moment
+            else { return nil }
+            return (leftOut, true)
+        }
+
+        /// What nobody has written down as exposed yet.
+        init?(_ brought: Brought, settled: Moment, keyFingerprint: [UInt8]) {
+            guard let content = try? Cipher(brought.base.json) else { return nil }
+            row = Row(brought.base, settled: settled, keyFingerprint: keyFingerprint)
+            (base, isHeld, self.content) = (brought.base, false, content)
+        }
+
+        /// Whether it may still be written over unseen.
+        func staysExposed(in now: BaseCipher, by judge: Judge) -> Bool {
+            row.exposure.stays(of: base, in: now, by: judge)
+        }
+
+        /// Whether such content still has its password.
+        func isKept(in snapshot: Snapshot?, by judge: Judge) -> Bool {
+            guard let copied = snapshot.flatMap({ try? Cipher($0.json) }) else { return false }
+            return judge.isLost(content, in: copied) == false
+        }
+    }
+}
