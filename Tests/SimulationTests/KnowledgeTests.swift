@@ -132,7 +132,7 @@ import Testing
     @Test func `a base that goes back, or nearly goes, is noticed`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
-        knowledge.look(atBase: [item.id: .init(text: "a", ticks: 50_000)], of: 0)
+        knowledge.look(atBase: [item.id: .init(text: "a", ticks: 90_000)], of: 0)
         knowledge.look(atBase: [item.id: .init(text: "0", ticks: 10_000)], of: 0)
         knowledge.look(atBase: [:], of: 0)
         #expect(Self.breaches(knowledge) == ["I13", "I14"])
@@ -156,7 +156,7 @@ import Testing
     @Test func `one old list, however often it is shown, takes nothing back`() {
         var knowledge = Knowledge("bitwarden")
         let item = knowledge.scene()
-        knowledge.look(atBase: [item.id: .init(text: item.revision, ticks: 50_000)], of: 0)
+        knowledge.look(atBase: [item.id: .init(text: item.revision, ticks: 90_000)], of: 0)
         knowledge.lies[0] = [.cached, .cached, .cached]
         knowledge.look(atBase: [item.id: .init(text: "0", ticks: 10_000)], of: 0)
         #expect(Self.breaches(knowledge) == ["I13"])

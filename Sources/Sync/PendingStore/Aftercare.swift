@@ -187,11 +187,13 @@ enum Aftercare {
     static func hold(_ lost: BaseCipher, _ db: borrowing Connection) throws(DatabaseError) {
         try db.execute(
             """
-            UPDATE brought_up SET left_out = ?, left_out_digest = ?
+            UPDATE brought_up SET left_out = ?, left_out_digest = ?, revision_ticks = ?,
+                is_exposed = max(is_exposed, 1)
             WHERE user_id = ? AND cipher_id = ? AND is_gone = 0
             """,
             .blob(lost.json),
             .blob(lost.digest),
+            .moment(lost.revision.moment),
             .text(lost.lane.userID),
             .text(lost.lane.cipherID)
         )

@@ -12,6 +12,13 @@ public struct Judge: Sendable {
     /// - Parameter keys: Nil while the account is locked.
     public init(_ keys: KeyRing?) { self.keys = keys }
 
+    var isLocked: Bool { keys == nil }
+
+    /// Whether that was sealed under another key than there is now.
+    func isForeign(_ keyFingerprint: [UInt8]) -> Bool {
+        keys.map { Snapshot.fingerprint(of: $0.user) != keyFingerprint } ?? false
+    }
+
     /// Whether the password of what was there is nowhere in what is there now; nil if that cannot be told.
     func isLost(_ former: Cipher, in now: Cipher) -> Bool? {
         now.losesPassword(of: former, in: keys)

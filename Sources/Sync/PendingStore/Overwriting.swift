@@ -22,7 +22,9 @@ extension Offering {
             guard let row = wanted[now.lane.cipherID], try !isYounger(row, db),
                 let exposed = try Exposed(row, db), try isLost(exposed, to: now, db)
             else { continue }
-            if try keep(exposed, over: now, db) {
+            if isToBeJudged(exposed, over: now) {
+                held.append(exposed.base)
+            } else if try keep(exposed, over: now, db) {
                 count += 1
             } else if try isHindered(exposed, db) {
                 held.append(exposed.base)
@@ -43,7 +45,11 @@ extension Offering {
             there.organizationID == nil, exposed.row.isEarlier(than: moment)
         else { return false }
         let (content, isBlind) = (exposed.content, exposed.row.isBlind(moment))
-        guard judge.isLost(content, in: there) ?? (isBlind || !there.seemsToHaveSeen(content)),
+        guard
+            judge.isLost(content, in: there)
+                ?? (isBlind
+                    || !judge.isForeign(exposed.row.keyFingerprint)
+                        && !there.seemsToHaveSeen(content)),
             // What was seen by others may have been changed by them many times since.
             isBlind || !there.hasOutgrown(content), !isKept(exposed)
         else { return false }
@@ -54,7 +60,7 @@ extension Offering {
     private func isKept(_ exposed: Exposed) -> Bool {
         answer.contains { other in
             guard other.lane != exposed.base.lane, !other.isTrashed, other.organizationID == nil,
-                exposed.row.known.map({ $0 <= other.revision.moment }) == true,
+                exposed.row.known.map({ !other.revision.moment.isEarlierStamp(than: $0) }) == true,
                 let copy = try? Cipher(other.json)
             else { return false }
             return judge.isKept(exposed.content, in: copy)
@@ -73,10 +79,17 @@ extension Offering {
         to now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard try isLost(exposed, to: now, db), try !keep(exposed, over: now, db),
-            try isHindered(exposed, db)
-        else { return }
+        guard try isLost(exposed, to: now, db) else { return }
+        if !isToBeJudged(exposed, over: now) {
+            guard try !keep(exposed, over: now, db), try isHindered(exposed, db) else { return }
+        }
         try Aftercare.hold(exposed.base, db)
+    }
+
+    /// While the account is locked nobody can tell whether an edit has a password that is sealed anew, so what others
+    /// may have seen is held until somebody can.
+    private func isToBeJudged(_ exposed: Exposed, over now: BaseCipher) -> Bool {
+        judge.isLocked && !exposed.row.isBlind(now.revision.moment)
     }
 
     /// Whether something else is pending there, which may be taken back, and the password would be nowhere then.
@@ -160,11 +173,14 @@ extension Offering {
             _ db: borrowing Connection
         ) throws(DatabaseError) -> (BaseCipher, isHeld: Bool)? {
             let base = try BaseTable.find(row.lane, db)
-            if let base, row.known == base.revision.moment { return (base, false) }
-            guard let leftOut = try Aftercare.leftOut(row.lane, db),
-                row.known == leftOut.revision.moment
-            else { return nil }
-            return (leftOut, true)
+            // What has been written over it may have the same stamp.
+            if let leftOut = try Aftercare.leftOut(row.lane, db),
+                row.known == leftOut.revision.moment, base?.hasContent(of: leftOut) != true
+            {
+                return (leftOut, true)
+            }
+            guard let base, row.known == base.revision.moment else { return nil }
+            return (base, false)
         }
 
         /// What nobody has written down as exposed yet.

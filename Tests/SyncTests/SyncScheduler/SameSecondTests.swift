@@ -479,7 +479,7 @@ import Vault
     }
 
     @Test(arguments: [true, false])
-    func `P14, I1 while the vault is locked the history's length tells who has seen what is there`(
+    func `P14, I1 what may be lost while the vault is locked is held until somebody can tell`(
         _ isMoved: Bool
     ) async throws {
         try await Self.keeps(.bitwarden, theirs: Self.onePassword) { world, ada, id, theirs in
@@ -493,13 +493,32 @@ import Vault
             world.time.pass(.seconds(60))
             try await ada.elsewhere.put(id, theirs)
             try await ada.refresh()
-            #expect(try ada.changes.count == 1)
+            #expect(try ada.changes.isEmpty)
             ada.keys.unlock(ada.ring)
+            try await ada.refresh()
+            #expect(try ada.changes.count == 1)
+        }
+    }
+
+    @Test func `P4 what others edit beside a password while the vault is locked leaves no copy`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            ada.keys.lock()
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.edit(id, #"{"notes":"theirs"}"#)
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+            ada.keys.unlock(ada.ring)
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
         }
     }
 
     @Test(arguments: [true, false])
-    func `P14, I1 while the vault is locked what came last tells it, where the history is full`(
+    func `P14, I1 what may be lost while the vault is locked is held, too, where the history is full`(
         _ isSeen: Bool
     ) async throws {
         try await Rows.open { world, ada, id in
@@ -517,6 +536,8 @@ import Vault
             } else {
                 try await ada.elsewhere.put(id, theirs)
             }
+            try await ada.refresh()
+            ada.keys.unlock(ada.ring)
             try await ada.refresh()
             #expect(try ada.changes.count == (isSeen ? 0 : 1))
         }
