@@ -508,7 +508,7 @@ import Vault
             try await ada.run()
             ada.keys.lock()
             world.time.pass(.seconds(60))
-            try await ada.elsewhere.edit(id, #"{"notes":"theirs"}"#)
+            try await ada.elsewhere.edit(id, #"{"name":"theirs"}"#)
             try await ada.refresh()
             #expect(try ada.changes.isEmpty)
             ada.keys.unlock(ada.ring)
@@ -518,9 +518,7 @@ import Vault
     }
 
     @Test(arguments: [true, false])
-    func `P14, I1 what may be lost while the vault is locked is held, too, where the history is full`(
-        _ isSeen: Bool
-    ) async throws {
+    func `P14, I1 so it is where the history is full`(_ isSeen: Bool) async throws {
         try await Rows.open { world, ada, id in
             for number in 0..<6 {
                 try await ada.elsewhere.edit(id, Rows.password("\(number)"))
