@@ -76,6 +76,11 @@ extension Offering {
             return moment - known < .seconds(2)
         }
 
+        /// The same, as far as anybody can rule it out.
+        func mayBeBlind(_ moment: Moment) -> Bool {
+            isBlind(moment) || exposure == .undated && isEarlier(than: moment)
+        }
+
         /// Whether that was there before what came from here: then an old list has put it back, and nothing was
         /// undone by what upstream shows now.
         func hasOvertaken(_ lost: BaseCipher) -> Bool {

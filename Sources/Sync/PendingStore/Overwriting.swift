@@ -51,7 +51,7 @@ extension Offering {
                     || !judge.isForeign(exposed.row.keyFingerprint)
                         && !there.seemsToHaveSeen(content)),
             // What was seen by others may have been changed by them many times since.
-            isBlind || !there.hasOutgrown(content), !isKept(exposed)
+            exposed.row.mayBeBlind(moment) || !there.hasOutgrown(content), !isKept(exposed)
         else { return false }
         return try !isStray(there, db)
     }
