@@ -13,10 +13,11 @@ public final class EventBoard: Sendable {
         var nextListener = 0
         var isClosed = false
 
+        /// All that came after that number is remembered.
+        var forgotten: Int { (recent.first?.number ?? next) - 1 }
+
         /// Whether that number was given here, and nothing that came after it is forgotten.
-        func remembersAll(after number: Int) -> Bool {
-            number < next && number >= (recent.first?.number ?? next) - 1
-        }
+        func remembersAll(after number: Int) -> Bool { number < next && number >= forgotten }
     }
 
     private static let remembered = 1_024
@@ -58,11 +59,9 @@ public final class EventBoard: Sendable {
         )
         let ticket = state.withLock { state in
             if let number {
-                if !state.remembersAll(after: number) {
-                    // Under the last number there is, after which the listener can go on.
-                    for hint in hints { listener.yield(NumberedEvent(state.next - 1, hint)) }
-                }
-                for event in state.recent where event.number > number { listener.yield(event) }
+                let heard = state.remembersAll(after: number) ? number : state.forgotten
+                if heard != number { Self.tell(hints, before: heard, listener) }
+                for event in state.recent where event.number > heard { listener.yield(event) }
             }
             if state.isClosed { listener.finish() }
             state.nextListener += 1
@@ -73,6 +72,17 @@ public final class EventBoard: Sendable {
         // it, which whoever yields to it needs, too.
         defer { _ = state.withLock { $0.listeners.removeValue(forKey: ticket) } }
         return try await body(stream)
+    }
+
+    /// A listener who is cut off among them hears all of them again; one who has heard the last goes on with what
+    /// is remembered.
+    private static func tell(
+        _ hints: [MeshEvent],
+        before number: Int,
+        _ listener: AsyncStream<NumberedEvent>.Continuation
+    ) {
+        for hint in hints.dropLast() { listener.yield(NumberedEvent(number - 1, hint)) }
+        if let last = hints.last { listener.yield(NumberedEvent(number, last)) }
     }
 
     var listenerCount: Int { state.withLock { $0.listeners.count } }

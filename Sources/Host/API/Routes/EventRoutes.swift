@@ -21,7 +21,11 @@ extension VaultAPI {
             let audience = try await Audience(of: call, desk)
             let household = call.api.household
             let number = call.request.lastEventNumber
-            let feed = EventFeed(timekeeper: call.api.timekeeper, audience: audience)
+            let feed = EventFeed(
+                timekeeper: call.api.timekeeper,
+                audience: audience,
+                accounts: household.desks.count
+            )
             return .events { stream in
                 try await household.listen(after: number) { events in
                     try await feed.send(events, to: stream)
@@ -77,11 +81,13 @@ struct Audience: Sendable {
 struct EventFeed: Sendable {
     let timekeeper: any Timekeeper
     let audience: Audience
+    /// So many may have a hint each.
+    var accounts = 0
 
     /// How often a client hears something even if nothing happens.
     static let heartbeat = Duration.seconds(15)
     /// What it has missed comes at once, and does not count as being behind.
-    private static let mostWaiting = EventBoard.mostAtOnce + 256
+    private var mostWaiting: Int { EventBoard.mostAtOnce + accounts + 256 }
 
     private enum Letter: Sendable {
         case event(NumberedEvent)
@@ -90,7 +96,7 @@ struct EventFeed: Sendable {
 
     func send(_ events: AsyncStream<NumberedEvent>, to stream: EventStream) async throws {
         let (letters, box) = AsyncStream<Letter>.makeStream(
-            bufferingPolicy: .bufferingOldest(Self.mostWaiting)
+            bufferingPolicy: .bufferingOldest(mostWaiting)
         )
         try await stream.comment("This is what happens.")
         try await withThrowingTaskGroup { writers in
