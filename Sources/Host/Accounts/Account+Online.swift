@@ -26,13 +26,10 @@ extension Account {
 
     /// To be asked before anything is sealed that nobody could open who has other keys.
     func requireSameAccount() async throws(DeskRefusal) {
-        do throws(Setback) {
-            try link.monitor.requireReach(for: "ask upstream")
-            _ = try await upstream.requireSameAccount(.interactive)
-        } catch {
+        try await requireAcceptance()
+        do throws(Setback) { _ = try await upstream.requireSameAccount(.interactive) } catch {
             throw .upstream(error)
         }
-        try await requireAcceptance()
     }
 
     /// To be asked before upstream is asked to change anything: that could not be written down here on a full disk.

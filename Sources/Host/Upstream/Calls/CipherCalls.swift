@@ -100,8 +100,9 @@ extension UpstreamAccount {
             _ = try await send(call)
         }
         do throws(Setback) { return try await cipher(id) } catch {
-            guard case .missing = error.reason else { throw error }
-            return nil
+            if case .missing = error.reason { return nil }
+            // The change is done, whatever became of the look at it.
+            throw Setback(error.reason, operation: error.operation, mayHaveLanded: true)
         }
     }
 
