@@ -45,7 +45,7 @@ public struct Revision: Hashable, Sendable {
 }
 
 /// Moments as stamps. A write is answered from the server's memory, and what is read later comes from its store,
-/// which may have kept less of the stamp: threehundredths of a second, rounded, or whole seconds, cut off or
+/// which may have kept less of the stamp: multiples of 1/300 of a second, or whole seconds, cut off or
 /// rounded up.
 extension Moment {
     public func mayStampSame(as other: Moment) -> Bool {
@@ -61,7 +61,7 @@ extension Moment {
     /// Whether it says nothing of when in its second that was. So do all that some stores keep.
     public var isWholeSecond: Bool { ticks % Self.ticksPerSecond == 0 }
 
-    /// A threehundredth of a second, and what clients do not see.
+    /// What 1/300 of a second may take, and what clients do not see.
     private static let ticksLost = 4 * ticksPerMillisecond
 
     fileprivate func isWithin(_ distance: Int64, of other: Moment) -> Bool {

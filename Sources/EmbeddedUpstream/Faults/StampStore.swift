@@ -5,7 +5,7 @@ import Vault
 public enum StampStore: String, Sendable, CaseIterable {
     /// Keeps what it is given.
     case exact
-    /// Keeps threehundredths of a second, the nearest one.
+    /// Keeps multiples of 1/300 of a second, the nearest one.
     case sqlServer
     /// Keeps whole seconds, and cuts off the rest.
     case mariaDB
