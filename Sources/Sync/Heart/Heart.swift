@@ -69,26 +69,20 @@ public final class Heart: Service {
     }
 
     private func beat() async {
-        await withDiscardingTaskGroup { rounds in
+        await withDiscardingTaskGroup { asking in
+            var wait = Self.interval
             repeat {
                 let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
-                var questions = circle.withLock { $0.takeQuestions(at: now, elapsed) }[...]
-                while !questions.isEmpty {
-                    let some = questions.prefix(Self.questionsAtOnce)
-                    questions = questions.dropFirst(some.count)
-                    rounds.addTask { await self.ask(some) }
-                }
-                show()
-            } while (try? await surroundings.timekeeper.sleep(for: Self.interval)) != nil
-            rounds.cancelAll()
+                let look = circle.withLock { $0.look(at: now, elapsed) }
+                if !look.questions.isEmpty { asking.addTask { await self.ask(look.questions) } }
+                if look.isLast { show() }
+                wait = Self.interval / look.ofRound
+            } while (try? await surroundings.timekeeper.sleep(for: wait)) != nil
+            asking.cancelAll()
         }
     }
 
-    /// A group looks for a task that has ended among all it waits for: with one group for thousands of
-    /// accounts, asking would cost the square of them.
-    private static let questionsAtOnce = 64
-
-    private func ask(_ questions: ArraySlice<(number: Int, ask: Circle.Question)>) async {
+    private func ask(_ questions: [(number: Int, ask: Circle.Question)]) async {
         await withDiscardingTaskGroup { group in
             for (number, question) in questions {
                 group.addTask { await self.ask(number, question) }
@@ -125,8 +119,21 @@ private struct Circle: Sendable {
         var isAsked = false
     }
 
+    /// Some of those who are asked in a round. Thousands at once would hold up whoever else has something to do.
+    struct Look: Sendable {
+        var questions: [(number: Int, ask: Question)] = []
+        let isLast: Bool
+        /// How many there are in the round.
+        let ofRound: Int
+    }
+
+    private static let membersOfLook = 256
+
     var members: [Int: Member] = [:]
     private var lastNumber = 0
+    /// Who is left of the round.
+    private var round: ArraySlice<Int> = []
+    private var looksOfRound = 1
 
     mutating func join(_ member: Member) -> Heart.Pulse {
         lastNumber += 1
@@ -134,22 +141,26 @@ private struct Circle: Sendable {
         return Heart.Pulse(number: lastNumber)
     }
 
-    /// Those who are to be asked; whoever is seen to read needs no question.
-    mutating func takeQuestions(
-        at now: Moment,
-        _ elapsed: Duration
-    ) -> [(number: Int, ask: Question)] {
-        var questions: [(number: Int, ask: Question)] = []
-        for (number, member) in members where !member.isAsked {
+    /// Whoever is seen to read needs no question.
+    mutating func look(at now: Moment, _ elapsed: Duration) -> Look {
+        if round.isEmpty {
+            // A dictionary has another order in each process, and a simulation is to have one.
+            round = members.keys.sorted()[...]
+            looksOfRound = max(1, (round.count + Self.membersOfLook - 1) / Self.membersOfLook)
+        }
+        let some = round.prefix(Self.membersOfLook)
+        round = round.dropFirst(some.count)
+        var look = Look(isLast: round.isEmpty, ofRound: looksOfRound)
+        for number in some {
+            guard let member = members[number], !member.isAsked else { continue }
             if member.isReading() {
                 noteBeat(number, at: now, elapsed)
             } else {
                 members[number]?.isAsked = true
-                questions.append((number: number, ask: member.ask))
+                look.questions.append((number: number, ask: member.ask))
             }
         }
-        // A dictionary has another order in each process, and a simulation is to have one.
-        return questions.sorted { $0.number < $1.number }
+        return look
     }
 
     mutating func noteSilence(_ number: Int) { members[number]?.isAsked = false }

@@ -115,6 +115,29 @@ import Vault
         }
     }
 
+    @Test func `of a thousand services some are asked at a time, and each every five seconds`()
+        throws
+    {
+        try Stage.play { stage in
+            let heart = Heart(surroundings: stage.surroundings)
+            let busy = (0..<1_000).map { _ in Mailbox<NetworkMonitor.Message>(name: "busy") }
+            for mailbox in busy {
+                _ = heart.join(.networkMonitor, mailbox.address) { .pulse($0) }
+            }
+            func asked() -> Int { busy.count { $0.address.traffic.depth == 1 } }
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await heart.run() }
+                try? await stage.pass(.seconds(1))
+                #expect((1...300).contains(asked()))
+                try? await stage.pass(.milliseconds(1_500))
+                #expect((301...900).contains(asked()))
+                try? await stage.pass(.milliseconds(2_500))
+                #expect(asked() == 1_000)
+                heart.close()
+            }
+        }
+    }
+
     @Test func `who stands at an empty mailbox is alive, and is not asked`() throws {
         try Stage.play { stage in
             let heart = Heart(surroundings: stage.surroundings)
