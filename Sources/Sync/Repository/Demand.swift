@@ -80,7 +80,8 @@ extension Repository {
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
                 by: body,
-                over: layers.foundation.map { Item($0, keys: keys) },
+                over: layers.pending.flatMap { _ in layers.foundation.map { Item($0, keys: keys) }
+                },
                 at: draft.moment,
                 keys: keys,
                 entropy: surroundings.entropy

@@ -34,7 +34,7 @@ extension Errand {
         case (.adopt, let copy?):
             return try await adopt(copy)
         case (.push, let copy?):
-            return try await push(over: copy, holdsContent: change.bringsNothing)
+            return try await push(over: copy, holdsContent: situation.wish == .touch)
         case (.complete, let copy?):
             return try await push(over: copy, holdsContent: true)
         case (.pushKeepingUpstream, let copy?):
@@ -186,7 +186,8 @@ extension Errand {
 
     /// Whether others had no hand in what upstream has now.
     private func isOwn(_ copy: Cipher, since ground: Cipher) -> Bool {
-        isKnown(copy) && (copy.isInTrash == ground.isInTrash || mayHaveSwitched)
+        (brought?.base.json == copy.bytes || isKnown(copy))
+            && (copy.isInTrash == ground.isInTrash || mayHaveSwitched)
     }
 
     /// Whether it came from here that the item is in the trash, or is not any more.

@@ -6,7 +6,8 @@ extension Errand {
     /// is kept waiting.
     func requireSeen(_ shown: BaseCipher, by copy: Cipher) async throws(Halt) {
         guard kit.listing.content != nil || kit.urgency != .interactive,
-            let own = try? Cipher(shown.json), own.hasOtherContent(than: copy),
+            shown.json != copy.bytes, let own = try? Cipher(shown.json),
+            own.hasOtherContent(than: copy),
             try isFromHere(shown)
         else { return }
         if try await kit.list().isBehind { throw .behind }

@@ -86,7 +86,7 @@ private struct Comparison {
     private var isOurs: Bool { change.mayHaveSent(copy) || change.hasSealed(copy) }
 
     private var losesPassword: Bool {
-        guard let wanted else { return false }
+        guard let wanted, wanted.password != copy.password else { return false }
         return Item(wanted, keys: keys).losesPassword(of: Item(copy, keys: keys))
     }
 

@@ -65,11 +65,11 @@ extension Intent {
     }
 
     private func restoring(_ state: ItemState, _ holdsContent: Bool) -> Deed? {
-        // Whoever edited it in the trash wants it to stay there.
-        let writes = snapshot?.isTrashed == false && !holdsContent && trash != .trashed
         if trash == .restored, !state.isCertain { return .restore }
-        if mutated(.pushesIntoTrash) { return nil }
-        return state.isTrashed && (writes || trash == .restored) ? .restore : nil
+        guard state.isTrashed, !mutated(.pushesIntoTrash) else { return nil }
+        // Whoever edited it in the trash wants it to stay there.
+        let writes = !holdsContent && trash != .trashed && snapshot?.isTrashed == false
+        return writes || trash == .restored ? .restore : nil
     }
 
     private func archiving(_ state: ItemState, _ wasArchived: Bool) -> Deed? {

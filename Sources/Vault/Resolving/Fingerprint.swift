@@ -7,9 +7,12 @@ extension Cipher {
     /// The digest of everything sealed in it, and of what stands in the clear beside that. Encrypted
     /// strings hold random vectors, so a content that was sent is known from every other. Dates are
     /// left out, since servers write them in their own way.
-    public var fingerprint: [UInt8] {
+    public var fingerprint: [UInt8] { fingerprint(without: []) }
+
+    /// - Parameter omitted: Members of the item itself that do not count.
+    private func fingerprint(without omitted: Set<String>) -> [UInt8] {
         var text: [UInt8] = []
-        document.root.gather(.item, into: &text, at: "") { $0 }
+        document.root.gather(.item, without: omitted, into: &text, at: "") { $0 }
         for stranger in document.root.strangers(.item) {
             text.add(stranger.sealed, at: stranger.place)
         }
@@ -40,11 +43,12 @@ extension Cipher {
     }
 
     /// The fingerprint without the place and the wrapped key.
-    public var core: [UInt8] { without(Self.place + ["key"]).fingerprint }
+    public var core: [UInt8] { fingerprint(without: Self.place.union(["key"])) }
 
     /// Whether something differs besides the folder, and whether it is a favourite.
     public func hasOtherContent(than other: Cipher) -> Bool {
-        without(Self.place).fingerprint != other.without(Self.place).fingerprint
+        self != other
+            && fingerprint(without: Self.place) != other.fingerprint(without: Self.place)
     }
 
     /// Whether nothing differs but the folder, or whether it is a favourite; no date either.
@@ -54,7 +58,16 @@ extension Cipher {
 
     /// Whether nothing differs that whoever edits it may set.
     public func isUnchanged(from other: Cipher) -> Bool {
-        isPlaced(as: other) && fingerprint == other.fingerprint && isDated(as: other)
+        isPlaced(as: other) && texts == other.texts && isDated(as: other)
+            && fingerprint == other.fingerprint
+    }
+
+    /// What nearly every edit seals anew, so that hardly any content is digested to see that it differs.
+    private var texts: [String] {
+        let login = self["login"]
+        return [
+            self["name"], self["notes"], login?[anyCase: "username"], login?[anyCase: "password"],
+        ].map { $0?.string ?? "" }
     }
 
     private func isDated(as other: Cipher) -> Bool {
@@ -81,13 +94,7 @@ extension Cipher {
         return texts.map { $0.flatMap(Revision.init) }
     }
 
-    private static let place = ["folderId", "favorite"]
-
-    private func without(_ names: [String]) -> Cipher {
-        var edit = JSON.Edit(document)
-        for name in names { edit.put(.null, at: name) }
-        return Cipher(edit)
-    }
+    private static let place: Set = ["folderId", "favorite"]
 
     /// By what it is known again when everything in it was sealed anew: the digest of what it says. Nil
     /// where something does not open.
@@ -107,12 +114,14 @@ extension JSON.Value {
     /// - Parameter read: Makes of what is sealed what stands for it.
     fileprivate func gather(
         _ shape: Shape,
+        without omitted: Set<String> = [],
         into text: inout [UInt8],
         at path: String,
         _ read: (String) -> String
     ) {
-        for member in shape.members where member.uses.contains(.sent) {
-            guard let value = self[anyCase: member.name], !value.isNull else { continue }
+        for (member, value) in zip(shape.members, values(of: shape))
+        where member.uses.contains(.sent) && !omitted.contains(member.name) {
+            guard let value, !value.isNull else { continue }
             let place = "\(path).\(member.name)"
             switch member.kind {
             case .sealed, .key:
@@ -133,6 +142,18 @@ extension JSON.Value {
             case .checksum, .date, .texts, .kept, .mirror: continue
             }
         }
+    }
+
+    /// What an object has of each member of its shape, found in one walk. Of a name that occurs twice, the one
+    /// counts that everybody else would read.
+    private func values(of shape: Shape) -> [JSON.Value?] {
+        var values = [JSON.Value?](repeating: nil, count: shape.members.count)
+        var isAmbiguous = false
+        object?.forEach(inAnyCase: shape.names) { index, value in
+            isAmbiguous = isAmbiguous || values[index] != nil
+            values[index] = value
+        }
+        return isAmbiguous ? shape.members.map { self[anyCase: $0.name] } : values
     }
 }
 

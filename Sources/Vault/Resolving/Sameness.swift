@@ -71,6 +71,10 @@ extension Cipher {
     ///
     /// Nothing sealed is touched.
     public func placed(like copy: Cipher, since base: Cipher) -> Cipher {
+        guard
+            folderID != copy.folderID || isFavorite != copy.isFavorite
+                || isArchived != copy.isArchived
+        else { return self }
         var edit = JSON.Edit(document)
         if folderID == base.folderID, copy.folderID != folderID {
             edit.put(JSON.Raw(copy.folderID), at: "folderId")
@@ -151,7 +155,8 @@ extension Cipher {
         Item(self, keys: keys).keepsPassword(of: Item(other, keys: keys))
     }
 
-    private var password: String? {
+    /// As it is sealed.
+    var password: String? {
         self["login"]?[anyCase: "password"].flatMap { $0.saysNothing ? nil : $0.string }
     }
 }

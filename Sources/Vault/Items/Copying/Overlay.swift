@@ -11,6 +11,7 @@ extension Cipher {
         _ adjustments: Adjustments,
         at moment: Moment
     ) -> Cipher {
+        guard self.id != id || trash != nil || adjustments != .none else { return self }
         let stamp = JSON.Raw(DateText.stamp(moment))
         var edit = JSON.Edit(document)
         if self.id != id { edit.put(JSON.Raw(id), at: "id") }
