@@ -204,7 +204,7 @@ struct Offering {
         }
         record.change.intent = completed
         record.change.version += 1
-        return try PendingTable.replace(record, expecting: stored.summary.version, db)
+        return try PendingTable.replace(stored.summary, by: record, db)
     }
 }
 

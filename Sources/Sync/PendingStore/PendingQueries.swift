@@ -66,7 +66,7 @@ extension StoreReader {
                 return try db.all(
                     """
                     SELECT change_type, state, sum(count), sum(bytes) FROM pending_tally
-                    GROUP BY change_type, state HAVING sum(count) > 0
+                    WHERE count > 0 GROUP BY change_type, state
                     """
                 ) { (row) throws(DatabaseError) in try PendingTally(row) }.byWhatIsShown
             }

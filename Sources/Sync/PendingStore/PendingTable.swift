@@ -105,21 +105,20 @@ enum PendingTable {
         )
     }
 
-    /// Compare and swap: writes the change over the version it names, and nothing if that has moved.
+    /// Compare and swap: writes the change over the version that was found, and nothing if that has moved.
     static func replace(
-        _ record: PendingRecord,
-        expecting version: Int64,
+        _ stored: PendingSummary,
+        by record: PendingRecord,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         let change = record.change
-        return try db.execute(
+        let isThere = try db.execute(
             """
-            UPDATE pending_change SET cipher_id = ?, version = ?, change_type = ?, state = ?,
+            UPDATE pending_change SET version = ?, change_type = ?, state = ?,
                 due_ticks = ?, updated_ticks = ?, baseline_text = ?, baseline_ticks = ?,
                 password_changes = ?, snapshot = ?, base_copy = ?, record = ?
             WHERE id = ? AND version = ?
             """,
-            .text(change.cipherID),
             .int(Int(change.version)),
             .text(change.foreignType ?? change.intent.typeText),
             .text(change.state.kind.rawValue),
@@ -132,8 +131,17 @@ enum PendingTable {
             Value(change.baseCopy),
             .blob(record.encoded()),
             .text(change.id),
-            .int(Int(version))
-        ) == 1
+            .int(Int(stored.version))
+        )
+        // By itself, because whoever names the column has its index written anew.
+        if isThere == 1, change.cipherID != stored.lane.cipherID {
+            try db.execute(
+                "UPDATE pending_change SET cipher_id = ? WHERE id = ?",
+                .text(change.cipherID),
+                .text(change.id)
+            )
+        }
+        return isThere == 1
     }
 
     static func tally(

@@ -112,7 +112,7 @@ extension Store {
             }
             record.change.takeBack(recorded.change, to: before)
             if isUntouched { record.change.standAgain(as: before) }
-            return try PendingTable.replace(record, expecting: stored.summary.version, db)
+            return try PendingTable.replace(stored.summary, by: record, db)
         }
     }
 }

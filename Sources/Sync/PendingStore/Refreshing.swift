@@ -339,7 +339,7 @@ extension Store {
                 var record = stored.reading.value, record.change.leaveFolder(id)
             else { continue }
             record.change.version += 1
-            _ = try PendingTable.replace(record, expecting: stored.summary.version, db)
+            _ = try PendingTable.replace(stored.summary, by: record, db)
         }
     }
 
@@ -375,7 +375,10 @@ extension StoreReader {
 
     public func base(_ lane: Lane) throws(StoreError) -> BaseCipher? {
         try read { (db) throws(DatabaseError) in
-            try BaseTable.find(AliasTable.resolve(lane, db), db)
+            // What is there under the id that was asked for leads nowhere else.
+            if let base = try BaseTable.find(lane, db) { return base }
+            let now = try AliasTable.resolve(lane, db)
+            return now == lane ? nil : try BaseTable.find(now, db)
         }
     }
 

@@ -94,6 +94,18 @@ enum Schema {
         Migration("calls that may be carried out late") { (db) throws(DatabaseError) in
             try db.execute(script: lateCalls)
         },
+        Migration("records of accounts beside the way to them") { (db) throws(DatabaseError) in
+            try db.execute(script: accountsBesideTheirIndex)
+        },
+        Migration("receipts by change, as long as somebody waits") { (db) throws(DatabaseError) in
+            try db.execute("DROP INDEX receipt_of_change")
+            try db.execute(
+                """
+                CREATE INDEX receipt_of_change ON receipt (pending_id)
+                WHERE status IN ('queued', 'quarantined')
+                """
+            )
+        },
     ]
 
     private static let accounts: StaticString = """
@@ -106,6 +118,17 @@ enum Schema {
             id TEXT PRIMARY KEY NOT NULL CHECK (length(id) > 0),
             record BLOB NOT NULL
         ) STRICT, WITHOUT ROWID;
+        """
+
+    /// A record fills most of a page. In the index itself, each step of a search fetched another of them.
+    private static let accountsBesideTheirIndex: StaticString = """
+        CREATE TABLE account_by_number (
+            id TEXT PRIMARY KEY NOT NULL CHECK (length(id) > 0),
+            record BLOB NOT NULL
+        ) STRICT;
+        INSERT INTO account_by_number SELECT id, record FROM account;
+        DROP TABLE account;
+        ALTER TABLE account_by_number RENAME TO account;
         """
 
     /// What upstream last said. `json` is its own text, byte for byte.

@@ -247,7 +247,7 @@ extension Store {
         guard var record = stored.reading.value else { return .unreadable }
         body(&record.change)
         record.change.version = version + 1
-        _ = try PendingTable.replace(record, expecting: version, db)
+        _ = try PendingTable.replace(stored.summary, by: record, db)
         return .done(record.change)
     }
 
@@ -383,7 +383,7 @@ extension Settlement {
         if let concluded { record.change.conclude(concluded) }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1
-        _ = try PendingTable.replace(record, expecting: stored.summary.version, db)
+        _ = try PendingTable.replace(stored.summary, by: record, db)
         return .rebased(record.change)
     }
 }

@@ -51,11 +51,25 @@ extension StoreReader {
         }
     }
 
+    /// Of what was sent and not yet seen in a refresh.
+    func sentReceiptIDs(of userID: String) throws(StoreError) -> Set<String> {
+        try read { (db) throws(DatabaseError) in
+            // The status is said twice, because an index is known by its own words.
+            let ids = try db.all(
+                """
+                SELECT id FROM receipt WHERE user_id = ? AND status = 'sent'
+                    AND status IN ('sent', 'observed')
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in try row.text(0) }
+            return Set(ids)
+        }
+    }
+
     /// The receipts of what was sent and not yet seen in a refresh, as far as they can be read.
     func sentReceipts(of userID: String) throws(StoreError) -> [Receipt] {
         try read { (db) throws(DatabaseError) in
             let rows = try db.all(
-                // Said twice, because an index is known by its own words.
                 """
                 SELECT * FROM receipt WHERE user_id = ? AND status = 'sent'
                     AND status IN ('sent', 'observed')

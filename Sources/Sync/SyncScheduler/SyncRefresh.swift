@@ -152,7 +152,7 @@ extension SyncScheduler {
             return Start(
                 moment: surroundings.now,
                 mark: try reader.refreshMark(of: userID),
-                sent: Set(try reader.sentReceipts(of: userID).map(\.id)),
+                sent: try reader.sentReceiptIDs(of: userID),
                 footing: SyncFooting(
                     userID: userID,
                     ciphers: try reader.stamps(of: userID),

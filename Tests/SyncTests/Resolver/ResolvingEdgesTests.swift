@@ -31,11 +31,8 @@ import Vault
             clock: change.clock
         )
         try await ada.world.store.write { (db) throws(DatabaseError) in
-            _ = try PendingTable.replace(
-                PendingRecord(blind),
-                expecting: blind.version,
-                db
-            )
+            guard let stored = try PendingTable.summary(id: blind.id, db) else { return }
+            _ = try PendingTable.replace(stored, by: PendingRecord(blind), db)
         }
     }
 
