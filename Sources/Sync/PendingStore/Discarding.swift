@@ -35,49 +35,6 @@ extension Store {
             return true
         }
     }
-
-    /// Removes a record, unless it was edited since that version: a later wish of the same user has
-    /// reached upstream another way. A younger record of the same cipher has another id and stays.
-    public func clear(_ id: String, upTo version: Int64) async throws(StoreError) {
-        let discard = Discard(status: .superseded, at: now)
-        try await write { (db) throws(DatabaseError) in
-            guard
-                let stored = try PendingTable.find(id: id, db),
-                stored.summary.version <= version
-            else { return }
-            try discard.carryOut(stored, db)
-        }
-    }
-
-    /// Removes a record by its own id. Nothing happens if there is none.
-    public func remove(_ id: String) async throws(StoreError) {
-        let discard = Discard(status: .discarded, at: now)
-        try await write { (db) throws(DatabaseError) in
-            guard let stored = try PendingTable.find(id: id, db) else { return }
-            try discard.carryOut(stored, db)
-        }
-    }
-
-    /// Removes whatever is pending for a cipher.
-    public func remove(_ lane: Lane) async throws(StoreError) {
-        let discard = Discard(status: .discarded, at: now)
-        try await write { (db) throws(DatabaseError) in
-            guard let stored = try PendingTable.find(AliasTable.resolve(lane, db), db) else {
-                return
-            }
-            try discard.carryOut(stored, db)
-        }
-    }
-
-    /// Removes everything that is pending for an account, and nothing else of it.
-    public func removeAll(of userID: String) async throws(StoreError) {
-        let discard = Discard(status: .discarded, at: now)
-        try await write { (db) throws(DatabaseError) in
-            for stored in try PendingTable.all(of: userID, db) {
-                try discard.carryOut(stored, db)
-            }
-        }
-    }
 }
 
 /// A change that goes without having been sent.
@@ -88,10 +45,6 @@ struct Discard: Sendable {
 
     init(_ end: ReceiptEnd, keptAs backupID: String? = nil) {
         (self.end, self.backupID) = (end, backupID)
-    }
-
-    init(status: Receipt.Status, at moment: Moment) {
-        self.init(ReceiptEnd(status, at: moment))
     }
 
     func carryOut(

@@ -244,7 +244,7 @@ private struct Entry: Sendable {
             return try keep(change, stored, db)
         case .gone:
             guard let stored else { return .unchanged }
-            try Discard(status: .superseded, at: edit.moment).carryOut(stored, db)
+            try Discard(ReceiptEnd(.superseded, at: edit.moment)).carryOut(stored, db)
             return .gone
         case .unchanged: return .unchanged
         case .refused(let refusal): return .refused(refusal)

@@ -129,7 +129,7 @@ import Vault
         let now = shelf.store.now
         let waiting = try await shelf.receipt("waiting", at: now)
         let ended = try await shelf.receipt("ended", at: now)
-        try await shelf.store.remove(Shelf.lane("ended"))
+        try await shelf.discard("ended")
         #expect(try reader.receipt(ended, of: Shelf.user)?.status == .discarded)
         try await with(shelf) { _, heard in
             for hour in 0...(7 * 24 + 1) {
@@ -167,7 +167,7 @@ import Vault
         let now = shelf.store.now
         let week: Int64 = 7 * 24 * 3_600
         let id = try await shelf.receipt("ended", at: now)
-        try await shelf.store.remove(Shelf.lane("ended"))
+        try await shelf.discard("ended")
         func isThere(after seconds: Int64) async throws -> Bool {
             let moment = now.advanced(bySeconds: seconds - week)
             try await shelf.store.forgetReceipts(before: moment)
@@ -188,7 +188,7 @@ import Vault
         let now = shelf.store.now
         let week: Int64 = 7 * 24 * 3_600
         let id = try await shelf.receipt("ended", at: now)
-        try await shelf.store.remove(Shelf.lane("ended"))
+        try await shelf.discard("ended")
         try await shelf.store.forgetReceipts(before: now.advanced(bySeconds: -week))
         let ahead = now.advanced(bySeconds: 4 * week)
         let stray = Stray([7], keeper: .item("kept"))

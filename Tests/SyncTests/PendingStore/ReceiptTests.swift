@@ -16,7 +16,7 @@ import Vault
     private func loosened() async throws -> (shelf: Shelf, receipt: String) {
         let shelf = try await Shelf()
         let recorded = try await shelf.add("a")
-        try await shelf.store.remove(recorded.change.id)
+        try await shelf.discard("a")
         try await shelf.store.database.write { (db) throws(DatabaseError) in
             try db.execute(
                 script: """
@@ -117,7 +117,7 @@ import Vault
         var receipts: [String] = []
         for number in 0..<count {
             let recorded = try await shelf.add("item-\(number)")
-            if number % 2 == 0 { try await shelf.store.remove(recorded.change.id) }
+            if number % 2 == 0 { try await shelf.discard("item-\(number)") }
             receipts.append(try #require(recorded.receiptID))
         }
         try await shelf.byHand("PRAGMA ignore_check_constraints = ON")

@@ -152,13 +152,14 @@ import Vault
         #expect(try shelf.store.reader.receipt(id, of: "somebody else") == nil)
     }
 
-    @Test func `T-06 cleaning up after an older edit leaves the newer one`() async throws {
+    @Test func `T-06 whoever discards an older edit leaves the newer one`() async throws {
         let shelf = try await Shelf()
         try await shelf.edit("a", to: "one")
         let old = try await shelf.edit("a", to: "two").change
-        try await shelf.store.clear(old.id, upTo: 1)
+        let later = Shelf.moment(200)
+        #expect(try await !shelf.store.discard(old.id, expecting: 1, at: later))
         #expect(try shelf.changes().count == 1)
-        try await shelf.store.clear(old.id, upTo: 2)
+        #expect(try await shelf.store.discard(old.id, expecting: 2, at: later))
         #expect(try shelf.changes().isEmpty)
     }
 
@@ -168,10 +169,11 @@ import Vault
         let shelf = try await Shelf()
         let old = try await shelf.edit("a", to: "one").change
         let seen = try Self.seen(shelf)
-        try await shelf.store.remove(old.id)
+        try await shelf.discard("a")
         let young = try await shelf.edit("a", to: "two").change
         #expect(old.version == young.version)
-        try await shelf.store.clear(old.id, upTo: old.version)
+        let later = Shelf.moment(200)
+        #expect(try await !shelf.store.discard(old.id, expecting: old.version, at: later))
         guard case .moved(to: 1) = try await shelf.record(.trash, "a", expecting: seen) else {
             Issue.record("It was recorded.")
             return
@@ -502,32 +504,5 @@ import Vault
         for id in ["made", "first", "second"] {
             #expect(try shelf.store.reader.base(Shelf.lane(id))?.lane.cipherID == "first", "\(id)")
         }
-    }
-
-    @Test func `whatever removes a record ends its receipts`() async throws {
-        let shelf = try await Shelf()
-        func status(_ cipher: String, _ remove: (Recorded) async throws -> Void) async throws
-            -> Receipt.Status?
-        {
-            let recorded = try await shelf.add(cipher)
-            try await remove(recorded)
-            #expect(try shelf.changes().isEmpty)
-            let id = try #require(recorded.receiptID)
-            return try shelf.store.reader.receipt(id, of: Shelf.user)?.status
-        }
-        let store = shelf.store
-        #expect(try await status("a") { try await store.remove($0.change.id) } == .discarded)
-        #expect(
-            try await status("b") { _ in try await store.remove(Shelf.lane("b")) } == .discarded
-        )
-        #expect(
-            try await status("c") { _ in try await store.removeAll(of: Shelf.user) } == .discarded
-        )
-        #expect(
-            try await status("d") {
-                try await store.clear($0.change.id, upTo: $0.change.version)
-            }
-                == .superseded
-        )
     }
 }

@@ -85,7 +85,7 @@ import Vault
         let mine = try await shelf.edit("same", user: "one").change
         let theirs = try await shelf.edit("same", user: "two", to: "theirs").change
         #expect(mine.id != theirs.id)
-        try await shelf.store.remove(Shelf.lane("same", user: "one"))
+        try await shelf.discard("same", user: "one")
         #expect(try shelf.change("same", user: "two") == theirs)
         let receipt = try await shelf.record(.trash, "same", user: "two").made.receiptID
         #expect(try shelf.store.reader.receipt(receipt ?? "", of: "one") == nil)

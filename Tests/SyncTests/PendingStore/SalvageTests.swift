@@ -327,15 +327,15 @@ import Vault
         do {
             let shelf = try await Shelf(scratch)
             try await shelf.byHand("UPDATE pending_tally SET count = 0, bytes = 1")
-            await #expect(throws: StoreError.self) {
-                try await shelf.store.remove(Shelf.lane("item-0"))
-            }
+            await #expect(throws: StoreError.self) { try await shelf.discard("item-0") }
             try await shelf.store.close()
         }
         let (store, condition) = try await Self.open(scratch)
         #expect(condition == .whole)
         #expect(try store.reader.count(of: Shelf.user) == Self.changes)
-        try await store.removeAll(of: Shelf.user)
+        for change in try store.reader.changes(of: Shelf.user).compactMap(\.change) {
+            _ = try await store.discard(change.id, expecting: change.version, at: store.now)
+        }
         #expect(try store.reader.count(of: Shelf.user) == 0)
         #expect(try store.reader.tally().isEmpty)
         try await store.close()

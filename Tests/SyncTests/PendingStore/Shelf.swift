@@ -127,6 +127,12 @@ struct Shelf {
         return try await record(wish, cipher, user: user).made
     }
 
+    /// As a person does it who sees what waits.
+    func discard(_ cipher: String, user: String = Shelf.user) async throws {
+        guard let change = try change(cipher, user: user) else { return }
+        _ = try await store.discard(change.id, expecting: change.version, at: store.now)
+    }
+
     func changes(_ user: String = Shelf.user) throws -> [PendingChange] {
         try store.reader.changes(of: user).compactMap(\.change)
     }
