@@ -123,12 +123,9 @@ enum JSONBenchmarks {
             return try await microseconds {
                 var edit = JSON.Edit(document)
                 try edit.set(["login", "password"], to: "2.new")
-                try edit.insert(
-                    .object { $0.add("password", "2.old") },
-                    at: ["passwordHistory", 0]
-                )
+                try edit.set(["passwordHistory"], to: .array { $0.add("2.old") })
                 try edit.set(["favorite"], to: true)
-                precondition(edit.bytes.count > item.count - 100)
+                precondition(edit.bytes.count > item.count / 2)
             }
         }
     }

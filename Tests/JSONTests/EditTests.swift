@@ -40,16 +40,15 @@ struct EditTests {
     }
 
     @Test(arguments: [
-        ("[]", 0, "[9]"), ("[ ]", 0, "[9 ]"), ("[1, 2]", 0, "[9, 1, 2]"),
-        ("[1, 2]", 1, "[1, 9, 2]"), ("[1, 2]", 2, "[1, 2, 9]"), ("[\n  1\n]", 1, "[\n  1,\n  9\n]"),
-        ("[\n  1\n]", 0, "[\n  9,\n  1\n]"), ("null", 0, "[9]"),
+        ("[]", 0, "[9]"), ("[ ]", 0, "[9 ]"), ("[1, 2]", 2, "[1, 2, 9]"),
+        ("[\n  1\n]", 1, "[\n  1,\n  9\n]"), ("null", 0, "[9]"),
     ])
-    func `an inserted element takes over the white space of its neighbours`(
+    func `an added element takes over the white space of its neighbours`(
         _ text: String,
         _ position: Int,
         _ result: String
     ) throws {
-        #expect(try edited(text) { try $0.insert(9, at: [.element(position)]) } == result)
+        #expect(try edited(text) { try $0.set([.element(position)], to: 9) } == result)
     }
 
     @Test func `a missing member is made, with the objects on the way`() throws {
@@ -62,7 +61,7 @@ struct EditTests {
             try edited("{\n  \"a\": 1,\n  \"b\": 2\n}") { try $0.set(["c\""], to: .null) }
                 == "{\n  \"a\": 1,\n  \"b\": 2,\n  \"c\\\"\": null\n}"
         )
-        #expect(try edited("{}") { try $0.append(1, to: ["a"]) } == #"{"a":[1]}"#)
+        #expect(try edited("{}") { try $0.set(["a", 0], to: 1) } == #"{"a":[1]}"#)
     }
 
     @Test func `of members with one name the last is changed and all are removed`() throws {
@@ -82,15 +81,15 @@ struct EditTests {
 
     @Test func `every change sees those before it`() throws {
         let result = try edited(#"{"history":[1,2,3,4,5],"keep":1.0}"#) { edit in
-            try edit.insert(0, at: ["history", 0])
-            edit.remove(["history", 5])
+            try edit.set(["history", 5], to: 6)
+            edit.remove(["history", 0])
             try edit.set(["history", 1], to: .object { $0.add("password", "x") })
             try edit.set(["history", 1, "password"], to: "y")
             try edit.set(["new"], to: .array { _ in })
-            try edit.append("z", to: ["new"])
+            try edit.set(["new", 0], to: "z")
         }
 
-        #expect(result == #"{"history":[0,{"password":"y"},2,3,4],"keep":1.0,"new":["z"]}"#)
+        #expect(result == #"{"history":[2,{"password":"y"},4,5,6],"keep":1.0,"new":["z"]}"#)
     }
 
     @Test func `what cannot be done is refused and changes nothing`() throws {
@@ -108,11 +107,6 @@ struct EditTests {
         #expect(try sentence { try $0.set(["new", 1], to: 1) } == "new[1] is missing.")
         #expect(try sentence { try $0.set(["list", 2, "a"], to: 1) } == "list[2] is missing.")
         #expect(try sentence { try $0.set(["list", -1], to: 1) } == "list[-1] is missing.")
-        #expect(try sentence { try $0.insert(1, at: ["list", 2]) } == "list[2] is missing.")
-        #expect(
-            try sentence { try $0.insert(1, at: ["list"]) } == "list must be a place in an array."
-        )
-        #expect(try sentence { try $0.append(1, to: ["name"]) } == "name must be an array.")
     }
 
     @Test func `what would be nested too deeply is refused and changes nothing`() throws {
@@ -146,12 +140,8 @@ struct EditTests {
         #expect(try outcome { try $0.set([], to: nested(limit + 1)) } == refusal)
         #expect(try outcome { try $0.set(["a"], to: nested(limit - 1)) } == nil)
         #expect(try outcome { try $0.set(["a"], to: nested(limit)) } == refusal)
-        #expect(try outcome { try $0.append(nested(limit - 2), to: ["b"]) } == nil)
-        #expect(try outcome { try $0.append(nested(limit - 1), to: ["b"]) } == refusal)
-        #expect(try outcome { try $0.insert(nested(limit - 2), at: ["b", 0]) } == nil)
-        #expect(try outcome { try $0.insert(nested(limit - 1), at: ["b", 0]) } == refusal)
-        #expect(try outcome { try $0.append(1, to: path(limit - 1)) } == nil)
-        #expect(try outcome { try $0.append(1, to: path(limit)) } == refusal)
+        #expect(try outcome { try $0.set(["b", 0], to: nested(limit - 2)) } == nil)
+        #expect(try outcome { try $0.set(["b", 0], to: nested(limit - 1)) } == refusal)
     }
 
     @Test(arguments: [["a", "b"], ["list", 1], ["name", "x"], ["name", 0], []] as [JSON.Path])

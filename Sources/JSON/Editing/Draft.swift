@@ -59,48 +59,12 @@ extension Draft {
             self = .written(value)
             return
         }
-        try descend(step) { (draft) throws(JSON.Mismatch) in
-            try draft.set(path.dropFirst(), to: value)
-        }
-    }
-
-    mutating func append(_ value: JSON.Raw, to path: Steps) throws(JSON.Mismatch) {
-        guard let step = path.first else {
-            return try change(as: .array) { $0.insert(value, at: $0.entries.count) }
-        }
-        try descend(step) { (draft) throws(JSON.Mismatch) in
-            try draft.append(value, to: path.dropFirst())
-        }
-    }
-
-    mutating func insert(_ value: JSON.Raw, at path: Steps) throws(JSON.Mismatch) {
-        guard let step = path.first else { throw JSON.Mismatch("must be a place in an array") }
-        if path.count > 1 {
-            return try descend(step) { (draft) throws(JSON.Mismatch) in
-                try draft.insert(value, at: path.dropFirst())
-            }
-        }
-        guard case .element(let position) = step else {
-            throw JSON.Mismatch("must be a place in an array", at: JSON.Path([step]))
-        }
-        try change(as: .array) { (list) throws(JSON.Mismatch) in
-            guard 0...list.entries.count ~= position else {
-                throw JSON.Mismatch("is missing", at: JSON.Path([step]))
-            }
-            list.insert(value, at: position)
-        }
-    }
-
-    private mutating func descend(
-        _ step: JSON.Step,
-        _ body: (inout Draft) throws(JSON.Mismatch) -> Void
-    ) throws(JSON.Mismatch) {
         try change(as: step.kindOfContainer) { (list) throws(JSON.Mismatch) in
             guard let index = list.index(making: step) else {
                 throw JSON.Mismatch("is missing", at: JSON.Path([step]))
             }
             do throws(JSON.Mismatch) {
-                try body(&list.entries[index].content)
+                try list.entries[index].content.set(path.dropFirst(), to: value)
             } catch {
                 throw error.inside(step)
             }

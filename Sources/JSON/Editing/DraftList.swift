@@ -68,13 +68,9 @@ extension DraftList {
             entries.append(Entry(name: name, head: style.head(name), content: .written(.null)))
         case .element(let position):
             guard position == entries.count else { return nil }
-            insert(.null, at: position)
+            entries.append(Entry(head: [], content: .written(.null)))
         }
         return entries.count - 1
-    }
-
-    mutating func insert(_ value: JSON.Raw, at position: Int) {
-        entries.insert(Entry(head: [], content: .written(value)), at: position)
     }
 
     mutating func remove(_ step: JSON.Step) {

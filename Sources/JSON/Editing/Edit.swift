@@ -5,7 +5,6 @@ extension JSON {
     /// ```swift
     /// var edit = JSON.Edit(document)
     /// try edit.set(["login", "password"], to: JSON.Raw(password))
-    /// try edit.insert(JSON.Raw(entry), at: ["passwordHistory", 0])
     /// edit.remove(["login", "totp"])
     /// let bytes = edit.bytes
     /// ```
@@ -31,25 +30,9 @@ extension JSON {
         /// - Throws: ``Mismatch`` if something else than an object or array stands in the way, or if
         ///   the value would be nested too deeply there.
         public mutating func set(_ path: Path, to value: Raw) throws(Mismatch) {
-            try path.admit(value, inside: path.steps.count)
+            try path.admit(value)
             var draft = root
             try draft.set(path.steps[...], to: value)
-            root = draft
-        }
-
-        /// Makes room at the path, which ends in a position of an array, and puts the value there.
-        public mutating func insert(_ value: Raw, at path: Path) throws(Mismatch) {
-            try path.admit(value, inside: path.steps.count)
-            var draft = root
-            try draft.insert(value, at: path.steps[...])
-            root = draft
-        }
-
-        /// Puts the value behind the last element of the array at the path.
-        public mutating func append(_ value: Raw, to path: Path) throws(Mismatch) {
-            try path.admit(value, inside: path.steps.count + 1)
-            var draft = root
-            try draft.append(value, to: path.steps[...])
             root = draft
         }
 
@@ -76,9 +59,9 @@ extension JSON {
 }
 
 extension JSON.Path {
-    /// Refuses a value that, inside so many arrays and objects, nobody could read again.
-    fileprivate func admit(_ value: JSON.Raw, inside depth: Int) throws(JSON.Mismatch) {
-        guard value.isNested(within: JSON.Document.depthLimit - depth) else {
+    /// Refuses a value that nobody could read again, inside so many arrays and objects.
+    fileprivate func admit(_ value: JSON.Raw) throws(JSON.Mismatch) {
+        guard value.isNested(within: JSON.Document.depthLimit - steps.count) else {
             throw JSON.Mismatch("would be nested too deeply", at: self)
         }
     }

@@ -50,7 +50,7 @@ public struct JSONSplicing: Property {
 
 private struct Change {
     enum Kind: CaseIterable {
-        case set, insert, append, remove
+        case set, remove
     }
 
     let kind: Kind
@@ -92,8 +92,6 @@ private struct Change {
         do {
             switch kind {
             case .set: try edit.set(path, to: value)
-            case .insert: try edit.insert(value, at: path)
-            case .append: try edit.append(value, to: path)
             case .remove: return edit.remove(path)
             }
             return true
@@ -109,8 +107,6 @@ private struct Change {
         let isDone =
             switch kind {
             case .set: changed.set(path, to: value)
-            case .insert: changed.insert(value, at: path)
-            case .append: changed.append(value, to: path)
             case .remove: changed.remove(path.steps[...])
             }
         guard isDone, changed.depth <= JSON.Document.depthLimit else { return false }

@@ -63,24 +63,6 @@ extension Meaning {
         }
     }
 
-    mutating func append(_ value: Meaning, to path: JSON.Path) -> Bool {
-        change(path.steps[...]) { $0.insert(value, at: nil) }
-    }
-
-    mutating func insert(_ value: Meaning, at path: JSON.Path) -> Bool {
-        guard case .element(let position)? = path.steps.last else { return false }
-        return change(path.steps.dropLast()) { $0.insert(value, at: position) }
-    }
-
-    private mutating func insert(_ value: Meaning, at position: Int?) -> Bool {
-        guard case .array(var elements) = self == .null ? .array([]) : self,
-            0...elements.count ~= position ?? 0
-        else { return false }
-        elements.insert(value, at: position ?? elements.count)
-        self = .array(elements)
-        return true
-    }
-
     private mutating func change(
         _ path: ArraySlice<JSON.Step>,
         _ body: (inout Meaning) -> Bool
