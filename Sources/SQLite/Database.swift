@@ -103,12 +103,6 @@ public final class Database: Sendable {
         try await scanner.integrityCheck()
     }
 
-    /// Copies the database as it is now while reads and writes go on. The copy replaces the database
-    /// that may be there, whole or not at all.
-    public func backUp(to path: String) async throws(DatabaseError) {
-        try await scanner.backUp(to: path)
-    }
-
     /// Moves the log into the database and empties it, waiting for readers as long as patience allows.
     public func checkpoint() async throws(DatabaseError) {
         try await writer.checkpoint()

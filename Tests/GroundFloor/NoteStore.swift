@@ -35,8 +35,9 @@ actor NoteStore: Service {
         case .keep(let text, let reply):
             await reply.answer { () throws(DatabaseError) in
                 try await database.write { (db) throws(DatabaseError) in
-                    try db.execute("INSERT INTO note (text) VALUES (?)", .blob(text))
-                    return db.lastInsertedRow
+                    try db.first("INSERT INTO note (text) VALUES (?) RETURNING id", .blob(text)) {
+                        (row) throws(DatabaseError) in try row.int(0)
+                    } ?? 0
                 }
             }
         }

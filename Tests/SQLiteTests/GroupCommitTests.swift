@@ -169,24 +169,6 @@ struct GroupCommitTests {
         try await shelf.close()
     }
 
-    @Test func `a savepoint takes back its own part only`() async throws {
-        struct Refusal: Error {}
-        let shelf = try await Shelf()
-        try await shelf.database.write { (db) throws(DatabaseError) in
-            try db.execute("INSERT INTO book (id, title) VALUES (1, 'Emma')")
-            do {
-                try db.savepoint {
-                    try db.execute("INSERT INTO book (id, title) VALUES (2, 'Persuasion')")
-                    throw Refusal()
-                }
-            } catch {
-                #expect(error is Refusal)
-            }
-        }
-        #expect(try shelf.ids() == [1])
-        try await shelf.close()
-    }
-
     @Test func `a cancelled write does nothing`() async throws {
         let shelf = try await Shelf()
         let task = Task {

@@ -72,13 +72,6 @@ public struct Connection: ~Copyable {
         }
     }
 
-    /// Keeps all of what the body does, or nothing if it throws.
-    public func savepoint<Answer, Failure: Error>(
-        _ body: () throws(Failure) -> Answer
-    ) throws(Failure) -> Answer {
-        try session.savepoint(body)
-    }
-
     /// Writes over all pages that the body frees. Else a page keeps its content until it is used again.
     public func overwriting(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
         // It takes effect when it is read, so it must not be kept as a statement.
@@ -86,7 +79,4 @@ public struct Connection: ~Copyable {
         defer { try? execute(script: "PRAGMA secure_delete = FAST") }
         try body()
     }
-
-    /// The row that the last INSERT of this connection made.
-    public var lastInsertedRow: Int { Int(sqlite3_last_insert_rowid(session.handle)) }
 }

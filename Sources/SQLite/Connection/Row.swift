@@ -23,11 +23,6 @@ public struct Row: ~Copyable {
         return Int(sqlite3_column_int64(statement, Int32(column)))
     }
 
-    public func real(_ column: Int) throws(DatabaseError) -> Double {
-        try expect(SQLITE_FLOAT, "a real number", at: column)
-        return sqlite3_column_double(statement, Int32(column))
-    }
-
     public func text(_ column: Int) throws(DatabaseError) -> String {
         try expect(SQLITE_TEXT, "text", at: column)
         let start = sqlite3_column_text(statement, Int32(column))
@@ -36,15 +31,10 @@ public struct Row: ~Copyable {
     }
 
     public func bytes(_ column: Int) throws(DatabaseError) -> [UInt8] {
-        [UInt8](try blob(column))
-    }
-
-    /// Lends the bytes without a copy. They are gone when the body has returned.
-    public func withBytes<Result>(
-        _ column: Int,
-        _ body: (UnsafeRawBufferPointer) throws(DatabaseError) -> Result
-    ) throws(DatabaseError) -> Result {
-        try body(try blob(column))
+        try expect(SQLITE_BLOB, "bytes", at: column)
+        let start = sqlite3_column_blob(statement, Int32(column))
+        let count = Int(sqlite3_column_bytes(statement, Int32(column)))
+        return [UInt8](UnsafeRawBufferPointer(start: start, count: count))
     }
 
     public func int(orNil column: Int) throws(DatabaseError) -> Int? {
@@ -57,13 +47,6 @@ public struct Row: ~Copyable {
 
     public func bytes(orNil column: Int) throws(DatabaseError) -> [UInt8]? {
         isNull(column) ? nil : try bytes(column)
-    }
-
-    private func blob(_ column: Int) throws(DatabaseError) -> UnsafeRawBufferPointer {
-        try expect(SQLITE_BLOB, "bytes", at: column)
-        let start = sqlite3_column_blob(statement, Int32(column))
-        let count = Int(sqlite3_column_bytes(statement, Int32(column)))
-        return UnsafeRawBufferPointer(start: start, count: count)
     }
 
     @inline(__always)

@@ -127,7 +127,6 @@ extension Statement {
         switch values[position] {
         case .null: try check(sqlite3_bind_null(handle, index))
         case .int(let number): try check(sqlite3_bind_int64(handle, index, Int64(number)))
-        case .real(let number): try check(sqlite3_bind_double(handle, index, number))
         case .text(var text):
             return try text.withUTF8 { bytes in
                 holding(

@@ -2,7 +2,6 @@
 public enum Value: Hashable, Sendable {
     case null
     case int(Int)
-    case real(Double)
     case text(String)
     case blob([UInt8])
 }

@@ -1,6 +1,6 @@
 internal import CSQLite
 
-/// A read-only connection of its own for reads that take long: scans, checks, copies.
+/// A read-only connection of its own for reads that take long: scans and checks.
 ///
 /// They run one after the other, away from the shared pool, and end when their caller is cancelled.
 actor Scanner {
@@ -30,12 +30,6 @@ actor Scanner {
 
     func integrityCheck() throws(DatabaseError) -> [String] {
         try using { (session) throws(DatabaseError) in try session.integrityCheck() }
-    }
-
-    func backUp(to path: String) throws(DatabaseError) {
-        try using { (session) throws(DatabaseError) in
-            try session.copy(to: Place(path: path, vfs: place.vfs))
-        }
     }
 
     func close() {
