@@ -1,5 +1,4 @@
 import FoundationEssentials
-import Glibc
 import System
 import TestSupport
 import Testing
@@ -186,26 +185,6 @@ import Testing
         var request = request(url, within: .seconds(600))
         request.deadlines?.connect = .seconds(600)
         return request
-    }
-
-    @Test func `a file is sent with the length that it had at first`() throws {
-        let scratch = try Scratch()
-        let path = scratch.file("body")
-        try Files.replace(path, with: [1, 2, 3])
-        let (grown, shrunk) = (try FileBody(path: path), try FileBody(path: path))
-        try File(path: path, flags: O_WRONLY | O_APPEND).write([4, 5])
-        #expect(portions(of: grown) == [.bytes(3), .end])
-        #expect(truncate(path, 2) == 0)
-        #expect(
-            portions(of: shrunk) == [
-                .bytes(2), .failed(.bodyUnreadable("the file has become shorter")),
-            ]
-        )
-    }
-
-    private func portions(of body: FileBody) -> [Portion] {
-        var room = [UInt8](repeating: 0, count: 16)
-        return (1...2).map { _ in room.withUnsafeMutableBytes(body.read) }
     }
 }
 

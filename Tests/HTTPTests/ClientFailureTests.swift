@@ -331,12 +331,4 @@ import Testing
             #expect(error?.progress.sent == .whole)
         }
     }
-
-    @Test func `a file that is not there is not sent`() async throws {
-        let error = try await fail(Client.Request(.put, "", body: .file("/nonexistent"))) { _ in }
-        guard case .bodyUnreadable = error?.reason else {
-            Issue.record("\(String(describing: error))")
-            return
-        }
-    }
 }

@@ -141,17 +141,4 @@ import Testing
             #expect(response.status == .contentTooLarge)
         }
     }
-
-    @Test func `a file is sent whole`() async throws {
-        let scratch = try Scratch()
-        let bytes = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-        try Files.replace(scratch.file("body"), with: bytes)
-        try await withClient { connection in
-            while let (_, body) = connection.request() { connection.respond(body: body) }
-        } _: { client, server in
-            let request = Client.Request(.put, server.url, body: .file(scratch.file("body")))
-            let response = try await client.send(request)
-            #expect(response.body == bytes)
-        }
-    }
 }

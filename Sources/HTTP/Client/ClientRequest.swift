@@ -45,8 +45,6 @@ extension Client {
     public enum Body: Sendable {
         case none
         case bytes([UInt8])
-        /// The contents of a file, which must not change meanwhile.
-        case file(String)
         case stream(Upload)
     }
 

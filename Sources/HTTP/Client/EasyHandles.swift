@@ -118,7 +118,7 @@ extension UploadBody {
         switch self {
         case .none: CC_BODY_NONE
         case .bytes: CC_BODY_BYTES
-        case .file, .pipe: CC_BODY_PULLED
+        case .pipe: CC_BODY_PULLED
         }
     }
 }

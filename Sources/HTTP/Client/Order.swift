@@ -71,7 +71,7 @@ extension Client {
         let proxy = request.socketPath == nil ? configuration.proxies.proxy(for: target) ?? "" : ""
         return Order(
             request: request,
-            body: try body(of: request, server: server),
+            body: request.uploadBody,
             headerLines: request.headerLines,
             proxy: proxy,
             mayShare: target.scheme == "https" && proxy.isEmpty,
@@ -81,34 +81,19 @@ extension Client {
             server: server
         )
     }
-
-    private func body(of request: Request, server: String) throws(ClientError) -> UploadBody {
-        switch request.body {
-        // Without a body these would go without a length, which some servers refuse.
-        case .none:
-            switch request.method {
-            case .post, .put, .patch: return .bytes([])
-            default: return .none
-            }
-        case .bytes(let bytes): return .bytes(bytes)
-        case .stream(let upload):
-            return upload.length == 0 ? .bytes([]) : .pipe(RequestPipe(length: upload.length))
-        case .file(let path):
-            do {
-                return .file(try FileBody(path: path))
-            } catch {
-                throw ClientError(
-                    reason: .bodyUnreadable(error.description),
-                    operation: request.operation,
-                    server: server,
-                    progress: ClientError.Progress()
-                )
-            }
-        }
-    }
 }
 
 extension Client.Request {
+    fileprivate var uploadBody: UploadBody {
+        switch body {
+        // Without a body these would go without a length, which some servers refuse.
+        case .none: [.post, .put, .patch].contains(method) ? .bytes([]) : .none
+        case .bytes(let bytes): .bytes(bytes)
+        case .stream(let upload):
+            upload.length == 0 ? .bytes([]) : .pipe(RequestPipe(length: upload.length))
+        }
+    }
+
     /// What cannot be sent as it is, if anything.
     fileprivate var flaw: String? {
         guard method.rawValue.utf8.allSatisfy(\.isTokenByte), !method.rawValue.isEmpty else {

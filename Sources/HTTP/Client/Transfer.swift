@@ -146,7 +146,6 @@ final class Transfer: @unchecked Sendable {
     private func portion(into room: UnsafeMutableRawBufferPointer) -> Portion {
         switch order.body {
         case .none, .bytes: .end
-        case .file(let file): file.read(into: room)
         case .pipe(let pipe): pipe.read(into: room)
         }
     }
