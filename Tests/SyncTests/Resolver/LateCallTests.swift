@@ -159,10 +159,7 @@ import Vault
     func `T-48, I5 a place that comes late is not that of what was written after it`(
         _ personality: Personality.Name
     ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             await world.server.inject(Fault(.commitLate(.seconds(15)), on: .placeCipher))
             try await ada.wish(.favour(true), id)
             try await ada.run()
@@ -181,10 +178,7 @@ import Vault
     @Test func `T-48 a deletion that is carried out late leaves what was written after it`()
         async throws
     {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             await world.server.inject(Fault(.commitLate(.seconds(15)), on: .deleteCipher))
             try await ada.wish(.hardDelete, id)
             try await ada.run()

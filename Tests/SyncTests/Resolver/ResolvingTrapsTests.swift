@@ -310,10 +310,7 @@ import Vault
     func `P12, I17 an item whose key was only wrapped anew is trashed and deleted as it was wished`(
         _ wish: Edit.Wish
     ) async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             try await ada.wish(wish, id)
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)

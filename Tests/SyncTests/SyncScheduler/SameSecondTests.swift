@@ -20,16 +20,10 @@ import Vault
     func `P14, T-16 what was overwritten within the second, unseen, is kept as a copy`(
         _ personality: Personality.Name
     ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
-            try await ada.run()
-            world.time.pass(.milliseconds(300))
-            try await ada.elsewhere.put(id, theirs)
+            try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             try await Self.sync(scheduler)
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
@@ -45,10 +39,7 @@ import Vault
     func `P14, T-16 so is what has left a copy of what was there before, after many passwords`(
         _ personality: Personality.Name
     ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
             for number in 1...4 {
@@ -70,10 +61,7 @@ import Vault
     @Test func `P14, T-16 so is what was written over somebody else's, who goes on from their own`()
         async throws
     {
-        try await World.open(.vaultwarden) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(.vaultwarden) { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .seconds(3))
             let again = try await ada.elsewhere.draft(of: id, Rows.password("theirs again"))
@@ -101,16 +89,10 @@ import Vault
             _ personality: Personality.Name
         ) async throws
     {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
-            try await ada.run()
-            world.time.pass(.milliseconds(300))
-            try await ada.elsewhere.put(id, theirs)
+            try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             switch call {
             case .archive: try await ada.wish(.archive, id)
             case .trash: try await ada.wish(.trash, id)
@@ -128,6 +110,19 @@ import Vault
         }
     }
 
+    private static func overwrite(
+        _ world: World,
+        _ ada: Person,
+        _ id: String,
+        _ theirs: Elsewhere.Draft,
+        after time: Duration = .seconds(60)
+    ) async throws {
+        try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await ada.run()
+        world.time.pass(time)
+        try await ada.elsewhere.put(id, theirs)
+    }
+
     /// Somebody with a login, and what another device makes of it that has not seen what comes after.
     ///
     /// - Parameter story: To overwrite what came from here; then it has to be in a copy.
@@ -136,10 +131,7 @@ import Vault
         theirs edits: (String, String),
         after story: @Sendable (World, Person, String, Elsewhere.Draft) async throws -> Void
     ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             let theirs = try await ada.elsewhere.draft(of: id, edits.0, edits.1)
             try await story(world, ada, id, theirs)
             // It would take up what the story records.
@@ -181,10 +173,7 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
-            try await ada.run()
-            world.time.pass(.seconds(60))
-            try await ada.elsewhere.put(id, theirs)
+            try await Self.overwrite(world, ada, id, theirs)
         }
     }
 
@@ -313,18 +302,6 @@ import Vault
         }
     }
 
-    private static func overwrite(
-        _ world: World,
-        _ ada: Person,
-        _ id: String,
-        _ theirs: Elsewhere.Draft
-    ) async throws {
-        try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
-        try await ada.run()
-        world.time.pass(.seconds(60))
-        try await ada.elsewhere.put(id, theirs)
-    }
-
     @Test(arguments: Blind.allCases, Personality.Name.allCases)
     func `P14, I1 it is kept, too, if its owner is refused something, because the item has moved`(
         _ wish: Blind,
@@ -370,10 +347,7 @@ import Vault
     func `P4, P14 it is kept once, if an edit that was made on it gives way and has it, too`(
         _ isListed: Bool
     ) async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
             try await Self.overwrite(world, ada, id, theirs)
@@ -418,10 +392,7 @@ import Vault
     func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
         _ personality: Personality.Name
     ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open(personality) { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             try await ada.edit(id, Rows.password("mine"))
             try await ada.elsewhere.trash(id)
@@ -449,10 +420,7 @@ import Vault
             .bitwarden,
             theirs: (first, Rows.password("theirs"))
         ) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
-            try await ada.run()
-            world.time.pass(.milliseconds(300))
-            try await ada.elsewhere.put(id, theirs)
+            try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             ada.keys.lock()
             try await ada.refresh()
             #expect(try ada.changes.count == 1)
@@ -577,10 +545,7 @@ import Vault
     func `what somebody has seen and edited within the second leaves no copy, and is shown`(
         _ body: String
     ) async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(100))
             try await ada.run()
@@ -600,10 +565,7 @@ import Vault
             _ copied: String?
         ) async throws
     {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
@@ -627,10 +589,7 @@ import Vault
     func `P4, P14 what has left a history by orderly changes leaves no copy, locked or not`(
         _ isLocked: Bool
     ) async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
-            try await ada.refresh()
+        try await Rows.open { world, ada, id in
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
             try await ada.run()
             for number in 0..<6 {
