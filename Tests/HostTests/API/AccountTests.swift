@@ -149,9 +149,7 @@ struct AccountTests {
     @Test func `whoever looks while another account is made the default sees one that is`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let stage = try #require(guest.stage as? HostStage)
             let other = try await Self.addBea(guest, stage)
             let isOver = Lock(false)
@@ -172,13 +170,10 @@ struct AccountTests {
             isOver.withLock { $0 = true }
             #expect(Set(try await looks) == [1])
         }
-        try await venue.open { _ in }
     }
 
     @Test func `who signs in is fetched once`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
             await upstream.forgetTraffic()
@@ -189,13 +184,10 @@ struct AccountTests {
             #expect(answer.data?["outcome"]?.string == "notNeeded")
             #expect(await upstream.traffic.calls["sync"] == 1)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `what goes with its account is counted as discarded`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let stage = try #require(guest.stage as? HostStage)
             _ = try await guest.put("/network", #"{"mode":"offline"}"#)
             for name in ["one", "two"] { try await guest.login(name) }
@@ -205,7 +197,6 @@ struct AccountTests {
             let line = #"holdfast_resolutions_total{type="create",outcome="discarded"} 2"#
             #expect(String(decoding: page.body, as: UTF8.self).contains(line + "\n"))
         }
-        try await venue.open { _ in }
     }
 
     @Test func `T-63 an account with something pending goes only when told so`() async throws {

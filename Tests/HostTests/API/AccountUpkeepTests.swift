@@ -83,9 +83,7 @@ struct AccountUpkeepTests {
     @Test func `who is signed in again hears of the network whenever the services of before end`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             // That the line to the hub is back would be a reason to sync.
@@ -107,7 +105,6 @@ struct AccountUpkeepTests {
             while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
             _ = try await cut
         }
-        try await venue.open { _ in }
     }
 
     @Test func `who unlocks an account while it moves is not told that it is open`()
@@ -133,9 +130,7 @@ struct AccountUpkeepTests {
     @Test func `an edit that is on its way is answered although its account moves meanwhile`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             await upstream.forgetTraffic()
@@ -146,15 +141,12 @@ struct AccountUpkeepTests {
             #expect(try await made.headers["Holdfast-Disposition"] == "saved")
             #expect(try await guest.get("/list/object/items").elements.count == 1)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `what could not be sent from where its account was goes out from where it is`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             // That the line to the hub is back would be a reason to sync.
@@ -170,7 +162,6 @@ struct AccountUpkeepTests {
             while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
             #expect(try await guest.get("/list/object/items").elements.count == 1)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `whoever was announced is waited for, though nothing of them runs yet`() async {
@@ -210,9 +201,7 @@ struct AccountUpkeepTests {
     @Test func `who asks for a sync is told of a time that upstream has set, and sits it out not`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let item = try await guest.login("house")
             let throttle = Canned.tooManyRequests(retryAfter: "8")
             await upstream.inject(Fault(.answer(throttle, isCarriedOut: false), on: .updateCipher))
@@ -223,15 +212,12 @@ struct AccountUpkeepTests {
             #expect(sync.isSuccess && sync.data?["outcome"]?.string == "deferred")
             #expect(sync.data?["pending"]?["total"]?.int == 1)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `a server that once does not say how old it is is the one that it was`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             #expect(!account.record.dropsItemKeys)
@@ -242,7 +228,6 @@ struct AccountUpkeepTests {
             #expect(await upstream.hits(silence) == 1)
             #expect(!account.record.dropsItemKeys)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `what is heard of an account that was taken away is not kept`() async throws {

@@ -119,9 +119,7 @@ import Vault
     func `G-RES7 a file that was announced and never came is not taken for the file`(
         _ fault: Fault
     ) async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let account = try #require(guest.accounts?.everybody.first)
             let (item, copy) = (try await guest.login("house"), try await guest.login("copy"))
             let up = try await guest.upload(Self.file, "deed", "/attachment?itemid=\(item)")
@@ -151,7 +149,6 @@ import Vault
             let path = "/object/attachment/\(try #require(files.first).id)?itemid=\(copy)"
             #expect(try await guest.get(path).body == Self.file)
         }
-        try await venue.open { _ in }
     }
 
     /// An item with a file, and a copy that is to have it.
@@ -175,9 +172,7 @@ import Vault
     @Test func `G-RES7 a file that went with its item is told as one that the copy does not get`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let stage = try #require(guest.stage as? HostStage)
             let (account, item, copy, file) = try await Self.lay(guest)
             let gone = try await guest.delete("/object/item/\(item)?permanent=true")
@@ -195,7 +190,6 @@ import Vault
             _ = try await guest.delete("/object/item/\(copy)?permanent=true")
             #expect(try await account.copyFile(file) == false)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `G-RES7 a copy gets the files of an item whose deletion waits`() async throws {

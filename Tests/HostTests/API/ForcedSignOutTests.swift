@@ -131,9 +131,7 @@ struct ForcedSignOutTests {
 
     /// As a client that tries again would.
     @Test func `an account that is signed in twice at once is there once`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let stage = try #require(guest.stage as? HostStage)
             #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
@@ -153,16 +151,13 @@ struct ForcedSignOutTests {
             let traffic = await upstream.traffic.calls
             #expect(traffic["sync"] == nil && traffic["revisionDate"] == nil, "\(traffic)")
         }
-        try await venue.open { _ in }
     }
 
     @Test(.timeLimit(.minutes(1)))
     func `an account that moves and is taken away at once has one home, and then none`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let accounts = try #require(guest.accounts)
             let id = guest.stage.userID
             let onDuty = { accounts.office.roster.onDuty.filter { $0.id == id }.count }
@@ -188,7 +183,6 @@ struct ForcedSignOutTests {
             #expect(accounts.everybody.isEmpty && onDuty() == 0)
             #expect(try accounts.office.store.reader.accounts().isEmpty)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `T-39 a token that is not renewed sets nothing aside, and edits go on waiting`()
@@ -232,9 +226,7 @@ struct ForcedSignOutTests {
     }
 
     @Test func `I1 a sign-in that cannot be finished takes no edit along`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let stage = try #require(guest.stage as? HostStage)
             let path = "/accounts/\(stage.userID)"
@@ -257,6 +249,5 @@ struct ForcedSignOutTests {
             #expect(try await guest.get("/list/object/items").names == ["kept"])
             #expect(try await guest.get("/pending").elements.count == 1)
         }
-        try await venue.open { _ in }
     }
 }

@@ -53,6 +53,18 @@ struct HostVenue {
         try result.get()
     }
 
+    /// The same, for a story that the server has a part in.
+    func open(
+        _ story: @escaping @Sendable (Guest, EmbeddedUpstream) async throws -> Void
+    ) async throws {
+        var venue = self
+        venue.parting = { guest, upstream, end in
+            defer { end() }
+            try await story(guest, upstream)
+        }
+        try await venue.open { _ in }
+    }
+
     private func stay(
         _ upstream: EmbeddedUpstream,
         _ newcomer: Newcomer,

@@ -60,9 +60,7 @@ struct LeavingTests {
     @Test func `a new account is not there if whoever signs it in leaves before it is fetched`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let stage = try #require(guest.stage as? HostStage)
             try await accounts.remove(stage.userID, discardingPending: false)
@@ -79,7 +77,6 @@ struct LeavingTests {
             _ = try await accounts.signIn(request)
             #expect(accounts.account(stage.userID)?.syncing.lastSync != nil)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `a token that was renewed for somebody who has left is kept all the same`()
@@ -111,9 +108,7 @@ struct LeavingTests {
     @Test func `a move that was given up may come for as long as one that was not answered`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let (organization, collection) = try await guest.stage.addOrganization()
             let made = try await guest.login("x")
             let account = try #require(guest.accounts?.account(guest.stage.userID))
@@ -133,15 +128,12 @@ struct LeavingTests {
             }
             #expect(try #require(last) >= cut)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `an edit whose account is erased while it is sent is not told that it will be sent`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             let made = try await guest.login("x")
@@ -154,7 +146,6 @@ struct LeavingTests {
                 if case DeskRefusal.noAccount = error { true } else { false }
             }
         }
-        try await venue.open { _ in }
     }
 
     @Test func `a drill that has begun is known to all who look at the network`() async throws {

@@ -11,9 +11,7 @@ struct PendingFilesTests {
     @Test func `a file that comes while its item has an edit pending is shown and can be read`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let id = try await guest.make(#"{"type":1,"name":"x"}"#)
             let kept = try await guest.upload([1], "first", "/attachment?itemid=\(id)")
             #expect(kept.isSuccess, "\(kept.text)")
@@ -33,7 +31,6 @@ struct PendingFilesTests {
             let left = try await guest.get("/object/item/\(id)").data
             #expect(left?["attachments"]?.array?.count == 1)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `G-ATT offline a file opens that was fetched before, and none comes or goes`()
@@ -83,9 +80,7 @@ struct PendingFilesTests {
     @Test func `T-36 what goes to an organisation with its pending edit leaves no copy`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let (organization, collection) = try await guest.stage.addOrganization()
             _ = try await guest.post("/sync?force=true")
             let id = try await guest.make(#"{"type":1,"name":"x"}"#)
@@ -100,7 +95,6 @@ struct PendingFilesTests {
             #expect(items.map { $0["name"]?.string } == ["y"])
             #expect(items.first?["organizationId"]?.string == organization)
         }
-        try await venue.open { _ in }
     }
 
     @Test(arguments: Personality.Name.allCases)

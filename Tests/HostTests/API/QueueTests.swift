@@ -148,9 +148,7 @@ struct QueueTests {
     @Test func `the copy of a change that was kept offline is called what it is called upstream`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let id = try await guest.login("ours")
             _ = try await guest.put("/network", #"{"mode":"offline"}"#)
             let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"new"}"#)
@@ -167,13 +165,10 @@ struct QueueTests {
             let discarded = history.first { $0["outcome"]?.string == "discarded" }
             #expect(discarded?["backupItemId"]?.string == copy)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `an item that is only put elsewhere or favoured offline is updated`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, _, end in
-            defer { end() }
+        try await HostVenue().open { guest, _ in
             let id = try await guest.login("ours")
             _ = try await guest.put("/network", #"{"mode":"offline"}"#)
             let place = #"{"type":1,"name":"ours","favorite":true,"login":{}}"#
@@ -186,13 +181,10 @@ struct QueueTests {
             let history = try await guest.get("/resolutions").elements
             #expect(history.map { $0["changeType"]?.string } == ["update"])
         }
-        try await venue.open { _ in }
     }
 
     @Test func `while a server wants to be left alone, what waits says until when`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             var fault = Fault(.answer(.tooManyRequests(retryAfter: "120"), isCarriedOut: false))
             fault.times = nil
             await upstream.inject(fault)
@@ -206,7 +198,6 @@ struct QueueTests {
             let wait = try #require(Revision(date)?.moment).ticks - now.ticks
             #expect((119...180).contains(wait / Moment.ticksPerSecond))
         }
-        try await venue.open { _ in }
     }
 
     @Test func `what is recorded is not told as refused for want of room`() {

@@ -72,9 +72,7 @@ struct RefusedPieceTests {
     @Test func `an account of version 2 is called that, and its password is not called wrong`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             let master = try MasterKey(
                 password: Secret(utf8: stage.password),
@@ -98,7 +96,6 @@ struct RefusedPieceTests {
             #expect(refused.message?.contains("version 2 encryption") == true, "\(refused.text)")
             #expect(try await guest.post("/accounts", body).isSuccess)
         }
-        try await venue.open { _ in }
     }
 
     /// What a server says to whoever has to bring a second factor.
@@ -122,9 +119,7 @@ struct RefusedPieceTests {
         _ choice: String,
         _ mails: Int
     ) async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             await upstream.inject(Fault(Self.challenge(providers), on: .token))
             let mail = Fault.Effect.answer(.json(200, "{}"), isCarriedOut: false)
@@ -138,15 +133,12 @@ struct RefusedPieceTests {
             #expect(refused.message?.contains("Two-factor") == true, "\(refused.text)")
             #expect(await upstream.hits(number) == mails)
         }
-        try await venue.open { _ in }
     }
 
     @Test func `a file from before 2018 has no key of its own, and opens under its owner's`()
         async throws
     {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             let id = try await guest.make(#"{"type":1,"name":"x"}"#)
             let file = try await stage.attachElsewhere([4, 5, 6], named: "old", to: id)
@@ -156,7 +148,6 @@ struct RefusedPieceTests {
             let read = try await guest.get("/object/attachment/\(file)?itemid=\(id)")
             #expect(read.body == [4, 5, 6], "\(read.text)")
         }
-        try await venue.open { _ in }
     }
 
     /// - Returns: Where the file is read.
@@ -168,9 +159,7 @@ struct RefusedPieceTests {
     }
 
     @Test func `a file that came broken is fetched again`() async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let path = try await Self.attach([1, 2, 3], guest)
             let portal = Fault.Effect.answer(.html(200, "<html>"), isCarriedOut: false)
             await upstream.inject(Fault(portal, on: .downloadFile))
@@ -178,7 +167,6 @@ struct RefusedPieceTests {
             #expect(broken.status != .ok, "\(broken.text)")
             #expect(try await guest.get(path).body == [1, 2, 3])
         }
-        try await venue.open { _ in }
     }
 
     @Test func `a Send that is put back as it was read keeps its password`() async throws {
@@ -205,9 +193,7 @@ struct RefusedPieceTests {
         _ effect: Fault.Effect,
         _ status: Int
     ) async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             let path = try await Self.attach([1, 2, 3], guest)
             await upstream.inject(Fault(effect, on: .downloadFile))
             let down = try await guest.get(path)
@@ -218,6 +204,5 @@ struct RefusedPieceTests {
             #expect(other.headers["Holdfast-Disposition"] == "saved")
             #expect(try await guest.get(path).body == [1, 2, 3])
         }
-        try await venue.open { _ in }
     }
 }

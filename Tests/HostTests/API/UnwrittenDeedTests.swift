@@ -13,12 +13,9 @@ struct UnwrittenDeedTests {
     typealias Story = @Sendable (Guest, EmbeddedUpstream, Office) async throws -> Void
 
     private static func open(_ story: @escaping Story) async throws {
-        var venue = HostVenue()
-        venue.parting = { guest, upstream, end in
-            defer { end() }
+        try await HostVenue().open { guest, upstream in
             try await story(guest, upstream, #require(guest.accounts).office)
         }
-        try await venue.open { _ in }
     }
 
     /// From now on nothing is written of what upstream has.
