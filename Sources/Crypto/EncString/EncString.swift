@@ -36,35 +36,6 @@ public struct EncString: Hashable, Sendable {
         try checkLengths()
     }
 
-    /// Reads the binary form in which attachments are stored.
-    public init(buffer: [UInt8]) throws(CryptoError) {
-        guard let kind = buffer.first.flatMap(Kind.init) else { throw .malformed(.unknownType) }
-        guard kind != .cose else { throw .unsupported(.version2) }
-        guard kind == .aes || kind == .aesWithMAC else { throw .wrongFamily }
-        let macCount = kind == .aesWithMAC ? 32 : 0
-        guard buffer.count >= 17 + macCount else { throw .malformed(.ciphertextLength) }
-        self.kind = kind
-        iv = Array(buffer[1..<17])
-        mac = Array(buffer[17..<17 + macCount])
-        ciphertext = Array(buffer[(17 + macCount)...])
-        try checkLengths()
-    }
-
-    /// The text; parsing it gives the same value.
-    public var text: String {
-        let pieces: [[UInt8]] =
-            switch kind {
-            case .aes: [iv, ciphertext]
-            case .aesWithMAC: [iv, ciphertext, mac]
-            case .rsaSHA256, .rsaSHA1, .cose: [ciphertext]
-            case .rsaSHA256WithMAC, .rsaSHA1WithMAC: [ciphertext, mac]
-            }
-        return "\(kind.rawValue)." + pieces.map(Base64.text(of:)).joined(separator: "|")
-    }
-
-    /// The binary form of a symmetric EncString.
-    public var buffer: [UInt8] { [kind.rawValue] + iv + mac + ciphertext }
-
     private func checkLengths() throws(CryptoError) {
         guard kind.isSymmetric else { return }
         guard iv.count == 16 else { throw .malformed(.ivLength) }
