@@ -18,7 +18,6 @@ final class House: Sendable {
     let owner: Tenant
     let lodger: Tenant?
     let monitor: NetworkMonitor
-    let upstream: Upstream
     let line: Line
     let log: LogEar
     /// It has ended, one way or the other.
@@ -80,7 +79,6 @@ final class House: Sendable {
             log: Logger(Logbook(level: .debug, sink: log, timekeeper: clock))
         )
         let upstream = try Cloud.upstream(line, clock, chance, device: ground.device)
-        self.upstream = upstream
         monitor = NetworkMonitor(
             upstream: "upstream",
             probe: { await upstream.probeNetwork() },

@@ -262,7 +262,6 @@ extension Knowledge {
         }
         if let origin = item.origin, !item.isBackup {
             origins[origin]?.hasLanded = true
-            origins[origin]?.id = item.id
         }
         for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
     }

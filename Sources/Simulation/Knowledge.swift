@@ -99,7 +99,6 @@ struct Knowledge: Sendable {
         /// Another device has given it to an organisation.
         var isShared = false
         var hasLanded = false
-        var id: String?
         /// The wish to delete it, at each host.
         var deletions: [Int: Removal] = [:]
         /// The wish to have it in the trash.
@@ -154,7 +153,6 @@ struct Knowledge: Sendable {
         let ticks: Int64
     }
 
-    let profile: String
     /// How many there are.
     let hosts: Int
     var breaches: [Breach] = []
@@ -197,10 +195,7 @@ struct Knowledge: Sendable {
     var doubts: [Int: Int] = [:]
     private var count = 0
 
-    init(_ profile: String, hosts: Int = 1) {
-        self.profile = profile
-        self.hosts = hosts
-    }
+    init(hosts: Int = 1) { self.hosts = hosts }
 
     mutating func breach(_ invariant: String, _ text: String) {
         breaches.append(Breach(invariant, text))

@@ -44,7 +44,6 @@ final class Line: Network {
         let oracle: Oracle
         let history: History
         let time: VirtualTimekeeper
-        let clock: HouseClock
         let dice: Dice
         let faults: [Mishap]
         let rate: @Sendable () -> Int

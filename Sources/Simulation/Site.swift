@@ -152,7 +152,6 @@ final class Site: Sendable {
                 oracle: oracle,
                 history: history,
                 time: time,
-                clock: clock,
                 dice: dice,
                 faults: script.faults,
                 rate: { [world] in world.isCalm ? 0 : world.script.faultRate },

@@ -36,7 +36,7 @@ final class World: Sendable {
         self.executor = executor
         self.coverage = coverage
         self.history = history
-        oracle = Oracle(Knowledge(script.profile.rawValue, hosts: script.hosts), history)
+        oracle = Oracle(Knowledge(hosts: script.hosts), history)
         dice = Dice(seed: script.seed ^ 0xD1CE)
         cloud = try await Cloud(script.profile, executor.time, seed: script.seed)
         let hasLodger = script.hazards.hazards.contains(.lodger)

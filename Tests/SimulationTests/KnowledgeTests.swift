@@ -25,7 +25,7 @@ import Testing
     }
 
     @Test func `all is well while nothing is lost`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (edited, _) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
@@ -35,7 +35,7 @@ import Testing
     }
 
     @Test func `an accepted edit that is nowhere is missed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         _ = Self.edit(item, &knowledge)
         knowledge.judge(shown: [[item]])
@@ -43,7 +43,7 @@ import Testing
     }
 
     @Test func `a value that nobody wrote is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         var item = knowledge.scene()
         item.values[.username] = "h~99~us"
         knowledge.observe([item.id: item], by: Self.push)
@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func `what differs here from upstream is noticed at the end`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         var item = knowledge.scene()
         item.isTrashed = true
         knowledge.judge(shown: [[item]])
@@ -59,7 +59,7 @@ import Testing
     }
 
     @Test func `an item that is there twice is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         var other = PlainItem(id: "2", revision: "a")
         (other.origin, other.values) = (item.origin, item.values)
@@ -71,7 +71,7 @@ import Testing
     }
 
     @Test func `a newer edit that gives way to an older one is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (first, _) = Self.edit(item, &knowledge)
         let (second, _) = Self.edit(item, &knowledge)
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func `an accepted edit that is not shown is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         _ = Self.edit(item, &knowledge)
         knowledge.look(at: [item], "edit", by: 0)
@@ -101,7 +101,7 @@ import Testing
     }
 
     @Test func `a value that was known here and never shown is not overwritten`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
         var overwritten = item
@@ -111,7 +111,7 @@ import Testing
     }
 
     @Test func `a refused edit that arrives is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.conclude([word], .rejected)
@@ -120,7 +120,7 @@ import Testing
     }
 
     @Test func `a request before its time is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         _ = knowledge.scene()
         knowledge.holds[0] = [false: .seconds(10)]
         knowledge.noteRequest(isIdentity: true, "a token", by: 0, at: .seconds(5))
@@ -130,7 +130,7 @@ import Testing
     }
 
     @Test func `a base that goes back, or nearly goes, is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         knowledge.look(atBase: [item.id: .init(text: "a", ticks: 90_000)], of: 0)
         knowledge.look(atBase: [item.id: .init(text: "0", ticks: 10_000)], of: 0)
@@ -139,7 +139,7 @@ import Testing
     }
 
     @Test func `two lists that each lack a part are not taken for one`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let stamp = Knowledge.Stamp(text: item.revision, ticks: 50_000)
         knowledge.look(atBase: [item.id: stamp], of: 0)
@@ -154,7 +154,7 @@ import Testing
     }
 
     @Test func `one old list, however often it is shown, takes nothing back`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         knowledge.look(atBase: [item.id: .init(text: item.revision, ticks: 90_000)], of: 0)
         knowledge.lies[0] = [.cached, .cached, .cached]
@@ -163,7 +163,7 @@ import Testing
     }
 
     @Test func `a wish for the trash, or for an end, that comes to nothing is noticed`() throws {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         var item = knowledge.scene()
         let name = try #require(item.origin)
         // What hosts show of a stamp are three digits.
@@ -187,7 +187,7 @@ import Testing
     }
 
     @Test func `what an organisation has of it is not for who removed his own`() throws {
-        var knowledge = Knowledge("vaultwarden", hosts: 2)
+        var knowledge = Knowledge(hosts: 2)
         let item = knowledge.scene()
         let name = try #require(item.origin)
         // Others deleted it, each of two hosts brought it back, and one of these was given away.
@@ -214,7 +214,7 @@ import Testing
     }
 
     @Test func `what one host brings back hides from the other what upstream has forgotten`() {
-        var knowledge = Knowledge("bitwarden", hosts: 2)
+        var knowledge = Knowledge(hosts: 2)
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
@@ -241,7 +241,7 @@ import Testing
     }
 
     @Test func `a copy of what nobody else has written is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         _ = Self.edit(item, &knowledge)
         var copy = PlainItem(id: "2", revision: "a")
@@ -256,7 +256,7 @@ import Testing
     }
 
     @Test func `what others write while an answer is on its way was not known here`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let told = knowledge.upstream
         var theirs = item
@@ -269,7 +269,7 @@ import Testing
     }
 
     @Test func `what was saved and is upstream is shown`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.conclude([word], .saved)
@@ -281,7 +281,7 @@ import Testing
     }
 
     @Test func `what was shown is there for who edits it, unless others have deleted it`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         knowledge.miss(item.origin ?? "")
         #expect(Self.breaches(knowledge) == ["I6"])
@@ -291,7 +291,7 @@ import Testing
     }
 
     @Test func `what is written into the trash, where others have put it, is noticed`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (written, word) = Self.edit(item, &knowledge)
         var edited = written
@@ -306,7 +306,7 @@ import Testing
     }
 
     @Test func `a list whose stamps have lost their digits tells nobody of the trash`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         knowledge.hasOddStamps = true
         let item = knowledge.scene()
         let (written, word) = Self.edit(item, &knowledge)
@@ -327,7 +327,7 @@ import Testing
     }
 
     @Test func `a refused edit gives way to anything`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
@@ -337,7 +337,7 @@ import Testing
     }
 
     @Test func `to one host the other is somebody else`() {
-        var knowledge = Knowledge("bitwarden", hosts: 2)
+        var knowledge = Knowledge(hosts: 2)
         let item = knowledge.scene()
         let (edited, word) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: edited], by: Self.push)
@@ -372,7 +372,7 @@ import Testing
         _ isLocked: Bool,
         _ isOwed: Bool
     ) throws {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         var item = knowledge.scene()
         let name = try #require(item.origin)
         item.move(to: "2026-11-21T23:00:00.100Z")
@@ -405,7 +405,7 @@ import Testing
     }
 
     @Test func `at the end each host shows what is upstream`() {
-        var knowledge = Knowledge("bitwarden", hosts: 2)
+        var knowledge = Knowledge(hosts: 2)
         let item = knowledge.scene()
         knowledge.judge(shown: [[item], [item]])
         #expect(Self.breaches(knowledge).isEmpty)
@@ -414,7 +414,7 @@ import Testing
     }
 
     @Test func `a deletion destroys nothing that was known and never shown`() {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         _ = knowledge.scene()
         knowledge.deliver(nil, of: knowledge.upstream, to: 0, at: .seconds(1))
         knowledge.observe([:], by: .host(0, .delete, known: nil, left: .seconds(2)))
@@ -424,7 +424,7 @@ import Testing
     @Test func `what is stamped earlier passes for what was deleted before upstream forgot`()
         throws
     {
-        var knowledge = Knowledge("bitwarden")
+        var knowledge = Knowledge()
         let item = knowledge.scene()
         let name = try #require(item.origin)
         var theirs = item

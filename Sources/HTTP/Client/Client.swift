@@ -83,7 +83,6 @@ public final class Client: Sendable {
             let response = StreamedResponse(
                 status: answer.head.status ?? .internalError,
                 headers: answer.head.headers,
-                url: hop.url,
                 body: ResponseBody(pipe: pipe, client: self, id: id)
             )
             guard let next = try next(after: response.status, response.headers, hop, order) else {

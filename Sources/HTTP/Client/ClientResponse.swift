@@ -12,8 +12,6 @@ extension Client {
     public struct StreamedResponse: Sendable {
         public let status: Status
         public let headers: Headers
-        /// Where it comes from in the end, after redirects.
-        public let url: String
         public let body: ResponseBody
     }
 

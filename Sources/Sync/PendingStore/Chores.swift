@@ -1,5 +1,5 @@
 internal import System
-public import Vault
+internal import Vault
 
 /// What is done for the store by the clock and by nobody's wish.
 public enum Chore: String, CaseIterable, Sendable {
@@ -22,7 +22,6 @@ public enum Chore: String, CaseIterable, Sendable {
 /// How a chore ended.
 public struct ChoreReport: Sendable {
     public let chore: Chore
-    public let moment: Moment
     /// Nothing if it was done. It is tried again when it is due the next time.
     public let error: StoreError?
 }
@@ -34,7 +33,7 @@ extension Store {
             let error = await self.error(doing: chore)
             // Being stopped is no failure.
             if Task.isCancelled { return }
-            report(ChoreReport(chore: chore, moment: now, error: error))
+            report(ChoreReport(chore: chore, error: error))
         } while (try? await time.sleep(for: chore.interval)) != nil
     }
 
@@ -47,7 +46,7 @@ extension Store {
                 let error = await self.error(doing: .copyPending)
                 // That the time is over is no failure.
                 if Task.isCancelled { return }
-                report(ChoreReport(chore: .copyPending, moment: self.now, error: error))
+                report(ChoreReport(chore: .copyPending, error: error))
             }
             group.addTask { try? await self.time.sleep(for: Chore.timeForLastCopy) }
             await group.next()
