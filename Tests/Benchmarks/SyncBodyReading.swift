@@ -6,11 +6,11 @@ extension SyncBody.Cipher: JSON.Readable {
         case notes, type, reprompt, favorite, login, fields, passwordHistory
     }
 
-    private static let names = JSON.Names<Name>()
+    private static let names = JSON.Names(Name.allCases, named: \.rawValue)
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+        try members.forEach(inAnyCase: Self.names) { (name, value) throws(JSON.Mismatch) in
             switch name {
             case .id: id = try String(json: value)
             case .organizationId: organizationID = value.string
@@ -35,11 +35,11 @@ extension SyncBody.Cipher: JSON.Readable {
 extension SyncBody.Login: JSON.Readable {
     private enum Name: String, CaseIterable { case username, password, totp, uris }
 
-    private static let names = JSON.Names<Name>()
+    private static let names = JSON.Names(Name.allCases, named: \.rawValue)
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+        try members.forEach(inAnyCase: Self.names) { (name, value) throws(JSON.Mismatch) in
             switch name {
             case .username: username = value.string
             case .password: password = value.string
@@ -53,11 +53,11 @@ extension SyncBody.Login: JSON.Readable {
 extension SyncBody.URI: JSON.Readable {
     private enum Name: String, CaseIterable { case uri, match }
 
-    private static let names = JSON.Names<Name>()
+    private static let names = JSON.Names(Name.allCases, named: \.rawValue)
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        members.forEach(in: Self.names) { name, value in
+        members.forEach(inAnyCase: Self.names) { name, value in
             switch name {
             case .uri: uri = value.string
             case .match: match = value.int
@@ -69,11 +69,11 @@ extension SyncBody.URI: JSON.Readable {
 extension SyncBody.Field: JSON.Readable {
     private enum Name: String, CaseIterable { case type, name, value }
 
-    private static let names = JSON.Names<Name>()
+    private static let names = JSON.Names(Name.allCases, named: \.rawValue)
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        try members.forEach(in: Self.names) { (name, value) throws(JSON.Mismatch) in
+        try members.forEach(inAnyCase: Self.names) { (name, value) throws(JSON.Mismatch) in
             switch name {
             case .type: type = try Int(json: value)
             case .name: self.name = value.string
@@ -86,11 +86,11 @@ extension SyncBody.Field: JSON.Readable {
 extension SyncBody.Former: JSON.Readable {
     private enum Name: String, CaseIterable { case password, lastUsedDate }
 
-    private static let names = JSON.Names<Name>()
+    private static let names = JSON.Names(Name.allCases, named: \.rawValue)
 
     init(json: JSON.Value) throws(JSON.Mismatch) {
         guard let members = json.object else { throw JSON.Mismatch("must be an object") }
-        members.forEach(in: Self.names) { name, value in
+        members.forEach(inAnyCase: Self.names) { name, value in
             switch name {
             case .password: password = value.string
             case .lastUsedDate: lastUsedDate = value.string

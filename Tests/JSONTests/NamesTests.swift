@@ -4,7 +4,7 @@ import Testing
 struct NamesTests {
     private enum Field: String, CaseIterable { case id, name, Name, revisionDate }
 
-    private static let fields = JSON.Names<Field>()
+    private static let fields = JSON.Names(Field.allCases, named: \.rawValue)
 
     private func names(of text: String) throws -> [JSON.Name] {
         let root = try JSON.Document(Array(text.utf8)).root
@@ -36,7 +36,7 @@ struct NamesTests {
         let members = try #require(try JSON.Document(Array(text.utf8)).root.object)
 
         var found: [String] = []
-        members.forEach(in: Self.fields) { field, value in
+        members.forEach(inAnyCase: Self.fields) { field, value in
             found.append("\(field) \(value.int ?? -1)")
         }
         #expect(found == ["id 1", "Name 2", "id 3", "revisionDate -1"])
@@ -52,7 +52,7 @@ struct NamesTests {
         let members = try #require(try JSON.Document(Array(#"{"id":1,"name":2}"#.utf8)).root.object)
         var count = 0
         #expect(throws: JSON.Mismatch("is enough")) {
-            try members.forEach(in: Self.fields) { (_, _) throws(JSON.Mismatch) in
+            try members.forEach(inAnyCase: Self.fields) { (_, _) throws(JSON.Mismatch) in
                 count += 1
                 throw JSON.Mismatch("is enough")
             }

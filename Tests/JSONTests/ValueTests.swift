@@ -73,22 +73,6 @@ struct ValueTests {
         #expect(root[anyCase: ""]?.int == 10)
     }
 
-    @Test func `names are compared without making strings`() throws {
-        let members = Array(try #require(try root(#"{"id":1,"i\u0064":2,"Id":3,"ide":4}"#).object))
-        let matches = members.map { member in
-            switch member.name {
-            case "id": true
-            default: false
-            }
-        }
-
-        #expect(matches == [true, true, false, false])
-        switch try #require(try root(#"{"a":1}"#).object?.first { _ in true }).name {
-        case "a": break
-        default: Issue.record("A name of one letter is a name.")
-        }
-    }
-
     @Test(
         arguments: [
             ("0", 0), ("-0", 0), ("9223372036854775807", .max), ("-9223372036854775808", .min),

@@ -15,7 +15,7 @@ struct WriterTests {
             json.object("o") { $0.array("empty") { _ in } }
             json.array("l") { list in
                 list.add("x")
-                list.array { $0.object { _ in } }
+                list.object { $0.array("inner") { $0.object { _ in } } }
                 list.object { $0.add("y", UInt64.max) }
             }
         }
@@ -23,7 +23,7 @@ struct WriterTests {
         #expect(
             text(raw)
                 == #"{"b":true,"a":[1,-2],"none":null,"half":0.5,"o":{"empty":[]},"#
-                + #""l":["x",[{}],{"y":18446744073709551615}]}"#
+                + #""l":["x",{"inner":[{}]},{"y":18446744073709551615}]}"#
         )
     }
 

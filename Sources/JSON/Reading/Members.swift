@@ -25,38 +25,20 @@ extension JSON {
             }
         }
 
-        /// Visits, in order, the members whose names are among these, and passes over the others.
+        /// Visits, in order, the members whose names are among these, and passes over the others. The
+        /// first letter may be in either case; ``Names/subscript(anyCase:)`` says which is meant.
         ///
         /// The quickest way through an object: each name is looked at once, and nothing is copied or
         /// kept alive for a member. A name that repeats is visited each time.
         @inlinable
         public func forEach<Key, Failure: Error>(
-            in names: Names<Key>,
-            _ visit: (Key, Value) throws(Failure) -> Void
-        ) throws(Failure) {
-            try forEach(in: names, .exact, visit)
-        }
-
-        /// The same for names whose first letter may be in either case; ``Names/subscript(anyCase:)``
-        /// says which is meant.
-        @inlinable
-        public func forEach<Key, Failure: Error>(
             inAnyCase names: Names<Key>,
-            _ visit: (Key, Value) throws(Failure) -> Void
-        ) throws(Failure) {
-            try forEach(in: names, .anyCase, visit)
-        }
-
-        @inlinable
-        func forEach<Key, Failure: Error>(
-            in names: Names<Key>,
-            _ letters: Letters,
             _ visit: (Key, Value) throws(Failure) -> Void
         ) throws(Failure) {
             let document = object.document
             var (name, end) = document.firstName(of: object.index)
             while name < end {
-                let (known, next) = document.look(up: name, in: names.table, letters)
+                let (known, next) = document.look(up: name, in: names.table)
                 if known >= 0 {
                     try visit(names.keys[known], Value(document: document, index: name + 1))
                 }
@@ -81,15 +63,7 @@ extension JSON {
         public var name: Name { Name(document: value.document, index: value.index - 1) }
     }
 
-    /// A member's name, which can be compared without making a string of it.
-    ///
-    /// ```swift
-    /// switch member.name {
-    /// case "id": …
-    /// case "revisionDate": …
-    /// default: break
-    /// }
-    /// ```
+    /// A member's name, which ``Names`` know without making a string of it.
     public struct Name: Sendable {
         let document: Document
         let index: Int
@@ -101,23 +75,8 @@ extension JSON {
             document.bytes.withUnsafeBufferPointer { $0.string(at: extent) }
         }
 
-        public static func ~= (pattern: StaticString, name: Name) -> Bool {
-            name.matches(pattern, .exact)
-        }
-
         func withBytes<Result>(_ body: (UnsafeBufferPointer<UInt8>) -> Result) -> Result {
             document.bytes.withUnsafeBufferPointer { $0.withName(at: extent, body) }
-        }
-
-        @inline(__always)
-        private func matches(_ pattern: StaticString, _ letters: Letters) -> Bool {
-            let pattern = UnsafeBufferPointer(
-                start: pattern.utf8Start,
-                count: pattern.utf8CodeUnitCount
-            )
-            return document.bytes.withUnsafeBufferPointer {
-                $0.name(at: extent, is: pattern, letters)
-            }
         }
     }
 }
@@ -131,10 +90,10 @@ extension JSON.Document {
 
     /// Which known name the node is, or -1; and where the next name is.
     @usableFromInline
-    func look(up name: Int, in table: NameTable, _ letters: Letters) -> (known: Int, next: Int) {
+    func look(up name: Int, in table: NameTable) -> (known: Int, next: Int) {
         let extent = nodes[name].place.extent
         let known = bytes.withUnsafeBufferPointer { text in
-            text.withName(at: extent) { table.index(of: $0, letters) }
+            text.withName(at: extent) { table.index(of: $0, .anyCase) }
         }
         return (known, Int(nodes[name + 1].next))
     }

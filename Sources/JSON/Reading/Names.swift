@@ -4,9 +4,9 @@ extension JSON {
     ///
     /// ```swift
     /// private enum Field: String, CaseIterable { case id, name, revisionDate }
-    /// private static let fields = JSON.Names<Field>()
+    /// private static let fields = JSON.Names(Field.allCases, named: \.rawValue)
     /// …
-    /// try members.forEach(in: Self.fields) { (field, value) throws(JSON.Mismatch) in
+    /// try members.forEach(inAnyCase: Self.fields) { (field, value) throws(JSON.Mismatch) in
     ///     switch field {
     ///     case .id: id = try String(json: value)
     ///     …
@@ -36,13 +36,6 @@ extension JSON {
             let index = table.index(of: name, .anyCase)
             return index < 0 ? nil : keys[index]
         }
-    }
-}
-
-extension JSON.Names where Key: CaseIterable & RawRepresentable<String> {
-    /// All cases of the enumeration, by their raw values.
-    public init(of cases: Key.Type = Key.self) {
-        self.init(Array(Key.allCases), named: \.rawValue)
     }
 }
 

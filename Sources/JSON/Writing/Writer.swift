@@ -103,10 +103,6 @@ extension JSON {
             add { value.write(to: &$0) }
         }
 
-        public mutating func array(_ body: (inout ArrayWriter) -> Void) {
-            add { $0.array(body) }
-        }
-
         public mutating func object(_ body: (inout ObjectWriter) -> Void) {
             add { $0.object(body) }
         }

@@ -45,7 +45,7 @@ public struct JSONParsing: Property {
         let spelled = members.map(\.name.string)
         let names = JSON.Names(Array(spelled.indices)) { spelled[$0] }
         var met: [JSON.Raw] = []
-        members.forEach(in: names) { _, value in met.append(value.raw) }
+        members.forEach(inAnyCase: names) { _, value in met.append(value.raw) }
         guard met == members.map(\.value.raw) else { return "A walk misses a member." }
         for (name, spelling) in zip(members.map(\.name), spelled) {
             guard let exact = names[name], let anyCase = names[anyCase: name],
