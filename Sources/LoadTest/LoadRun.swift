@@ -1,5 +1,4 @@
 import EmbeddedUpstream
-import FoundationEssentials
 import HTTP
 public import System
 

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Host
 import Logging
 import Machine

@@ -1,5 +1,4 @@
 import Bitwarden
-import Crypto
 import EmbeddedUpstream
 import FoundationEssentials
 import Glibc
@@ -7,7 +6,6 @@ import HTTP
 import Host
 import JSON
 import Logging
-import Sync
 import System
 import Vault
 

@@ -1,6 +1,5 @@
 import Bitwarden
 import JSON
-import Vault
 
 extension Account: JSON.Writable, JSON.Readable {
     func write(to json: inout JSON.Writer) {

@@ -1,6 +1,4 @@
-import Bitwarden
 import JSON
-import Vault
 
 extension Organization: JSON.Writable, JSON.Readable {
     func write(to json: inout JSON.Writer) {

@@ -1,6 +1,5 @@
 import Bitwarden
 import Crypto
-import FoundationEssentials
 import JSON
 import Logging
 import Messaging

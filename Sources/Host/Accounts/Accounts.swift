@@ -1,5 +1,4 @@
 public import Crypto
-import FoundationEssentials
 import Logging
 public import Messaging
 public import Metrics

@@ -1,5 +1,4 @@
 public import Crypto
-import FoundationEssentials
 public import System
 
 /// The tokens of this host: who may come in with what.

@@ -1,4 +1,3 @@
-import HTTP
 import System
 
 /// How many descriptors each of those gets who would take them all, so that the others have some left.

@@ -1,4 +1,3 @@
-import FoundationEssentials
 import HTTP
 public import Messaging
 public import System

@@ -1,5 +1,4 @@
 public import Metrics
-internal import Vault
 
 /// What is counted of the requests to upstreams.
 public final class UpstreamMetrics: Sendable {

@@ -1,6 +1,4 @@
-internal import Records
 internal import SQLite
-internal import System
 internal import Vault
 
 /// What came from here within the last days, as it is written down.

@@ -1,4 +1,3 @@
-internal import Crypto
 internal import Vault
 
 // What a person decides about a change that waits.

@@ -1,7 +1,6 @@
 import Bitwarden
 import Crypto
 import HTTP
-import JSON
 import System
 import Vault
 

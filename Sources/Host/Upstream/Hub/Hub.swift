@@ -1,5 +1,4 @@
 public import Bitwarden
-import FoundationEssentials
 import System
 import Vault
 

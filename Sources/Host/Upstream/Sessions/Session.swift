@@ -1,4 +1,3 @@
-import FoundationEssentials
 import Messaging
 import System
 import Vault
