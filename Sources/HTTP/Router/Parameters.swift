@@ -1,7 +1,4 @@
 /// What a path held where its template has names, decoded and in order.
-///
-/// A template may use a name twice (`/accounts/{id}/object/item/{id}`). By name, the last is meant;
-/// by position, any.
 public struct Parameters: Sendable, Equatable {
     package let template: Template?
     package let values: [String]
@@ -14,11 +11,6 @@ public struct Parameters: Sendable, Equatable {
     public var count: Int { values.count }
 
     public subscript(position: Int) -> String { values[position] }
-
-    public subscript(name: String) -> String? {
-        guard let index = template?.names.lastIndex(of: name) else { return nil }
-        return values[index]
-    }
 }
 
 /// What a segment of a path can be read as. A path whose segment cannot be read as the type that
