@@ -89,17 +89,7 @@ struct DiskFaultTests {
                 disk.cut()
                 disk.powerOn()
             }
-            let executor = SeededExecutor(seed: 0)
-            let configuration = Configuration(on: disk, executor)
-            let found = executor.run {
-                await Result {
-                    let shelf = try await Shelf(at: "shelf.db", configuration)
-                    let ids = try shelf.ids()
-                    try await shelf.close()
-                    return Set(ids)
-                }
-            }
-            let ids = try #require(found, "\(story)").get()
+            let ids = Set(try Shelf.ids(on: disk))
             let lost = outcome.confirmed.subtracting(ids)
             #expect(lost.isEmpty, "\(story): lost \(lost.sorted()), cut \(isCut)")
             let back = outcome.refused.intersection(ids)
@@ -111,53 +101,41 @@ struct DiskFaultTests {
 
     @Test func `after a full disk the same database goes on`() throws {
         let disk = FaultyDisk(seed: 1)
-        let executor = SeededExecutor(seed: 1)
-        let configuration = Configuration(on: disk, executor)
-        let run = executor.run {
-            await Result {
-                let shelf = try await Shelf(at: "shelf.db", configuration)
-                try await shelf.add(1)
-                disk.fail(.write, at: 1, error: ENOSPC)
-                let error = await #expect(throws: DatabaseError.self) { try await shelf.add(2) }
-                #expect(error?.code == .full)
-                #expect(error?.trouble == .diskFull)
-                #expect(try shelf.ids() == [1])
-                disk.heal()
-                try await shelf.add(3)
-                #expect(try shelf.ids() == [1, 3])
-                try await shelf.close()
-            }
+        try Shelf.live(on: disk) { shelf in
+            try await shelf.add(1)
+            disk.fail(.write, at: 1, error: ENOSPC)
+            let error = await #expect(throws: DatabaseError.self) { try await shelf.add(2) }
+            #expect(error?.code == .full)
+            #expect(error?.trouble == .diskFull)
+            #expect(try shelf.ids() == [1])
+            disk.heal()
+            try await shelf.add(3)
+            #expect(try shelf.ids() == [1, 3])
+            try await shelf.close()
         }
-        try #require(run).get()
     }
 
     @Test func `all who share a commit that fails are told`() throws {
         let disk = FaultyDisk(seed: 1)
-        let executor = SeededExecutor(seed: 1)
-        let configuration = Configuration(on: disk, executor)
-        let run = executor.run {
-            await Result {
-                let shelf = try await Shelf(at: "shelf.db", configuration)
-                disk.fail(.sync, at: 1, error: EIO)
-                let codes = await withTaskGroup(of: ResultCode?.self) { group in
-                    for id in 1...16 {
-                        group.addTask {
-                            do throws(DatabaseError) {
-                                try await shelf.add(id)
-                                return nil
-                            } catch {
-                                return error.code?.primary
-                            }
+        try Shelf.live(on: disk) { shelf in
+            disk.fail(.sync, at: 1, error: EIO)
+            let codes = await withTaskGroup(of: ResultCode?.self) { group in
+                for id in 1...16 {
+                    group.addTask {
+                        do throws(DatabaseError) {
+                            try await shelf.add(id)
+                            return nil
+                        } catch {
+                            return error.code?.primary
                         }
                     }
-                    return await group.reduce(into: []) { $0.append($1) }
                 }
-                #expect(codes == Array(repeating: .inputOutput, count: 16))
-                #expect(try shelf.ids().isEmpty)
-                disk.heal()
-                try await shelf.close()
+                return await group.reduce(into: []) { $0.append($1) }
             }
+            #expect(codes == Array(repeating: .inputOutput, count: 16))
+            #expect(try shelf.ids().isEmpty)
+            disk.heal()
+            try await shelf.close()
         }
-        try #require(run).get()
     }
 }

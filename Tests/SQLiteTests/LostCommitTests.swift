@@ -7,38 +7,17 @@ import Testing
 /// A commit whose flush failed may be on the disk all the same. Nobody is told a thing that the next
 /// start belies.
 struct LostCommitTests {
-    /// Lives on a disk that survives it, and returns what it came to know.
-    private func live<Answer: Sendable>(
-        on disk: FaultyDisk,
-        _ body: @escaping @Sendable (Shelf) async throws -> Answer
-    ) throws -> Answer {
-        let executor = SeededExecutor(seed: 1)
-        let configuration = Configuration(on: disk, executor)
-        let answer = executor.run {
-            await Result { try await body(try await Shelf(at: "shelf.db", configuration)) }
-        }
-        return try #require(answer).get()
-    }
-
-    private func ids(on disk: FaultyDisk) throws -> [Int] {
-        try live(on: disk) { shelf in
-            let ids = try shelf.ids()
-            try await shelf.close()
-            return ids
-        }
-    }
-
     @Test(arguments: 1...60)
     func `what was told as failed is not there after a power cut`(_ seed: UInt64) throws {
         let disk = FaultyDisk(seed: seed)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.fail(.sync, at: 1, times: 1, error: EIO)
             #expect(await shelf.outcome(of: 2) == .refused)
             disk.cut()
         }
         disk.powerOn()
-        #expect(try ids(on: disk) == [1], "seed \(seed)")
+        #expect(try Shelf.ids(on: disk) == [1], "seed \(seed)")
     }
 
     @Test(arguments: 1...60)
@@ -46,7 +25,7 @@ struct LostCommitTests {
         _ seed: UInt64
     ) throws {
         let disk = FaultyDisk(seed: seed)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.fail(.sync, at: 1, error: EIO)
             #expect(await shelf.outcome(of: 2) == .unknown)
@@ -55,13 +34,13 @@ struct LostCommitTests {
             disk.cut()
         }
         disk.powerOn()
-        #expect(try [[1], [1, 2]].contains(ids(on: disk)), "seed \(seed)")
+        #expect(try [[1], [1, 2]].contains(Shelf.ids(on: disk)), "seed \(seed)")
     }
 
     @Test(arguments: 1...60)
     func `once the disk is well again, what was unknown is gone for good`(_ seed: UInt64) throws {
         let disk = FaultyDisk(seed: seed)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.fail(.sync, at: 1, error: EIO)
             #expect(await shelf.outcome(of: 2) == .unknown)
@@ -70,7 +49,7 @@ struct LostCommitTests {
             disk.cut()
         }
         disk.powerOn()
-        #expect(try ids(on: disk) == [1, 3], "seed \(seed)")
+        #expect(try Shelf.ids(on: disk) == [1, 3], "seed \(seed)")
     }
 
     @Test(arguments: 1...60)
@@ -78,30 +57,30 @@ struct LostCommitTests {
         _ seed: UInt64
     ) throws {
         let disk = FaultyDisk(seed: seed)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.fail(.sync, at: 1, error: EIO)
             #expect(await shelf.outcome(of: 2) == .unknown)
             disk.kill()
         }
         disk.heal()
-        let found = try live(on: disk) { shelf in
+        let found = try Shelf.live(on: disk) { shelf in
             try await shelf.add(3)
             disk.cut()
             return try? shelf.ids()
         }
         disk.powerOn()
-        #expect(try ids(on: disk).contains(3), "seed \(seed), \(String(describing: found))")
+        #expect(try Shelf.ids(on: disk).contains(3), "seed \(seed), \(String(describing: found))")
     }
 
     @Test func `a log that cannot be moved at the start is read, and takes no edit`() throws {
         let disk = FaultyDisk(seed: 1)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.kill()
         }
         disk.fail(.sync, at: 1, error: EIO)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             #expect(try shelf.ids() == [1])
             #expect(await shelf.outcome(of: 2) == .refused)
             disk.heal()
@@ -113,19 +92,19 @@ struct LostCommitTests {
 
     @Test func `a full disk is told as what it is, for it refuses the commit whole`() throws {
         let disk = FaultyDisk(seed: 1)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             try await shelf.add(1)
             disk.fail(.write, at: 1, error: ENOSPC)
             #expect(await shelf.outcome(of: 2) == .refused)
             disk.cut()
         }
         disk.powerOn()
-        #expect(try ids(on: disk) == [1])
+        #expect(try Shelf.ids(on: disk) == [1])
     }
 
     @Test func `the error that is unknown says so`() throws {
         let disk = FaultyDisk(seed: 1)
-        try live(on: disk) { shelf in
+        try Shelf.live(on: disk) { shelf in
             disk.fail(.sync, at: 1, error: EIO)
             let error = await #expect(throws: DatabaseError.self) { try await shelf.add(1) }
             #expect(error?.isOutcomeUnknown == true)

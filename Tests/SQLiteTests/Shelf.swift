@@ -1,5 +1,6 @@
 import System
 import TestSupport
+import Testing
 
 @testable import SQLite
 
@@ -50,6 +51,27 @@ struct Shelf {
             migrations: migrations,
             configuration: configuration
         )
+    }
+
+    /// Lives on a disk that survives it, and returns what it came to know.
+    static func live<Answer: Sendable>(
+        on disk: FaultyDisk,
+        _ body: @escaping @Sendable (Shelf) async throws -> Answer
+    ) throws -> Answer {
+        let executor = SeededExecutor(seed: 1)
+        let configuration = Configuration(on: disk, executor)
+        let answer = executor.run {
+            await Result { try await body(try await Shelf(at: "shelf.db", configuration)) }
+        }
+        return try #require(answer).get()
+    }
+
+    static func ids(on disk: FaultyDisk) throws -> [Int] {
+        try live(on: disk) { shelf in
+            let ids = try shelf.ids()
+            try await shelf.close()
+            return ids
+        }
     }
 
     func add(_ id: Int, title: String = "Emma") async throws(DatabaseError) {
