@@ -2,7 +2,6 @@ import Crypto
 import Glibc
 import HTTP
 import JSON
-import System
 import TestSupport
 import Testing
 

@@ -1,10 +1,4 @@
-import Crypto
-import HTTP
-import JSON
-import System
 import Testing
-
-@testable import EmbeddedUpstream
 
 /// Every request that was recorded with a real server, sent to ours in the same order at the same
 /// time of day.

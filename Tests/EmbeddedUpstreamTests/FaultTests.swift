@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import Messaging
 import System
 import Testing
 import Vault

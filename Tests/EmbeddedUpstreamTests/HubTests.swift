@@ -1,7 +1,6 @@
 import Bitwarden
 import HTTP
 import JSON
-import System
 import Testing
 import Vault
 

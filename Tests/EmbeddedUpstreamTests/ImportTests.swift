@@ -1,7 +1,5 @@
 import Bitwarden
-import Crypto
 import HTTP
-import JSON
 import System
 import Testing
 import Vault

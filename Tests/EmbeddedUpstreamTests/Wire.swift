@@ -1,6 +1,5 @@
 import Glibc
 import HTTP
-import System
 
 @testable import EmbeddedUpstream
 

@@ -1,6 +1,5 @@
 import FuzzProperties
 import Records
-import TestSupport
 import Testing
 import Vault
 

@@ -1,7 +1,6 @@
 import Crypto
 import Glibc
 import JSON
-import System
 import Testing
 
 @testable import Vault

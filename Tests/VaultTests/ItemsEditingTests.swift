@@ -1,6 +1,5 @@
 import Crypto
 import JSON
-import System
 import Testing
 
 @testable import Vault

@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import FuzzProperties
 import JSON
 import System
