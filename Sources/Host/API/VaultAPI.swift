@@ -36,11 +36,6 @@ public struct VaultAPI: Sendable {
 
     /// The answer, whatever the request. Whether the caller may ask for this at all was looked at
     /// before, by the way's scope; whose account it is about is looked at here.
-    public func answer(_ request: Request, from caller: Caller) async -> Response {
-        await answer(request, on: Self.way(of: request), from: caller)
-    }
-
-    /// The same, where the way was looked for already.
     public func answer(_ request: Request, on way: Way, from caller: Caller) async -> Response {
         let response = await plainAnswer(request, way, caller)
         return request.target.query["pretty"] == nil ? response : response.indented
@@ -99,7 +94,4 @@ extension VaultAPI {
     public static var requests: [(method: Method, template: String, name: String)] {
         table.routes.map { ($0.method, $0.template, $0.name) }
     }
-
-    /// All templates there are.
-    public static var routeTemplates: [String] { table.templates }
 }

@@ -138,7 +138,7 @@ struct StillVenue: Stage {
         let server = try Server.start(
             [Listener(name: "api", .tcp(SocketAddress(host: "127.0.0.1", port: 0)))],
             limits: limits
-        ) { await api.answer($0, from: caller) }
+        ) { await api.answer($0, on: VaultAPI.way(of: $0), from: caller) }
         let client = try Client()
         let result = await Result {
             guard case .tcp(let address) = server.listeners.first?.address else { return }

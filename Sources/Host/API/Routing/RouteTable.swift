@@ -58,9 +58,4 @@ struct RouteTable: Sendable {
         case noMethod(Response, VaultAPI.Route?)
         case nothing
     }
-
-    var templates: [String] {
-        var seen: Set<String> = []
-        return routes.map(\.template).filter { seen.insert($0).inserted }
-    }
 }
