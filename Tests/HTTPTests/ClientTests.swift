@@ -149,24 +149,6 @@ func failure(_ body: () async throws(ClientError) -> some Sendable) async -> Cli
         #expect(error?.reason == .local("the client is closed"))
     }
 
-    @Test func `observations name operation, class and connections`() async throws {
-        let seen = Lock<[Client.Observation]>([])
-        try await withClient {
-            $0.observer = { observation in seen.withLock { $0.append(observation) } }
-        } against: { connection in
-            while connection.request() != nil { connection.respond("404 Not Found") }
-        } _: { client, server in
-            for _ in 1...2 {
-                let request = Client.Request(.get, server.url, operation: "sync")
-                _ = try await client.send(request)
-            }
-        }
-        let observations = seen.withLock { $0 }
-        #expect(observations.map(\.operation) == ["sync", "sync"])
-        #expect(observations.map(\.statusClass) == [4, 4])
-        #expect(observations.map(\.openedConnections) == [1, 0])
-    }
-
     @Test func `redirects are followed by reads that ask for it, without secrets to others`()
         async throws
     {

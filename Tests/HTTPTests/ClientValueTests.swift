@@ -21,12 +21,8 @@ import Testing
     private func reason(_ kind: cc_ending, system: Int32, lacking: Int32?) -> ClientError.Reason {
         let report = cc_report(
             uploaded: 0,
-            content_length: -1,
             elapsed_microseconds: 0,
-            new_connections: 0,
-            system_error: Int(system),
-            was_connected: false,
-            was_secured: false
+            system_error: Int(system)
         )
         return Ending(kind: kind, report: { report }, text: "", lack: { lacking })
             .reason(allowance: .seconds(1))

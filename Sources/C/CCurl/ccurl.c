@@ -317,16 +317,10 @@ enum cc_ending cc_ending_of(int code) {
 const char *cc_code_text(int code) { return curl_easy_strerror((CURLcode)code); }
 
 struct cc_report cc_easy_report(cc_easy *easy) {
-    struct cc_report report = {.content_length = -1};
-    curl_off_t connected = 0, secured = 0;
+    struct cc_report report = {0};
     curl_easy_getinfo(easy->curl, CURLINFO_SIZE_UPLOAD_T, &report.uploaded);
     curl_easy_getinfo(easy->curl, CURLINFO_TOTAL_TIME_T, &report.elapsed_microseconds);
-    curl_easy_getinfo(easy->curl, CURLINFO_NUM_CONNECTS, &report.new_connections);
     curl_easy_getinfo(easy->curl, CURLINFO_OS_ERRNO, &report.system_error);
-    curl_easy_getinfo(easy->curl, CURLINFO_CONNECT_TIME_T, &connected);
-    curl_easy_getinfo(easy->curl, CURLINFO_APPCONNECT_TIME_T, &secured);
-    report.was_connected = connected > 0;
-    report.was_secured = secured > 0;
     return report;
 }
 

@@ -27,22 +27,7 @@ extension Client {
         public var streamWindow = 256 << 10
 
         public var timekeeper: any Timekeeper = SystemTimekeeper()
-        /// Hears of every request that has ended. Called on the client's thread: be quick.
-        public var observer: (@Sendable (Observation) -> Void)?
 
         public init() {}
-    }
-
-    /// What became of one request.
-    public struct Observation: Sendable {
-        public let operation: String
-        /// The first digit of the status, or `nil` if there was no whole response.
-        public let statusClass: Int?
-        /// `nil` if there was a whole response.
-        public let failure: ClientError.Reason?
-        public let duration: Duration
-        /// How many connections had to be opened; 0 means that one was used again (or, in a
-        /// failure, that none was reached).
-        public let openedConnections: Int
     }
 }

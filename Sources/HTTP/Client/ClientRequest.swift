@@ -6,8 +6,8 @@ extension Client {
         public var headers: Headers
         public var body: Body
 
-        /// What the request is for, in a word. It stands in errors and observations, where the URL
-        /// (whose query may hold a token) does not.
+        /// What the request is for, in a word. It stands in errors, where the URL (whose query may hold a
+        /// token) does not.
         public var operation: String
 
         /// Replaces the configuration's, when it is set.

@@ -119,7 +119,6 @@ final class DriverLoop {
             let transfer = Unmanaged<Transfer>.fromOpaque(owner).takeUnretainedValue()
             let ending = Ending(code: code, easy: easy)
             let failure = transfer.finish(with: ending)
-            observe(transfer, failure) { ending.report() }
             forget(transfer, hasFailed: failure != nil)
             leave(transfer.order.server)
         }
@@ -138,7 +137,6 @@ final class DriverLoop {
         while let id = admission.expire(at: now) {
             guard let transfer = transfers.removeValue(forKey: id) else { continue }
             transfer.fail(.timedOut(.total))
-            observe(transfer, .timedOut(.total))
         }
     }
 
@@ -170,7 +168,6 @@ final class DriverLoop {
         if admission.withdraw(id) {
             transfers[id] = nil
             transfer.fail(.cancelled)
-            observe(transfer, .cancelled)
         } else {
             settle(transfer, .cancelled)
         }
@@ -188,12 +185,11 @@ final class DriverLoop {
     }
 
     private func drop(_ transfer: Transfer, _ reason: ClientError.Reason) {
-        let report = transfer.easy.map { easy in
+        let uploaded = transfer.easy.map { easy in
             cc_multi_remove(multi, easy)
-            return cc_easy_report(easy)
+            return cc_easy_report(easy).uploaded
         }
-        transfer.fail(reason, uploaded: report?.uploaded ?? 0)
-        observe(transfer, reason) { report }
+        transfer.fail(reason, uploaded: uploaded ?? 0)
         forget(transfer, hasFailed: true)
     }
 
@@ -227,24 +223,6 @@ final class DriverLoop {
     // MARK: Beside
 
     private var now: Duration { configuration.timekeeper.elapsed }
-
-    private func observe(
-        _ transfer: Transfer,
-        _ failure: ClientError.Reason?,
-        _ report: () -> cc_report? = { nil }
-    ) {
-        guard let observer = configuration.observer else { return }
-        let order = transfer.order
-        observer(
-            Client.Observation(
-                operation: order.request.operation,
-                statusClass: failure == nil ? transfer.head.status.map { $0.rawValue / 100 } : nil,
-                failure: failure,
-                duration: now - order.start,
-                openedConnections: Int(report()?.new_connections ?? 0)
-            )
-        )
-    }
 }
 
 extension Ending {

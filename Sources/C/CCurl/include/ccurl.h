@@ -111,12 +111,8 @@ const char *cc_code_text(int code);
 
 struct cc_report {
     int64_t uploaded;
-    int64_t content_length;
     int64_t elapsed_microseconds;
-    long new_connections;
     long system_error;
-    bool was_connected;
-    bool was_secured;
 };
 struct cc_report cc_easy_report(cc_easy *easy);
 /// What curl said about the last failure. May hold names of hosts.
