@@ -20,26 +20,15 @@ final class StillTime: Timekeeper {
     }
 }
 
-/// Keeps the lines, unless it has been told to refuse them.
+/// Keeps the lines.
 final class Shelf: LogSink {
-    private struct State {
-        var lines: [String] = []
-        var isOpen = true
-    }
+    private let kept = Lock<[String]>([])
 
-    private let state = Lock(State())
-
-    var lines: [String] { state.withLock { $0.lines } }
-
-    func refuse(_ isRefusing: Bool) {
-        state.withLock { $0.isOpen = !isRefusing }
-    }
+    var lines: [String] { kept.withLock(\.self) }
 
     func write(_ line: [UInt8]) -> Bool {
-        state.withLock { state in
-            if state.isOpen { state.lines.append(String(decoding: line, as: UTF8.self)) }
-            return state.isOpen
-        }
+        kept.withLock { $0.append(String(decoding: line, as: UTF8.self)) }
+        return true
     }
 }
 

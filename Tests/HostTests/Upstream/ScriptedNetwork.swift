@@ -73,7 +73,6 @@ final class ScriptedLine: HubLine {
 
     var sentMessages: [[UInt8]] { sent.withLock(\.self) }
 
-    func say(_ message: [UInt8]) { continuation.yield(message) }
     func next() async throws(NetworkFailure) -> [UInt8]? {
         var messages = stream.makeAsyncIterator()
         return await messages.next()
