@@ -39,7 +39,7 @@ struct Front: Sendable {
         return Call(
             method: request.method,
             target: request.target,
-            parameters: (0..<request.parameters.count).map { request.parameters[$0] },
+            parameters: request.parameters,
             headers: request.headers,
             body: body,
             personality: personality,

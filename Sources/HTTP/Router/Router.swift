@@ -57,12 +57,12 @@ extension Router {
 
     /// What is there for a request: a handler, or the answer that there is none.
     package enum Finding {
-        case handler(Handler, Parameters)
+        case handler(Handler, [String], Template)
         case answer(Response, Template?)
 
         var template: Template? {
             switch self {
-            case .handler(_, let parameters): parameters.template
+            case .handler(_, _, let template): template
             case .answer(_, let template): template
             }
         }
@@ -70,7 +70,7 @@ extension Router {
         func respond(_ request: Request) async -> Response {
             switch self {
             case .answer(let response, _): return response
-            case .handler(let handler, let parameters):
+            case .handler(let handler, let parameters, _):
                 var request = request
                 request.parameters = parameters
                 return await handler(request)
@@ -98,7 +98,7 @@ extension Router {
         guard let handler = route.handler(match.values) else {
             return .answer(.plain("Not Found", .notFound), nil)
         }
-        return .handler(handler, Parameters(template: route.template, values: match.values))
+        return .handler(handler, match.values, route.template)
     }
 }
 

@@ -80,12 +80,14 @@ public struct RequestReading: Property {
     }
 
     private func violation(of request: Request) -> String? {
-        guard case .handler(_, let parameters) = router.find(request) else { return nil }
-        guard let template = parameters.template, parameters.count == template.names.count else {
+        guard case .handler(_, let parameters, let template) = router.find(request) else {
+            return nil
+        }
+        guard parameters.count == template.names.count else {
             return "A route has lost a parameter."
         }
         if template.description == "/x/{rest...}" { return nil }
-        let isTaken = parameters.values.allSatisfy { request.target.segments.contains($0) }
+        let isTaken = parameters.allSatisfy { request.target.segments.contains($0) }
         return isTaken ? nil : "A parameter is no part of the path."
     }
 }

@@ -1,7 +1,7 @@
 /// What a client asks.
 public struct Request: Sendable {
-    /// What the path held where the route's template has a name. Set by the ``Router``.
-    public internal(set) var parameters = Parameters()
+    /// What the path held where the route's template has names, decoded and in order. Set by the ``Router``.
+    public internal(set) var parameters: [String] = []
     private let contents: Contents
 
     public var method: Method { contents.method }

@@ -1,18 +1,3 @@
-/// What a path held where its template has names, decoded and in order.
-public struct Parameters: Sendable, Equatable {
-    package let template: Template?
-    package let values: [String]
-
-    init(template: Template? = nil, values: [String] = []) {
-        self.template = template
-        self.values = values
-    }
-
-    public var count: Int { values.count }
-
-    public subscript(position: Int) -> String { values[position] }
-}
-
 /// What a segment of a path can be read as. A path whose segment cannot be read as the type that
 /// its route names is not a path of that route.
 public protocol PathValue: Sendable {
