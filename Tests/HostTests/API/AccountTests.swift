@@ -4,7 +4,6 @@ import HTTP
 import JSON
 import System
 import Testing
-import Vault
 
 @testable import Host
 

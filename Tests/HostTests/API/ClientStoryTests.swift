@@ -2,8 +2,6 @@ import HTTP
 import JSON
 import Testing
 
-@testable import Host
-
 /// What programs ask that nobody here has written, call by call.
 @Suite struct ClientStoryTests {
     private static let login = #"""

@@ -1,6 +1,5 @@
 import HTTP
 import JSON
-import System
 import Testing
 
 @testable import Host

@@ -6,7 +6,6 @@ import HTTP
 import JSON
 import Logging
 import Metrics
-import Sync
 import System
 import TestSupport
 import Testing

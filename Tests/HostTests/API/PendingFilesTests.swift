@@ -3,8 +3,6 @@ import HTTP
 import JSON
 import Testing
 
-@testable import Host
-
 /// Files and organisations are upstream's work, whatever waits of the item that they belong to.
 @Suite(.timeLimit(.minutes(1)))
 struct PendingFilesTests {

@@ -1,5 +1,4 @@
 import Crypto
-import FoundationEssentials
 import HTTP
 import JSON
 import System

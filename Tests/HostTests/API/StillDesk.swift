@@ -1,7 +1,5 @@
 import Bitwarden
 import Crypto
-import JSON
-import Records
 import System
 import Vault
 

@@ -1,7 +1,6 @@
 import Bitwarden
 import Crypto
 import Sync
-import System
 import Testing
 
 @testable import Host

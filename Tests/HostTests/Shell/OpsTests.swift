@@ -1,8 +1,6 @@
-import FoundationEssentials
 import Glibc
 import HTTP
 import JSON
-import Metrics
 @testable import Sync
 import System
 import TestSupport

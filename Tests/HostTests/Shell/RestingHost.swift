@@ -1,4 +1,3 @@
-import Bitwarden
 import Sync
 import System
 import TestSupport

@@ -1,7 +1,5 @@
-import Messaging
 import Sync
 import System
-import TestSupport
 import Testing
 import Vault
 

@@ -1,6 +1,5 @@
 import Logging
 import System
-import TestSupport
 import Testing
 
 @testable import Host

@@ -1,6 +1,4 @@
-import FoundationEssentials
 import HTTP
-import JSON
 import Logging
 import Metrics
 import Sync

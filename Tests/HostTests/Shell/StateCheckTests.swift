@@ -1,4 +1,3 @@
-import Bitwarden
 import Glibc
 import Sync
 import System

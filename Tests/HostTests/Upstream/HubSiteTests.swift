@@ -1,7 +1,5 @@
 import Bitwarden
 import EmbeddedUpstream
-import HTTP
-import JSON
 import Metrics
 import System
 import Testing

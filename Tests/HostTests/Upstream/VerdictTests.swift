@@ -1,6 +1,4 @@
-import Bitwarden
 import HTTP
-import JSON
 import Testing
 import Vault
 
