@@ -1,6 +1,5 @@
 import Crypto
 import Glibc
-import JSON
 import SQLite
 import System
 import TestSupport

@@ -3,7 +3,6 @@ import SQLite
 import System
 import TestSupport
 import Testing
-import Vault
 
 @testable import Sync
 

@@ -1,4 +1,3 @@
-import SQLite
 import System
 import TestSupport
 import Testing

@@ -1,4 +1,3 @@
-import SQLite
 import TestSupport
 import Testing
 import Vault

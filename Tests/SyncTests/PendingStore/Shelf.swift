@@ -1,5 +1,3 @@
-import FoundationEssentials
-import Records
 import SQLite
 import System
 import TestSupport

@@ -4,7 +4,6 @@ import SQLite
 import System
 import TestSupport
 import Testing
-import Vault
 
 @testable import Sync
 

@@ -1,7 +1,5 @@
 import FuzzProperties
 import SQLite
-import System
-import TestSupport
 import Vault
 
 @testable import Sync

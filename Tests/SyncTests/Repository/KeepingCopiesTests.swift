@@ -1,4 +1,3 @@
-import EmbeddedUpstream
 import MeshSupport
 import Sync
 import Testing

@@ -1,5 +1,4 @@
 import EmbeddedUpstream
-import JSON
 import MeshSupport
 import Metrics
 import Sync

@@ -1,6 +1,5 @@
 import Crypto
 import EmbeddedUpstream
-import JSON
 import MeshSupport
 import Messaging
 import Metrics

@@ -1,7 +1,6 @@
 import Crypto
 import Messaging
 import System
-import TestSupport
 import Testing
 import Vault
 

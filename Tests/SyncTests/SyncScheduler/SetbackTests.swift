@@ -1,5 +1,3 @@
-import Messaging
-import System
 import TestSupport
 import Testing
 import Vault

@@ -1,5 +1,4 @@
 import Messaging
-import System
 import TestSupport
 import Testing
 import Vault

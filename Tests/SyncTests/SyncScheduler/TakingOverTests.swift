@@ -1,6 +1,5 @@
 import Messaging
 import SQLite
-import System
 import TestSupport
 import Testing
 import Vault
