@@ -33,6 +33,8 @@ public enum CryptoError: Error, Equatable, Sendable {
     case tooLong(limit: Int)
     /// OpenSSL or libargon2 gave up, as it does when memory is short.
     case libraryFailed(Step)
+    /// It waited for its turn until the workshop closed.
+    case notBegun
 
     public enum Flaw: Sendable {
         case unknownType, pieceCount, base64, ivLength, macLength, ciphertextLength
@@ -79,6 +81,7 @@ extension CryptoError: CustomStringConvertible {
         case .noSecret: "The one-time password has no secret."
         case .tooLong(let limit): "More than \(limit) bytes."
         case .libraryFailed(let step): "The cryptographic library gave up (\(step))."
+        case .notBegun: "The host is ending."
         }
     }
 
@@ -100,6 +103,7 @@ extension CryptoError: CustomStringConvertible {
         case .noSecret: "Enter the authenticator key of the item again."
         case .tooLong: "Split it, or store it as an attachment."
         case .libraryFailed: "Check the memory that is left to the host."
+        case .notBegun: "It can be tried again once the host is back."
         }
     }
 }

@@ -7,18 +7,33 @@ import System
 /// which everything then happens in the order of the seed.
 public struct Workshop: Sendable {
     private let executor: any TaskExecutor
+    private let shutter = Shutter()
+
+    /// Once it is down, nothing is begun any more.
+    fileprivate final class Shutter: Sendable {
+        private let state = Atomic(false)
+
+        var isDown: Bool { state.load(ordering: .acquiring) }
+
+        func close() { state.store(true, ordering: .releasing) }
+    }
 
     public init(on executor: any TaskExecutor) {
         self.executor = executor
     }
+
+    /// Drops what waits for its turn, and whatever comes from now on; whoever asks for it hears that. What is under
+    /// way cannot be called off.
+    public func close() { shutter.close() }
 
     /// Does the work on the workshop's executor, with a material that nobody else has meanwhile.
     func run<Material: ~Copyable & Sendable, Product: ~Copyable & Sendable>(
         _ material: consuming Material,
         _ work: @escaping @Sendable (borrowing Material) throws(CryptoError) -> Product
     ) async throws(CryptoError) -> Product {
+        guard !shutter.isDown else { throw .notBegun }
         let bench = Bench(material, work)
-        await withTaskExecutorPreference(executor) { await bench.work() }
+        await withTaskExecutorPreference(executor) { await bench.work(under: shutter) }
         return try bench.takeProduct()
     }
 }
@@ -39,9 +54,10 @@ private final class Bench<Material: ~Copyable & Sendable, Product: ~Copyable & S
     }
 
     /// Concurrent, so that it leaves the caller's executor for the preferred one.
-    @concurrent func work() async {
+    @concurrent func work(under shutter: Workshop.Shutter) async {
         guard let material = material.withLock({ $0.take() }) else { return }
-        do {
+        do throws(CryptoError) {
+            guard !shutter.isDown else { throw .notBegun }
             var made: Product? = try make(material)
             product.withLock { $0 = made.take() }
         } catch {
@@ -87,9 +103,10 @@ public final class WorkshopThread: Sendable {
         }
     }
 
-    /// Waits until the work that was asked for is done, and ends the thread. Nobody may ask for more
+    /// Closes the workshop, waits for what is under way there, and ends the thread. Nobody may ask for more
     /// afterwards.
     public func stop() {
+        workshop.close()
         closing.isDue.store(true, ordering: .releasing)
         bell.signal()
         thread.join()

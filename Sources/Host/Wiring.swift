@@ -64,7 +64,7 @@ public enum Wiring {
         let store = PendingStore(opened) { log.note($0) }
         // A million for each second: more than there can be.
         let board = EventBoard(from: Int(timekeeper.now.timeIntervalSince1970) * 1_000_000)
-        let workshop = WorkshopThread()
+        let thread = WorkshopThread()
         let surroundings = Surroundings(
             timekeeper: timekeeper,
             chance: chance,
@@ -84,7 +84,7 @@ public enum Wiring {
             Accounts.Options(settings, directory),
             store: store,
             key: try HostKey(at: directory.file(HostKey.fileName)),
-            workshop: workshop.workshop,
+            workshop: thread.workshop,
             identity: ClientIdentity(device: try await device(opened, chance)),
             network: DrillNetwork(outside.network),
             board: board,
@@ -118,9 +118,13 @@ public enum Wiring {
             isAlive: { heart.isBeating },
             run: { await shift.run { await services.run() } },
             hangUp: { board.close() },
-            giveUp: outside.close,
+            giveUp: {
+                thread.workshop.close()
+                await outside.close()
+            },
             close: {
                 accounts.close()
+                thread.workshop.close()
                 await shift.ended()
                 await outside.close()
                 do {
@@ -128,10 +132,10 @@ public enum Wiring {
                 } catch {
                     log.error("The store was not closed in order.", because: error)
                 }
-                workshop.stop()
                 // Held until here: the figures of the store's channel end with it.
                 _ = storeWatch
-            }
+            },
+            conclude: { thread.stop() }
         )
     }
 

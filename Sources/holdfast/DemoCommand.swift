@@ -119,6 +119,7 @@ private struct Demo {
             return try await open()
         } catch {
             await interior.close()
+            await interior.conclude()
             throw error
         }
     }

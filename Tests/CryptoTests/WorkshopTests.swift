@@ -66,6 +66,35 @@ struct WorkshopTests {
         thread.join()
     }
 
+    @Test
+    func `what has not begun when the workshop closes is dropped, and whoever asked hears that`()
+        async throws
+    {
+        let (arrivals, arrived) = AsyncStream.makeStream(of: Void.self)
+        let executor = LoopExecutor { arrived.yield() }
+        let workshop = Workshop(on: executor)
+        let isBegun = Atomic(false)
+        let waiting = Task {
+            try await workshop.run(Secret([1])) { _ throws(CryptoError) -> Int in
+                isBegun.store(true, ordering: .releasing)
+                return 1
+            }
+        }
+        for await _ in arrivals { break }
+        workshop.close()
+        let thread = Thread.start(name: "test loop") {
+            executor.adoptThread()
+            executor.runJobs()
+        }
+        await #expect(throws: CryptoError.notBegun) { try await waiting.value }
+        await #expect(throws: CryptoError.notBegun, "nobody is there any more") {
+            try await workshop.run(Secret([1])) { _ throws(CryptoError) -> Int in 1 }
+        }
+        thread.join()
+        let wasBegun = isBegun.load(ordering: .acquiring)
+        #expect(!wasBegun)
+    }
+
     @Test func `an account opens in the workshop`() async throws {
         let thread = WorkshopThread()
         let user = SymmetricKey(from: SeededChance(seed: 10))

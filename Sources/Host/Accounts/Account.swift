@@ -312,6 +312,8 @@ extension Account {
                 memory.opened = wrapped
                 keyholder.unlock(ring)
             }
+        } catch CryptoError.notBegun {
+            return
         } catch {
             office.surroundings.log.error(
                 "The keys of an account cannot be opened.",
@@ -365,6 +367,7 @@ extension Account {
                 in: office.workshop
             )
         } catch {
+            guard error != .notBegun else { throw .busy }
             throw .notAllowed("The account's keys cannot be opened. \(error)")
         }
         await reseal(from: formerKeys, to: ring)
@@ -404,7 +407,7 @@ extension Account {
                     .reseal(from: ring, to: present, $0)
                 }.get()
                 if count > 0 { try? staff.scheduler.address.tryTell(.trigger(.queued)) }
-            } catch Undelivered.cancelled {
+            } catch Undelivered.cancelled, CryptoError.notBegun {
                 return
             } catch {
                 office.surroundings.log.error(

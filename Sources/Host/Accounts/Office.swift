@@ -79,6 +79,7 @@ extension DeskRefusal {
         case .malformed, .wrongFamily, .downgrade, .keyWithoutMAC, .notAuthentic, .undecryptable,
             .notText, .keyLength, .keyUnreadable, .noSecret, .tooLong:
             self = .wrongPassword
+        case .notBegun: self = .busy
         }
     }
 

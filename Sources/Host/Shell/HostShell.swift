@@ -70,6 +70,7 @@ public struct HostShell: Sendable {
                 await interior.close()
                 leaving.cancelAll()
             }
+            await interior.conclude()
             throw error
         }
     }
@@ -92,16 +93,26 @@ public struct HostShell: Sendable {
                 failure = error
             }
             let closing = failure == nil ? closing : closing.atOnce
-            services.addTask { await abandonUnlessDone(within: closing.within + closing.leaving) }
-            await server.close(
-                closing,
-                hangUp: interior.hangUp,
-                giveUp: interior.giveUp,
-                flush: interior.close
-            )
+            await close(server, interior, closing)
             services.cancelAll()
         }
         if let failure { throw failure }
+    }
+
+    private func close(
+        _ server: HostServer,
+        _ interior: Interior,
+        _ closing: HostServer.Closing
+    ) async {
+        await withDiscardingTaskGroup { leaving in
+            leaving.addTask { await abandonUnlessDone(within: closing.within + closing.leaving) }
+            await server.close(closing, hangUp: interior.hangUp, giveUp: interior.giveUp) {
+                await interior.close()
+                // From here on it is not the disk that is waited for.
+                leaving.cancelAll()
+                await interior.conclude()
+            }
+        }
     }
 
     /// A flush that never returns cannot be called off, and keeps everybody who waits for it.

@@ -13,6 +13,8 @@ public struct Interior: Sendable {
     public var giveUp: @Sendable () async -> Void
     /// Puts everything on stable storage and lets go of it. No request is under way any more.
     public var close: @Sendable () async -> Void
+    /// Waits after that for what cannot be called off, such as the derivation of a key.
+    public var conclude: @Sendable () async -> Void
 
     public init(
         household: any Household,
@@ -22,7 +24,8 @@ public struct Interior: Sendable {
         run: @escaping @Sendable () async -> Void = {},
         hangUp: @escaping @Sendable () async -> Void = {},
         giveUp: @escaping @Sendable () async -> Void = {},
-        close: @escaping @Sendable () async -> Void = {}
+        close: @escaping @Sendable () async -> Void = {},
+        conclude: @escaping @Sendable () async -> Void = {}
     ) {
         self.household = household
         self.inside = inside
@@ -32,5 +35,6 @@ public struct Interior: Sendable {
         self.hangUp = hangUp
         self.giveUp = giveUp
         self.close = close
+        self.conclude = conclude
     }
 }

@@ -124,15 +124,18 @@ struct DoorTests {
         return log.lines
     }
 
-    /// A host that ends at once, and whose last flush returns when the process is ended.
+    /// A host that ends at once, and whose last flush returns when the process is ended, unless it can return before.
     private func end(
         at port: Int = 0,
         _ closing: HostServer.Closing,
-        _ log: ShellLog
+        _ log: ShellLog,
+        _ timekeeper: any Timekeeper = SystemTimekeeper(),
+        flush: Gate = Gate(),
+        conclude: @escaping @Sendable () async -> Void = {}
     ) async throws {
         let scratch = try Scratch()
         let logbook = Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())
-        var premises: HostServer.Premises = .quiet
+        var premises: HostServer.Premises = .quiet(timekeeper)
         premises.log = Logger(logbook)
         let settings = try HostSettings(
             flags: [
@@ -142,7 +145,6 @@ struct DoorTests {
             environment: [:],
             isTerminal: false
         )
-        let flush = Gate()
         let shell = HostShell(settings, premises: premises, logbook: logbook, closing: closing) {
             flush.open()
         }
@@ -154,7 +156,8 @@ struct DoorTests {
                     household: ShellHousehold(),
                     inside: ShellVenue.routes(ShellVenue.plainAnswer),
                     tally: { [] },
-                    close: { await flush.pass() }
+                    close: { await flush.pass() },
+                    conclude: conclude
                 )
             }
         )
@@ -179,6 +182,21 @@ struct DoorTests {
             try await end(at: taken.port, .init(leaving: .zero), log)
         }
         #expect(log.lines.filter { $0.contains("The disk does not answer") }.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `the disk is not spoken of once the last flush has returned, whatever is waited for then`()
+        async throws
+    {
+        let log = ShellLog()
+        let time = HeldTime(limit: .seconds(77))
+        let flush = Gate()
+        flush.open()
+        try await end(.init(within: .zero, leaving: time.limit), log, time, flush: flush) {
+            time.end.open()
+            await time.ended.pass()
+        }
+        #expect(log.lines.allSatisfy { !$0.contains("The disk does not answer") }, "\(log.lines)")
     }
 
     private func mode(_ path: String) -> mode_t {
@@ -325,6 +343,23 @@ struct DoorTests {
     }
 }
 
+/// Time of which one length does not pass before a test lets it.
+private struct HeldTime: Timekeeper {
+    let limit: Duration
+    let end = Gate()
+    let ended = Gate()
+
+    var now: Date { SystemTimekeeper().now }
+    var elapsed: Duration { SystemTimekeeper().elapsed }
+
+    func sleep(for duration: Duration) async throws(CancellationError) {
+        guard duration == limit else { return try await SystemTimekeeper().sleep(for: duration) }
+        await end.pass()
+        ended.open()
+        if Task.isCancelled { throw CancellationError() }
+    }
+}
+
 /// The protocol of the service manager, with a manager of our own.
 struct SupervisorTests {
     @Test func `it is told of readiness, of reading again and of the end`() async throws {
@@ -394,6 +429,7 @@ struct SupervisorTests {
         await asleep
         #expect(!interior.isAlive())
         await interior.close()
+        await interior.conclude()
     }
 
     @Test(arguments: [

@@ -41,6 +41,7 @@ struct RestingHost {
             let result = await Result { try await story(accounts) }
             beginning?.open()
             await interior.close()
+            await interior.conclude()
             group.cancelAll()
             try result.get()
         }
