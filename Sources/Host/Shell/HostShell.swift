@@ -45,6 +45,44 @@ public struct HostShell: Sendable {
         opened: (HostServer.Addresses) async -> Void = { _ in }
     ) async throws {
         try settings.requireListeners(premises.activation)
+        let start = Shift()
+        let (heard, listener) = AsyncStream<Signal>.makeStream()
+        try await withThrowingDiscardingTaskGroup { services in
+            services.addTask { await pass(signals, on: listener, during: start) }
+            try await serve(until: heard, from: start, reread, wire, opened)
+            services.cancelAll()
+        }
+    }
+
+    /// Passes on what comes, also while the host starts. Where that waits for a disk that does not answer, nobody else
+    /// would hear of it.
+    private func pass(
+        _ signals: AsyncStream<Signal>,
+        on listener: AsyncStream<Signal>.Continuation,
+        during start: Shift
+    ) async {
+        for await signal in signals {
+            listener.yield(signal)
+            guard signal == .hangUp else { break }
+        }
+        listener.finish()
+        let limit = closing.within + closing.leaving
+        guard !start.isOver, (try? await premises.timekeeper.sleep(for: limit)) != nil,
+            !start.isOver
+        else { return }
+        premises.log.error(
+            "The host was to end while it started, and waits no longer for that. What was acknowledged is kept."
+        )
+        abandon()
+    }
+
+    private func serve(
+        until signals: AsyncStream<Signal>,
+        from start: Shift,
+        _ reread: () throws(SettingFlaw) -> HostSettings,
+        _ wire: (StateDirectory, HostServer.Premises) async throws -> Interior,
+        _ opened: (HostServer.Addresses) async -> Void
+    ) async throws {
         let directory = try StateDirectory(settings.state)
         takeFromOthers(directory)
         warnOfStrangers(in: directory)
@@ -52,6 +90,7 @@ public struct HostShell: Sendable {
         if let file = settings.readyFile { Files.withdraw(file) }
         let tokens = try TokenCabinet(state: settings.state, timekeeper: premises.timekeeper)
         let interior = try await wire(directory, premises)
+        start.end()
         do {
             let server = try await HostServer.open(
                 settings,

@@ -124,12 +124,16 @@ struct DoorTests {
         return log.lines
     }
 
-    /// A host that ends at once, and whose last flush returns when the process is ended, unless it can return before.
+    /// A host that is told to end at once, and whose last flush returns when the process is ended, unless it can return
+    /// before.
+    ///
+    /// - Parameter start: What it waits for while it starts. Then it is told during that.
     private func end(
         at port: Int = 0,
         _ closing: HostServer.Closing,
         _ log: ShellLog,
         _ timekeeper: any Timekeeper = SystemTimekeeper(),
+        start: Gate? = nil,
         flush: Gate = Gate(),
         conclude: @escaping @Sendable () async -> Void = {}
     ) async throws {
@@ -148,18 +152,24 @@ struct DoorTests {
         let shell = HostShell(settings, premises: premises, logbook: logbook, closing: closing) {
             flush.open()
         }
+        let (signals, end) = AsyncStream<Signal>.makeStream()
         try await shell.serve(
-            until: AsyncStream { $0.finish() },
+            until: signals,
             reread: { settings },
             wire: { _, _ in
-                Interior(
+                if let start {
+                    end.finish()
+                    await start.pass()
+                }
+                return Interior(
                     household: ShellHousehold(),
                     inside: ShellVenue.routes(ShellVenue.plainAnswer),
                     tally: { [] },
                     close: { await flush.pass() },
                     conclude: conclude
                 )
-            }
+            },
+            opened: { _ in end.finish() }
         )
     }
 
@@ -182,6 +192,17 @@ struct DoorTests {
             try await end(at: taken.port, .init(leaving: .zero), log)
         }
         #expect(log.lines.filter { $0.contains("The disk does not answer") }.count == 1)
+    }
+
+    @Test(.timeLimit(.minutes(1)))
+    func `a host that is told to end hears that also while it waits for its disk to start`()
+        async throws
+    {
+        let log = ShellLog()
+        let start = Gate()
+        try await end(.init(within: .zero, leaving: .zero), log, start: start, flush: start)
+        let told = log.lines.filter { $0.contains("The host was to end while it started") }
+        #expect(told.count == 1 && told[0].contains(#""level":"error""#), "\(log.lines)")
     }
 
     @Test(.timeLimit(.minutes(1)))
