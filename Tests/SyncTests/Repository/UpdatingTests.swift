@@ -28,6 +28,54 @@ import Vault
         }
     }
 
+    /// From now on such calls are answered with nothing at all.
+    private static func silence(_ operations: [Operation], _ world: World) async {
+        for operation in operations {
+            let nothing = Canned(status: 404, contentType: nil)
+            var fault = Fault(.answer(nothing, isCarriedOut: false), on: operation)
+            fault.times = nil
+            await world.server.inject(fault)
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func
+        `R-028 the way into the archive or out of it is kept where somebody says nothing to anything`(
+            _ isArchived: Bool
+        ) async throws
+    {
+        try await atHome { world, home, id in
+            if !isArchived { _ = try await home.edit(.archive(id)) }
+            await Self.silence([.archiveCipher, .readCipher], world)
+            let wish: Repository.Wish = isArchived ? .archive(id) : .unarchive(id)
+            #expect(try await home.edit(wish).isQueued)
+            await world.server.withdrawAll()
+            world.time.pass(.seconds(901))
+            try await home.person.run()
+            #expect(try home.person.changes.isEmpty)
+            let item = try await home.person.elsewhere.items.first { $0.id == id }
+            #expect((item?.cipher.archivedDate != nil) == isArchived)
+        }
+    }
+
+    /// As Bitwarden before 2025.9 does.
+    @Test func `an archive that the server alone says nothing to is refused, and not kept`()
+        async throws
+    {
+        try await atHome { world, home, id in
+            await Self.silence([.archiveCipher], world)
+            let refusal = try await refusal { try await home.edit(.archive(id)) }
+            guard case .upstream(let setback)? = refusal else {
+                Issue.record("\(String(describing: refusal))")
+                return
+            }
+            #expect(setback.rejection?.status == 404)
+            #expect(try home.person.changes.isEmpty)
+            let asked = "GET /api/ciphers/\(id)/details"
+            #expect(world.wire.requests.last == asked, "\(world.wire.requests)")
+        }
+    }
+
     @Test(arguments: Outage.allCases)
     func `rows 44, 51, 52: an edit that cannot be sent is kept`(_ outage: Outage) async throws {
         try await atHome { world, home, id in

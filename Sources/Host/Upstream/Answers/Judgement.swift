@@ -67,8 +67,9 @@ extension Judgement {
 }
 
 extension Call {
-    /// Whether this is how Bitwarden before 2025.9 says that it does not know what an archive is. Any other empty 404
-    /// may be somebody's on the way, for there is no call that all of its versions have not.
+    /// Whether this is how Bitwarden before 2025.9 says that it does not know what an archive is; whoever asks looks
+    /// whether it was somebody on the way. Any other empty 404 may well be theirs, for there is no call that all of its
+    /// versions have not.
     fileprivate func isUnknown(_ status: Int, _ tongue: Tongue) -> Bool {
         [.archiveCipher, .unarchiveCipher].contains(operation) && status == 404
             && tongue == .nothing

@@ -62,11 +62,33 @@ extension UpstreamAccount {
     }
 
     public func archive(_ id: String) async throws(Setback) -> Cipher {
-        try await change(.archiveCipher, .put, id, "/archive")
+        try await setArchive(.archiveCipher, id, "/archive")
     }
 
     public func unarchive(_ id: String) async throws(Setback) -> Cipher {
-        try await change(.unarchiveCipher, .put, id, "/unarchive")
+        try await setArchive(.unarchiveCipher, id, "/unarchive")
+    }
+
+    /// Bitwarden before 2025.9 says without a word that it does not know what an archive is, and so may somebody on the
+    /// way say that there is nothing at all. Who it was shows in the answer to another question.
+    private func setArchive(
+        _ operation: Operation,
+        _ id: String,
+        _ rest: String
+    ) async throws(Setback) -> Cipher {
+        do throws(Setback) {
+            return try await change(operation, .put, id, rest)
+        } catch {
+            guard let words = error.rejection, words.status == 404,
+                words.body.allSatisfy({ $0 <= 0x20 })
+            else { throw error }
+            do throws(Setback) { _ = try await cipher(id) } catch let look {
+                guard look.rejection != nil else {
+                    throw Setback(look.reason, operation: operation.words)
+                }
+            }
+            throw error
+        }
     }
 
     /// Gives the item to an organisation. It must have been encrypted for that.
