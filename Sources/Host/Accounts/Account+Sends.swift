@@ -38,10 +38,11 @@ extension Account {
         }
         try await requireSameAccount()
         let keys = try keys()
-        let wrapped = (try? JSON.Document(old.answer.raw))?.root[anyCase: "key"]?.string ?? ""
+        let present = try await presentSend(sendID)
+        let wrapped = (try? JSON.Document(present.raw))?.root[anyCase: "key"]?.string ?? ""
         let request = try crypto { () throws(CryptoError) in
             let key = try SendKey(try keys.user.openSecret(wrapped))
-            return try draft.request(key, keys, office.surroundings.entropy, over: old.answer)
+            return try draft.request(key, keys, office.surroundings.entropy, over: present)
         }
         return try await take(
             try await online { account throws(Setback) in
@@ -53,6 +54,9 @@ extension Account {
     func removeSendPassword(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
         _ = try await send(sendID)
         try await requireAcceptance()
+        guard try await !presentSend(sendID).isForEmails else {
+            throw .notAllowed("This Send has no password. Only certain emails can read it.")
+        }
         return try await take(
             try await online { account throws(Setback) in
                 try await account.removePassword(ofSend: sendID)
@@ -71,6 +75,11 @@ extension Account {
             throw .notFound
         }
         return send
+    }
+
+    /// Who can read it may have been said elsewhere since the last sync, and nothing done here opens it to more people.
+    private func presentSend(_ sendID: String) async throws(DeskRefusal) -> SendAnswer {
+        try await online { account throws(Setback) in try await account.presentSend(sendID) }
     }
 
     private func take(_ answer: SendAnswer) async throws(DeskRefusal) -> ViewedSend {

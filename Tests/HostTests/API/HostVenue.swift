@@ -239,6 +239,24 @@ struct HostStage: Stage {
         return (organization, collection)
     }
 
+    /// Who can read a send is said anew, and this host is not told.
+    func guardSend(
+        _ id: String,
+        at upstream: EmbeddedUpstream,
+        emails: String? = nil,
+        password: String? = nil
+    ) async throws {
+        var fault = Fault(.loseEvents, on: .sends)
+        fault.times = nil
+        let silence = await upstream.inject(fault)
+        let device = try await device()
+        var edit = JSON.Edit(try JSON.Document(try await device.presentSend(id).raw))
+        try edit.set(["emails"], to: emails.map { JSON.Raw($0) } ?? .null)
+        try edit.set(["password"], to: password.map { JSON.Raw($0) } ?? .null)
+        _ = try await device.updateSend(id, try JSON.Raw(edit.bytes))
+        await upstream.withdraw(silence)
+    }
+
     /// Under the owner's key, as it was done before files had keys of their own.
     func attachElsewhere(
         _ content: [UInt8],

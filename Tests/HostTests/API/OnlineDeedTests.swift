@@ -658,13 +658,12 @@ struct OnlineDeedTests {
                 #"{"name":"n","text":{"text":"\#(text)"},"deletionDate":"2200-01-01"\#(more)}"#
             }
             let made = try await guest.post("/object/send", body("x"))
-            let path = "/object/send/\(try #require(made.data?["id"]?.string))"
+            let id = try #require(made.data?["id"]?.string)
+            let path = "/object/send/\(id)"
             #expect(made.data?["emails"] == nil && made.data?["authType"]?.int == 2)
-            let limits = [
-                Reshaping(["sends", 0, "emails"], .set("a@example.test,b@example.test")),
-                Reshaping(["sends", 0, "authType"], .set(0)),
-            ]
-            await upstream.inject(Fault(.reshape(limits), on: .sync))
+            let stage = try #require(guest.stage as? HostStage)
+            let readers = "a@example.test,b@example.test"
+            try await stage.guardSend(id, at: upstream, emails: readers)
             _ = try await guest.post("/sync?force=true")
             let emails = #","emails":["a@example.test","b@example.test"]"#
             for again in ["", #","emails":null"#, emails] {
@@ -677,9 +676,37 @@ struct OnlineDeedTests {
             for others in [#","emails":[]"#, #","emails":["c@example.test"]"#] {
                 #expect(try await guest.put(path, body("z", others)).status == .badRequest)
             }
+            let bare = try await guest.post("/send/\(id)/remove-password")
+            #expect(bare.status == .badRequest, "there is none, and it would be open")
             let guarded = try await guest.put(path, body("z", #","password":"open""#))
             #expect(guarded.data?["passwordSet"]?.bool == true, "\(guarded.text)")
             #expect(guarded.data?["emails"] == nil && guarded.data?["authType"]?.int == 1)
+        }
+    }
+
+    @Test
+    func
+        `an edit of a send leaves it to those who can read it since before this host heard of them`()
+        async throws
+    {
+        try await Self.open(.bitwarden) { guest, upstream in
+            func body(_ text: String) -> String {
+                #"{"name":"n","text":{"text":"\#(text)"},"deletionDate":"2200-01-01"}"#
+            }
+            let made = try await guest.post("/object/send", body("x"))
+            let id = try #require(made.data?["id"]?.string)
+            let stage = try #require(guest.stage as? HostStage)
+            try await stage.guardSend(id, at: upstream, emails: "a@example.test")
+            let first = try await guest.put("/object/send/\(id)", body("y"))
+            #expect(first.data?["emails"]?.array?.count == 1, "\(first.text)")
+            #expect(first.data?["authType"]?.int == 0)
+            try await stage.guardSend(id, at: upstream, password: "a newer password")
+            let second = try await guest.put("/object/send/\(id)", body("z"))
+            #expect(second.data?["passwordSet"]?.bool == true, "\(second.text)")
+            #expect(second.data?["emails"] == nil && second.data?["authType"]?.int == 1)
+            try await stage.guardSend(id, at: upstream, emails: "a@example.test")
+            let bare = try await guest.post("/send/\(id)/remove-password")
+            #expect(bare.status == .badRequest, "\(bare.text)")
         }
     }
 

@@ -277,6 +277,7 @@ import Vault
             }
             let made = try await account.createSend(request)
             #expect(made.raw["name"]?.string == sealed(1))
+            #expect(try await account.presentSend(made.id).raw["name"]?.string == sealed(1))
             let listed = try await account.sync().answer.sends
             #expect(listed.map { $0["id"]?.string } == [made.id])
             _ = try await account.updateSend(made.id, request)

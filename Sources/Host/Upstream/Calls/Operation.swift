@@ -12,7 +12,7 @@ public enum Operation: String, CaseIterable, Hashable, Sendable {
     case createAttachment, uploadAttachment, renewUpload
     case findAttachment, downloadAttachment, deleteAttachment
 
-    case createSend, updateSend, deleteSend, removeSendPassword
+    case getSend, createSend, updateSend, deleteSend, removeSendPassword
 
     /// The line on which upstream tells what happens.
     case hub

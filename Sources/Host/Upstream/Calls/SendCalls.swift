@@ -6,6 +6,12 @@ public import Vault
 // Sends. What is in them is made and read elsewhere, and goes through as it is.
 
 extension UpstreamAccount {
+    /// A send as upstream has it now.
+    public func presentSend(_ id: String) async throws(Setback) -> SendAnswer {
+        let call = Call(.getSend, .get, "/sends/\(segment: id)", about: .send)
+        return try await send(call).read(of: call)
+    }
+
     public func createSend(_ request: JSON.Raw) async throws(Setback) -> SendAnswer {
         let call = Call(.createSend, .post, "/sends").sending(request)
         return try await send(call).read(of: call)
