@@ -478,10 +478,12 @@ extension Accounts: Household {
 
     public func listen(
         after number: Int?,
+        where isHeard: (MeshEvent) -> Bool,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void
     ) async throws {
         let everyone = number == nil ? [] : everybody
-        let hints = everyone.map { MeshEvent.account(userID: $0.id) }
+        // The last has the number from which one goes on, so it must not be somebody else's.
+        let hints = everyone.map { MeshEvent.account(userID: $0.id) }.filter(isHeard)
         try await board.listen(after: number, orHearing: hints, body)
     }
 }

@@ -139,9 +139,10 @@ public protocol Household: Sendable {
     /// For drills: whether every upstream is to count as unreachable.
     func setDrill(_ isOn: Bool) async
     /// What happens, for a client that listens, for as long as the body runs; from the event after that number on,
-    /// as far as it is remembered.
+    /// as far as it is remembered. What stands for all that is not is told only if it is heard.
     func listen(
         after number: Int?,
+        where isHeard: (MeshEvent) -> Bool,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void
     ) async throws
 }

@@ -152,6 +152,33 @@ struct EventTests {
         }
     }
 
+    @Test func `whoever listens for one account looks again once, and goes on from there`()
+        async throws
+    {
+        var host = RestingHost(of: 3)
+        // Nothing else happens.
+        host.beginning = Gate()
+        try await host.open { accounts in
+            for desk in accounts.desks {
+                let audience = Audience(accountID: desk.id, server: nil)
+                func hints(after number: Int) async throws -> [Int] {
+                    var hints: [Int] = []
+                    try await accounts.listen(after: number, where: audience.hears) { events in
+                        accounts.board.post(.network(upstream: "elsewhere", .online))
+                        for await numbered in events {
+                            guard case .account(let userID) = numbered.event else { break }
+                            if userID == desk.id { hints.append(numbered.number) }
+                        }
+                    }
+                    return hints
+                }
+                let first = try await hints(after: 7)
+                #expect(first.count == 1)
+                #expect(try await hints(after: try #require(first.first)).isEmpty)
+            }
+        }
+    }
+
     @Test func `a listener that goes while something is told is in nobody's way`() async {
         for round in 0..<5_000 {
             let board = EventBoard()

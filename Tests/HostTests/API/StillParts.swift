@@ -269,6 +269,7 @@ final class StillHousehold: Household {
 
     func listen(
         after number: Int?,
+        where isHeard: (MeshEvent) -> Bool,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void
     ) async throws {
         let (stream, listener) = AsyncStream<NumberedEvent>.makeStream()

@@ -161,6 +161,7 @@ final class ShellHousehold: Household {
     func setDrill(_ isOn: Bool) async {}
     func listen(
         after number: Int?,
+        where isHeard: (MeshEvent) -> Bool,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void
     ) async throws {
         try await body(AsyncStream { $0.finish() })

@@ -27,7 +27,7 @@ extension VaultAPI {
                 accounts: household.desks.count
             )
             return .events { stream in
-                try await household.listen(after: number) { events in
+                try await household.listen(after: number, where: audience.hears) { events in
                     try await feed.send(events, to: stream)
                 }
             }
