@@ -145,6 +145,11 @@ struct EventTests {
         _ number: String
     ) async throws {
         try await Venue.host.open { guest async throws in
+            // What happened to the account itself is not remembered any more.
+            let board = try #require(guest.accounts).board
+            for _ in 0...EventBoard.mostAtOnce {
+                board.post(.network(upstream: "elsewhere", .online))
+            }
             try await guest.listen(after: number) { events in
                 let event = try await events.next(named: "account")
                 #expect(event.data["accountId"]?.string == guest.stage.userID)

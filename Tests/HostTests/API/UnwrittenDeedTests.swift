@@ -120,6 +120,9 @@ struct UnwrittenDeedTests {
             let fileID = try #require(file.data?["attachments"]?[0]?["id"]?.string)
             let made = try await guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))
             let send = try #require(made.data?["id"]?.string)
+            let shared = try await guest.login("shared")
+            let list = "[\"\(collection)\"]"
+            #expect(try await guest.post("/move/\(shared)/\(organization)", list).isSuccess)
             try await Self.fillDisk(office)
             await upstream.forgetTraffic()
 
@@ -132,7 +135,8 @@ struct UnwrittenDeedTests {
                 try await guest.delete("/object/send/\(send)"),
                 try await guest.upload([1], "second", "/attachment?itemid=\(id)"),
                 try await guest.delete("/object/attachment/\(fileID)?itemid=\(id)"),
-                try await guest.post("/move/\(id)/\(organization)", "[\"\(collection)\"]"),
+                try await guest.post("/move/\(id)/\(organization)", list),
+                try await guest.put("/object/item-collections/\(shared)", list),
             ]
             for reply in replies { #expect(reply.status == .insufficientStorage, "\(reply.text)") }
             let calls = await upstream.traffic.calls
