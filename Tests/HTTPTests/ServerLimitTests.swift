@@ -1,3 +1,4 @@
+import Glibc
 import Testing
 
 @testable import HTTP
@@ -213,6 +214,38 @@ import Testing
             }
             while server.connections != 3 { await Task.yield() }
         }
+    }
+
+    @Test
+    func `whoever rests longest makes room also where no descriptor is left for whoever comes`()
+        async throws
+    {
+        try await serve(Self.read) { server async throws in
+            var kept: [RawClient] = []
+            for _ in 0..<3 {
+                let client = try server.client()
+                try client.send(Self.request(headers: ""))
+                #expect(try client.answer().status == .ok)
+                kept.append(client)
+            }
+            await withTaskExecutorPreference(server.loop.executor) {
+                await Self.runOutOfDescriptors(server)
+            }
+            let late = try server.client()
+            try late.send(Self.request(headers: ""))
+            #expect(try late.answer().status == .ok)
+            #expect(kept[0].isClosed)
+            for client in [kept[1], kept[2], late] {
+                try client.send(Self.request(headers: ""))
+                #expect(try client.answer().status == .ok)
+            }
+        }
+    }
+
+    /// As the server's own thread would find out. Concurrent, so that it leaves the caller's executor.
+    @concurrent
+    private static func runOutOfDescriptors(_ server: Server) async {
+        server.loop.rest(after: EMFILE)
     }
 
     @Test(arguments: ["", "GET / HT"])

@@ -16,9 +16,11 @@ extension ServerLoop {
         }
     }
 
-    /// Out of descriptors or memory: to ask again at once would be for nothing, and without end.
+    /// Out of descriptors or memory: to ask again at once would be for nothing, and without end. Until then somebody who
+    /// rests has made room, and everybody who was let in beyond the limit has.
     func rest(after code: Int32) {
         guard [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(code), isAccepting else { return }
+        _ = makeRoom(below: min(present, limits.connections))
         isAccepting = false
         for socket in listeners.values where !socket.listener.door.isHandedDown {
             poll.forget(socket.descriptor)
@@ -39,7 +41,9 @@ extension ServerLoop {
     }
 
     func welcome(_ descriptor: Int32, at door: Door) {
-        if connections.count >= limits.connections, !makeRoom() { return turnAway(descriptor) }
+        if connections.count >= limits.connections, !makeRoom(below: limits.connections) {
+            return turnAway(descriptor)
+        }
         guard let daemon, let peer = Peer(of: descriptor, door.kind) else {
             close(descriptor)
             return
@@ -52,12 +56,14 @@ extension ServerLoop {
 
     /// Whoever has rested longest has to go, so that a crowd which asks nothing keeps nobody out. Whose
     /// request lies here unread is no such one; a few more are let in until it has been looked at.
-    private func makeRoom() -> Bool {
-        var count = connections.values.count { $0.phase != .cut }
+    ///
+    /// - Returns: Whether somebody can be let in.
+    private func makeRoom(below most: Int) -> Bool {
+        var count = present
         var quiet = connections.values.filter {
             ($0.phase == .idle || $0.phase == .head) && !$0.door.isHandedDown
         }
-        while count >= limits.connections,
+        while count >= most,
             let place = quiet.indices.min(by: { quiet[$0].restsSince < quiet[$1].restsSince }),
             quiet[place].rests
         {
@@ -65,9 +71,11 @@ extension ServerLoop {
             cut(quiet.remove(at: place))
             count -= 1
         }
-        if count < limits.connections { return true }
-        return !quiet.isEmpty && count < limits.connections + Self.acceptedAtOnce
+        if count < most { return true }
+        return !quiet.isEmpty && count < most + Self.acceptedAtOnce
     }
+
+    private var present: Int { connections.values.count { $0.phase != .cut } }
 
     func turnAway(_ descriptor: Int32) {
         let bytes = Refusal.tooManyConnections.response.wholeForm
