@@ -240,17 +240,14 @@ extension Account {
         await renewRing(answer.profile)
     }
 
-    /// Whether upstream's security stamp is the one that is known here. Another one means other keys or another
-    /// password, and the user has to sign in again.
+    /// Whether upstream has the account as it is known here. If not, the user has to sign in again.
     ///
     /// - Parameter signIn: The sign-in in whose name it was asked. A later one is not ended.
     fileprivate func recognises(_ profile: Profile, inSession signIn: Int) async -> Bool {
-        guard profile.id == id, let stamp = profile.securityStamp, !stamp.isEmpty,
-            let known = record.securityStamp, stamp != known
-        else { return true }
+        guard !record.recognises(profile) else { return true }
         guard session.signOut(of: signIn) else { return false }
         office.surroundings.log.notice(
-            "Upstream's security stamp has changed, so whoever it is has to sign in again.",
+            "Upstream has another password or other keys, so whoever it is has to sign in again.",
             ["account": id]
         )
         await noteSignOut(ofSession: signIn)

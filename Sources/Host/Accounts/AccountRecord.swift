@@ -59,6 +59,21 @@ extension AccountRecord {
         formerUnlocks.removeAll(where: former.contains)
     }
 
+    /// Whether the profile shows the keys and the password that are known here. Others bring another security stamp;
+    /// where none can be compared, other keys still show in the private one, which is wrapped anew.
+    func recognises(_ profile: Profile) -> Bool {
+        guard profile.id == id else { return true }
+        if let known = securityStamp, let stamp = profile.securityStamp, !known.isEmpty,
+            !stamp.isEmpty
+        {
+            return stamp == known
+        }
+        guard let known = wrappedPrivateKey, let key = profile.wrappedPrivateKey else {
+            return true
+        }
+        return key == known
+    }
+
     private static let formerUnlocksKept = 4
 
     init(_ stored: StoredAccount) throws(JSON.Mismatch) {

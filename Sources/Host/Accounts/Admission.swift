@@ -171,7 +171,9 @@ extension AccountRecord {
         wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
         hasSecurityState = admitted.hasSecurityState
         dropsItemKeys = admitted.dropsItemKeys
-        (isSignedOut, securityStamp) = (false, nil)
+        isSignedOut = false
+        // The one under which upstream has given these keys.
+        securityStamp = AccessClaims(token: admitted.tokens.access)?.securityStamp
         sealedTokens = try? key.seal(admitted.tokens)
         if let token = admitted.secondFactorToken {
             sealedSecondFactor = try? key.sealer.seal(token)

@@ -1,3 +1,4 @@
+import Bitwarden
 import EmbeddedUpstream
 import HTTP
 import JSON
@@ -51,9 +52,7 @@ struct ForcedSignOutTests {
             #expect(sync.data?["outcome"]?.string == "deferred", "\(sync.text)")
             #expect(sync.data?["reason"]?.string?.contains("ended the session") == true)
             #expect(sync.data?["pending"]?["total"]?.int == 1)
-            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
-            request.server = stage.server
-            _ = try await guest.accounts?.signIn(request)
+            _ = try await guest.accounts?.signIn(stage.signIn)
             while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }
             #expect(try await guest.post("/sync?force=true", "").isSuccess)
             #expect(try await guest.get("/list/object/items").names == ["kept"])
@@ -83,16 +82,62 @@ struct ForcedSignOutTests {
                 await Task.yield()
             }
             try await stage.endSessions()
-            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
-            request.server = stage.server
-            _ = try await guest.accounts?.signIn(request)
-            // So that the new stamp is known.
-            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            _ = try await guest.accounts?.signIn(stage.signIn)
             _ = try await folder
             let path = "/accounts/\(stage.userID)"
             #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
             #expect(!account.record.isSignedOut)
         }
+    }
+
+    @Test
+    func `T-57 keys that are changed after another sign-in are noticed before anything is sent`()
+        async throws
+    {
+        try await Self.deaf { guest, stage, upstream in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            _ = try await guest.accounts?.signIn(stage.signIn)
+            try await stage.endSessions()
+            await upstream.forgetTraffic()
+            let refused = try await guest.post("/object/item", #"{"type":1,"name":"refused"}"#)
+            #expect(!refused.isSuccess, "\(refused.text)")
+            #expect(await upstream.traffic.calls["createCipher"] == nil)
+            let path = "/accounts/\(stage.userID)"
+            #expect(try await guest.get(path).data?["status"]?.string == "signedOut")
+        }
+    }
+
+    /// What is known here, and what upstream shows.
+    struct Comparison {
+        let stamps: (known: String?, shown: String?)
+        let keys: (known: String?, shown: String?)
+        let isRecognised: Bool
+    }
+
+    @Test(arguments: [
+        Comparison(stamps: ("s", "s"), keys: ("k", "k"), isRecognised: true),
+        Comparison(stamps: ("s", "s"), keys: ("k", "other"), isRecognised: true),
+        Comparison(stamps: ("s", "other"), keys: ("k", "k"), isRecognised: false),
+        Comparison(stamps: (nil, "s"), keys: ("k", "k"), isRecognised: true),
+        Comparison(stamps: (nil, "s"), keys: ("k", "other"), isRecognised: false),
+        Comparison(stamps: ("s", nil), keys: ("k", "other"), isRecognised: false),
+        Comparison(stamps: ("s", ""), keys: ("k", "k"), isRecognised: true),
+        Comparison(stamps: (nil, "s"), keys: (nil, "k"), isRecognised: true),
+    ])
+    func `T-57 where stamps cannot be compared, other keys show in the private one`(
+        _ comparison: Comparison
+    ) throws {
+        let (stamps, keys) = (comparison.stamps, comparison.keys)
+        var record = AccountRecord(id: "u", email: HostVenue.email, server: "s", number: 1)
+        (record.securityStamp, record.wrappedPrivateKey) = (stamps.known, keys.known)
+        let text = JSON.Raw.object {
+            $0.add("id", "u")
+            $0.add("email", HostVenue.email)
+            $0.add("securityStamp", stamps.shown)
+            $0.add("privateKey", keys.shown)
+        }
+        let profile = try Profile(json: JSON.Document(text).root)
+        #expect(record.recognises(profile) == comparison.isRecognised)
     }
 
     @Test func `T-63 who is told to log out locks, and asks whether the session goes on`()
@@ -135,9 +180,7 @@ struct ForcedSignOutTests {
             let accounts = try #require(guest.accounts)
             let stage = try #require(guest.stage as? HostStage)
             #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
-            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
-            request.server = stage.server
-            let wish = request
+            let wish = stage.signIn
             try await withThrowingTaskGroup(of: Void.self) { entrants in
                 for _ in 0..<6 { entrants.addTask { _ = try await accounts.signIn(wish) } }
                 try await entrants.waitForAll()
@@ -233,8 +276,7 @@ struct ForcedSignOutTests {
             #expect(try await guest.delete(path).isSuccess)
             await upstream.forgetTraffic()
             await upstream.inject(Fault(.hang, on: .sync))
-            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
-            request.server = stage.server
+            let request = stage.signIn
             async let signedIn = accounts.signIn(request)
             while try await guest.get(path).data?["status"]?.string != "unlocked" {
                 await Task.yield()

@@ -201,6 +201,11 @@ struct HostStage: Stage {
 
     var password: String { HostVenue.password }
     var userID: String { desk.id }
+    var signIn: SignInRequest {
+        var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+        request.server = server
+        return request
+    }
     var seconds: Int64 { Int64(SystemTimekeeper().now.timeIntervalSince1970) }
 
     func renameElsewhere(_ id: String, to name: String) async throws {
