@@ -202,17 +202,37 @@ extension Account {
 extension Account {
     /// Changes the record, and keeps it.
     func change(_ body: @Sendable (inout AccountRecord) -> Void) async throws(DeskRefusal) {
+        try await office.records.hold(id) { () async throws(DeskRefusal) in try await put(body) }
+    }
+
+    /// Whoever has signed in again goes on with all that they have brought, and, as long as it is not kept, with
+    /// nothing of it.
+    func takeUp(_ admitted: Admitted) async throws(DeskRefusal) {
         try await office.records.hold(id) { () async throws(DeskRefusal) in
-            guard !isGone else { throw .notFound }
-            var changed = record
-            body(&changed)
-            try await office.put(changed)
-            memory.withLock { $0.record = changed }
+            let known = record.unlock?.wrappedUserKey
+            try await put { $0.take(admitted, office.key) }
+            // With the session that comes back, nothing is to be sent under a key of yesterday.
+            if known != admitted.unlock.wrappedUserKey { lockKeys() }
+            session.signIn(admitted.tokens)
         }
     }
 
+    /// Only in turn.
+    private func put(_ body: (inout AccountRecord) -> Void) async throws(DeskRefusal) {
+        guard !isGone else { throw .notFound }
+        var changed = record
+        body(&changed)
+        try await office.put(changed)
+        memory.withLock { $0.record = changed }
+    }
+
     fileprivate func keep(_ tokens: Tokens) async {
-        await note { record, office in record.sealedTokens = try? office.key.seal(tokens) }
+        let signIn = session.signIn
+        await note { record, office in
+            // Whoever has signed in meanwhile has brought others.
+            guard session.signIn == signIn else { return }
+            record.sealedTokens = try? office.key.seal(tokens)
+        }
     }
 
     /// What a sync says of the account itself.
@@ -244,8 +264,12 @@ extension Account {
     ///
     /// - Parameter signIn: The sign-in in whose name it was asked. A later one is not ended.
     fileprivate func recognises(_ profile: Profile, inSession signIn: Int) async -> Bool {
-        guard !record.recognises(profile) else { return true }
-        guard session.signOut(of: signIn) else { return false }
+        // In turn: what was known before a sign-in says nothing of what that has brought.
+        let (isRecognised, isEnded) = await office.records.hold(id) {
+            let isRecognised = record.recognises(profile)
+            return (isRecognised, !isRecognised && session.signOut(of: signIn))
+        }
+        guard isEnded else { return isRecognised }
         office.surroundings.log.notice(
             "Upstream has another password or other keys, so whoever it is has to sign in again.",
             ["account": id]

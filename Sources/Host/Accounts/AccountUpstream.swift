@@ -164,12 +164,13 @@ package struct AccountUpstream: VaultUpstream {
         let fetched = try await ask(urgency) { account throws(Setback) in
             try await account.sync(asOf: AccountRevision(revision))
         }
+        let isOurs = fetched.answer.profile.id == account.session.userID
+        if isOurs { await learn(fetched.answer, signIn) }
         // Whoever has signed in meanwhile may have other keys, and is asked for anew.
         guard account.session.signIn == signIn else {
             throw Setback(.cancelled, operation: Operation.sync.words)
         }
-        if fetched.answer.profile.id == account.session.userID {
-            await learn(fetched.answer, signIn)
+        if isOurs {
             // It tells of other keys than are known, be they newer or of yesterday.
             guard !account.session.isSignedOut else {
                 throw Setback(.signedOut, operation: Operation.sync.words)

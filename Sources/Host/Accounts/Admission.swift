@@ -100,13 +100,7 @@ extension Accounts {
         _ admitted: Admitted
     ) async throws(DeskRefusal) -> Account {
         let account = account(known.id) ?? known
-        // With the session that comes back, nothing is to be sent under a key of yesterday.
-        if account.record.unlock?.wrappedUserKey != admitted.unlock.wrappedUserKey {
-            account.lockKeys()
-        }
-        account.session.signIn(admitted.tokens)
-        let key = office.key
-        try await account.change { $0.take(admitted, key) }
+        try await account.takeUp(admitted)
         try await account.open(try admitted.key(), after: admitted.formerKeys)
         try? account.staff.scheduler.address.tryTell(.trigger(.signedIn))
         return account

@@ -2,10 +2,10 @@ import Bitwarden
 import EmbeddedUpstream
 import HTTP
 import JSON
-import Sync
 import Testing
 
 @testable import Host
+@testable import Sync
 
 /// Upstream ends sessions, and another device says so. Nothing that is kept here is lost by it.
 @Suite(.timeLimit(.minutes(1)))
@@ -86,6 +86,41 @@ struct ForcedSignOutTests {
             _ = try await folder
             let path = "/accounts/\(stage.userID)"
             #expect(try await guest.get(path).data?["status"]?.string == "unlocked")
+            #expect(!account.record.isSignedOut)
+        }
+    }
+
+    @Test func `T-63 what is asked while somebody signs in does not sign them out again`()
+        async throws
+    {
+        try await Self.deaf { guest, stage, _ in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(stage.userID))
+            try await stage.endSessions()
+            account.upstream.doubtAccount()
+            let (id, records) = (account.id, account.office.records)
+            let (beginning, isHeld) = AsyncStream<Never>.makeStream()
+            async let turn: Void = records.hold(id) {
+                isHeld.finish()
+                while records.line(for: id) < 2 {
+                    try Task.checkCancellation()
+                    await Task.yield()
+                }
+            }
+            for await _ in beginning {}
+            let request = stage.signIn
+            async let signedIn = accounts.signIn(request)
+            while records.line(for: id) < 1 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            async let asked = try? account.upstream.requireSameAccount(.interactive)
+            try await turn
+            _ = try await signedIn
+            _ = await asked
+            let status = try await guest.get("/accounts/\(id)").data?["status"]?.string
+            #expect(status == "unlocked")
             #expect(!account.record.isSignedOut)
         }
     }

@@ -111,6 +111,25 @@ struct UnwrittenDeedTests {
         }
     }
 
+    @Test func `a sign-in that the disk does not take leaves the account as it was`() async throws {
+        try await Self.open { guest, _, office in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(stage.userID))
+            account.session.signOut()
+            let token = account.session.tokens.access
+            let database = office.store.reader.database
+            try await database.execute(
+                "CREATE TRIGGER no_account BEFORE INSERT ON account BEGIN SELECT RAISE(ABORT, 'no'); END"
+            )
+            await #expect(throws: DeskRefusal.self) { _ = try await accounts.signIn(stage.signIn) }
+            #expect(account.session.isSignedOut && account.session.tokens.access == token)
+            try await database.execute("DROP TRIGGER no_account")
+            _ = try await accounts.signIn(stage.signIn)
+            #expect(!account.session.isSignedOut && account.session.tokens.access != token)
+        }
+    }
+
     @Test func `nothing is begun upstream while the disk is known to be full`() async throws {
         try await Self.open { guest, upstream, office in
             let (organization, collection) = try await guest.stage.addOrganization()
