@@ -15,17 +15,14 @@ extension Knowledge {
             item.isStampedWithinTwoSeconds(of: known)
         else { return nil }
         if now.isStampedWithinTwoSeconds(of: item.revision) { return .soon }
-        // Other devices date all of a history alike here, so a full one seems to have been outgrown.
-        return locked.contains(host) || now.history.count >= 5 ? nil : .late
+        return now.hasOutgrown ? nil : .late
     }
 
-    /// Nobody can read there any more what has been written over, nor whether it has.
-    mutating func lock(_ host: Int) {
-        locked.insert(host)
-        excuseOverwritten { $0.host == host && $0.overwriting == .late }
+    /// A host whose vault is locked judges later, by what is there then.
+    mutating func excuseOutgrown(by item: PlainItem) {
+        guard item.hasOutgrown else { return }
+        excuseOverwritten { $0.origin == item.origin && $0.overwriting == .late }
     }
-
-    mutating func unlock(_ host: Int) { locked.remove(host) }
 
     /// The account gets another key, and what was under the former is fetched anew.
     mutating func rotate() {
@@ -46,6 +43,11 @@ extension Knowledge {
         guard word.overwriting != nil, let origin = origins[word.origin] else { return true }
         return !origin.isShared && !origin.wasDeleted
     }
+}
+
+extension PlainItem {
+    /// Other devices date all of a history alike here, so a full one seems to have outgrown what was there before.
+    fileprivate var hasOutgrown: Bool { history.count >= 5 }
 }
 
 extension Knowledge.Author {

@@ -18,6 +18,7 @@ extension Knowledge {
             check(item)
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
+            excuseOutgrown(by: item)
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] == nil, author.host != nil, isTwin(item, among: items) {

@@ -188,8 +188,6 @@ struct Knowledge: Sendable {
     var shown: [String: String] = [:]
     /// Another device has given the account a new key.
     var hasRotated = false
-    /// At these hosts nobody can read anything.
-    var locked: Set<Int> = []
     /// How often something was sent of which nobody knows what became of it, since nothing was waiting
     /// at that host.
     var doubts: [Int: Int] = [:]

@@ -28,7 +28,6 @@ extension Site {
             await takeOwn(step)
         case .lock:
             state.withLock { $0.isLocked = true }
-            oracle.with { [number] in $0.lock(number) }
             house?.owner.lock()
         case .unlock: await unlock()
         case .signIn: await signInAgain()
@@ -131,7 +130,6 @@ extension Site {
             return state.keysKnown
         }
         guard let house, house.owner.keys.isLocked else { return }
-        oracle.with { [number] in $0.unlock(number) }
         await reseal(house)
         house.owner.unlock(cloud.rings[known])
     }

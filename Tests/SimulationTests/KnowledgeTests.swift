@@ -360,7 +360,7 @@ import Testing
     }
 
     /// When a password comes from here, and when over it what another device makes of the item of 23:00:00.100;
-    /// whether nobody can read anything here then, and whether it has to be kept.
+    /// whether its history is full by the time anybody can read it here, and whether it has to be kept.
     @Test(arguments: [
         ("23:00:00.900", "23:05:00.000", false, true), ("23:00:00.900", "23:00:01.500", true, true),
         ("23:00:00.900", "23:05:00.000", true, false),
@@ -369,7 +369,7 @@ import Testing
     func `a password that was written over unseen, as servers let one, has to be kept`(
         _ mine: String,
         _ theirs: String,
-        _ isLocked: Bool,
+        _ isFull: Bool,
         _ isOwed: Bool
     ) throws {
         var knowledge = Knowledge()
@@ -388,9 +388,13 @@ import Testing
         let own = edit(at: mine, by: 0)
         let push = Knowledge.Author.host(0, .push, known: item.revision, left: .seconds(2))
         knowledge.observe([item.id: own], by: push)
-        if isLocked { knowledge.lock(0) }
-        let other = edit(at: theirs, by: nil)
+        var other = edit(at: theirs, by: nil)
         knowledge.observe([item.id: other], by: .stale(item.revision))
+        if isFull {
+            other.history = (1...5).map { "former \($0)" }
+            other.move(to: "2026-11-21T23:10:00.000Z")
+            knowledge.observe([item.id: other], by: .other)
+        }
         var kept = knowledge
         knowledge.judge(shown: [[other]])
         #expect(Self.breaches(knowledge) == (isOwed ? ["I1"] : []))

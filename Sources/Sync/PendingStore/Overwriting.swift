@@ -42,18 +42,23 @@ extension Offering {
         if mutated(.leavesOverwritten) { return false }
         let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
-            there.organizationID == nil, exposed.row.isEarlier(than: moment)
-        else { return false }
-        let (content, isBlind) = (exposed.content, exposed.row.isBlind(moment))
-        guard
-            judge.isLost(content, in: there)
-                ?? (isBlind
-                    || !judge.isForeign(exposed.row.keyFingerprint)
-                        && !there.seemsToHaveSeen(content)),
-            // What was seen by others may have been changed by them many times since.
-            exposed.row.mayBeBlind(moment) || !there.hasOutgrown(content), !isKept(exposed)
+            there.organizationID == nil, exposed.row.isEarlier(than: moment),
+            lacksPassword(there, of: exposed, at: moment), !isKept(exposed)
         else { return false }
         return try !isStray(there, db)
+    }
+
+    /// Whether the password that is exposed is not in what has that stamp, or may not be, as far as anybody can tell.
+    private func lacksPassword(_ there: Cipher, of exposed: Exposed, at moment: Moment) -> Bool {
+        let (row, content) = (exposed.row, exposed.content)
+        let isLost = judge.isLost(content, in: there)
+        // How long a history is tells nothing of what is in it, so that is left to whoever can read it.
+        if isLost == nil, judge.isLocked { return true }
+        let isGuessed =
+            row.isBlind(moment)
+            || !judge.isForeign(row.keyFingerprint) && !there.seemsToHaveSeen(content)
+        // What was seen by others may have been changed by them many times since.
+        return (isLost ?? isGuessed) && (row.mayBeBlind(moment) || !there.hasOutgrown(content))
     }
 
     /// Whether another host of the account has left a copy of it, before it wrote something over it.

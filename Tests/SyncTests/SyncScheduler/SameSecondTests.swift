@@ -447,11 +447,15 @@ import Vault
         }
     }
 
-    @Test(arguments: [true, false])
+    @Test(arguments: [true, false], [passwords.1, passwords.0])
     func `P14, I1 what may be lost while the vault is locked is held until somebody can tell`(
-        _ isMoved: Bool
+        _ isMoved: Bool,
+        _ first: String
     ) async throws {
-        try await Self.keeps(.bitwarden, theirs: Self.onePassword) { world, ada, id, theirs in
+        try await Self.keeps(
+            .bitwarden,
+            theirs: (first, Rows.password("theirs"))
+        ) { world, ada, id, theirs in
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
             try await ada.run()
             if isMoved {
@@ -466,6 +470,28 @@ import Vault
             ada.keys.unlock(ada.ring)
             try await ada.refresh()
             #expect(try ada.changes.count == 1)
+        }
+    }
+
+    @Test func `P14, I1 it is held still when others go on from what has overwritten it`()
+        async throws
+    {
+        let first = Rows.password("first theirs")
+        try await Rows.open { world, ada, id in
+            let theirs = try await ada.elsewhere.draft(of: id, first)
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            ada.keys.lock()
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+            try await ada.refresh()
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+            ada.keys.unlock(ada.ring)
+            try await ada.refresh()
+            #expect(try ada.changes.count == 1)
+            #expect(try ada.item(id).login?.password == "mine")
         }
     }
 
@@ -596,6 +622,9 @@ import Vault
                 try await ada.elsewhere.edit(id, Rows.password("\(number)"))
             }
             if isLocked { ada.keys.lock() }
+            try await ada.refresh()
+            #expect(try ada.changes.isEmpty)
+            ada.keys.unlock(ada.ring)
             try await ada.refresh()
             #expect(try ada.changes.isEmpty)
         }
