@@ -91,6 +91,7 @@ enum Aftercare {
         return base.isTrashed == brought.base.isTrashed ? .dated : .undated
     }
 
+    /// What came from here is known by the stamp that it has: a store may keep another than it has answered with.
     /// What is exposed stays so under the stamp of another place or state, and is dated by it: upstream does not
     /// say which one something has that was put into the trash from here, and others may do that as well.
     static func follow(
@@ -101,7 +102,8 @@ enum Aftercare {
     ) throws(DatabaseError) {
         guard known.revision.moment != listed.revision.moment,
             !listed.revision.isEarlier(than: known.revision),
-            try exposure(of: known, db).stays(of: known, in: listed, by: judge)
+            let exposure = try exposure(of: known, db),
+            exposure.stays(of: known, in: listed, by: judge) || known.hasContent(of: listed)
         else { return }
         try db.execute(
             """
@@ -109,26 +111,29 @@ enum Aftercare {
             WHERE user_id = ? AND cipher_id = ?
             """,
             .moment(listed.revision.moment),
-            .int(Exposure.dated.rawValue),
+            .int((exposure == .none ? Exposure.none : .dated).rawValue),
             .text(known.lane.userID),
             .text(known.lane.cipherID)
         )
     }
 
+    /// Nil of what did not come from here.
     private static func exposure(
         of known: BaseCipher,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Exposure {
-        try db.first(
+    ) throws(DatabaseError) -> Exposure? {
+        let exposure = try db.first(
             """
             SELECT is_exposed FROM brought_up
-            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0 AND is_exposed > 0
-                AND revision_ticks = ?
+            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0 AND revision_ticks = ?
             """,
             .text(known.lane.userID),
             .text(known.lane.cipherID),
             .moment(known.revision.moment)
-        ) { (row) throws(DatabaseError) in Exposure(rawValue: try row.int(0)) ?? .dated } ?? .none
+        ) { (row) throws(DatabaseError) in Exposure(rawValue: try row.int(0)) ?? .dated }
+        // What has been written over it may have the same stamp.
+        let held = exposure == nil ? nil : try leftOut(known.lane, db)
+        return held?.hasContent(of: known) == false ? nil : exposure
     }
 
     static func watch(

@@ -260,10 +260,11 @@ extension Store {
     ) throws(DatabaseError) {
         guard try AccountTable.contains(cipher.lane.userID, db) else { return }
         let exposed = try offering.exposed(cipher.lane, db)
+        let known = try BaseTable.find(cipher.lane, db)
         if let ground {
-            let before = try BaseTable.footing(cipher.lane, db)?.revision
+            let before = known?.revision
             try OwnHistory.extend(by: cipher, over: ground, before: before, db)
-        } else if let known = try BaseTable.find(cipher.lane, db) {
+        } else if let known {
             try OwnHistory.follow(known, to: cipher, db)
         }
         try BaseTable.put(
@@ -271,10 +272,11 @@ extension Store {
             written: BaseTable.advanceClock(of: cipher.lane.userID, db),
             db
         )
-        guard let exposed else { return }
-        try Aftercare.follow(exposed.base, to: cipher, by: offering.judge, db)
+        if let followed = exposed?.base ?? known {
+            try Aftercare.follow(followed, to: cipher, by: offering.judge, db)
+        }
         // What was sent over what was there is nobody else's.
-        if ground == nil { try offering.keepLost(exposed, to: cipher, db) }
+        if let exposed, ground == nil { try offering.keepLost(exposed, to: cipher, db) }
     }
 
     /// A folder, a send, as upstream says it is now.

@@ -117,6 +117,43 @@ import Vault
         }
     }
 
+    @Test(arguments: StoredStampTests.Keeping.all)
+    func `A6-N3, I1 it is kept, too, if the store has given what came from here another stamp`(
+        _ keeping: StoredStampTests.Keeping
+    ) async throws {
+        try await keeping.open { world, ada in
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
+        }
+    }
+
+    @Test func `A6-N3, I1 it is kept, too, if others had put it into the archive before`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+                try await ada.run()
+                try await ada.elsewhere.archive(id)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
+        }
+    }
+
     enum Writer: CaseIterable {
         case here, elsewhere
     }
@@ -487,27 +524,50 @@ import Vault
         _ isOneOfMany: Bool
     ) async throws {
         try await Rows.open { world, ada, id in
-            let others = try await ada.furnish(3)
-            await world.server.remember()
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.edit(others[0], #"{"name":"kept","login":{"password":"kept"}}"#)
-            try await ada.run()
-            try await ada.refresh()
-            try await ada.wish(wish, id)
-            for other in isOneOfMany ? others[1...] : [] {
-                try await ada.wish(.favour(true), other)
-            }
-            await world.server.rollBack()
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            for _ in 1...6 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-                world.time.pass(.seconds(70))
-            }
-            #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
-            #expect(Set(passwords).isSuperset(of: ["mine", "theirs", "kept"]))
+            try await Self.writeOver(id, world, ada, beside: wish, isOneOfMany)
         }
+    }
+
+    @Test(arguments: StoredStampTests.Keeping.all)
+    func `A6-N3, I1 nor does one where the store has given what came from here another stamp`(
+        _ keeping: StoredStampTests.Keeping
+    ) async throws {
+        try await keeping.open { world, ada in
+            let id = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            try await Self.writeOver(id, world, ada, beside: .favour(true), false)
+        }
+    }
+
+    /// Upstream goes back, and others write over what it had got from here, while a wish waits; in the end all of
+    /// that is there.
+    private static func writeOver(
+        _ id: String,
+        _ world: World,
+        _ ada: Person,
+        beside wish: Edit.Wish,
+        _ isOneOfMany: Bool
+    ) async throws {
+        let others = try await ada.furnish(3)
+        await world.server.remember()
+        try await ada.edit(id, Rows.password("mine"))
+        try await ada.edit(others[0], #"{"name":"kept","login":{"password":"kept"}}"#)
+        try await ada.run()
+        try await ada.refresh()
+        try await ada.wish(wish, id)
+        for other in isOneOfMany ? others[1...] : [] {
+            try await ada.wish(.favour(true), other)
+        }
+        await world.server.rollBack()
+        try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        for _ in 1...6 {
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            world.time.pass(.seconds(70))
+        }
+        #expect(try ada.changes.isEmpty)
+        let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+        #expect(Set(passwords).isSuperset(of: ["mine", "theirs", "kept"]))
     }
 
     @Test(arguments: Personality.Name.allCases)
