@@ -12,6 +12,9 @@ enum Aftercare {
         case dated = 1
         /// It was put into the trash or the archive since, so what is there has the stamp of that.
         case undated = 2
+        /// Upstream had gone back before it was written over, so nobody need have seen anything of it. Earlier builds
+        /// had a third kind.
+        case forgotten = 4
 
         /// Whether that is so of something still once others have given its item another stamp: by another place or
         /// state, or by an edit that keeps its password and comes so soon that those who have seen neither may write
@@ -188,19 +191,54 @@ enum Aftercare {
         )
     }
 
+    static func expose(
+        _ lane: Lane,
+        as exposure: Exposure,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE brought_up SET is_exposed = max(is_exposed, ?)
+            WHERE user_id = ? AND cipher_id = ? AND is_gone = 0
+            """,
+            .int(exposure.rawValue),
+            .text(lane.userID),
+            .text(lane.cipherID)
+        )
+    }
+
     /// What has been written over is still to be kept, once nothing else is pending there.
-    static func hold(_ lost: BaseCipher, _ db: borrowing Connection) throws(DatabaseError) {
+    static func hold(
+        _ exposed: Offering.Exposed,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        let lost = exposed.base
         try db.execute(
             """
             UPDATE brought_up SET left_out = ?, left_out_digest = ?, revision_ticks = ?,
-                is_exposed = max(is_exposed, 1)
+                is_exposed = max(is_exposed, ?)
             WHERE user_id = ? AND cipher_id = ? AND is_gone = 0
             """,
             .blob(lost.json),
             .blob(lost.digest),
             .moment(lost.revision.moment),
+            .int(exposed.row.exposure.rawValue),
             .text(lost.lane.userID),
             .text(lost.lane.cipherID)
+        )
+    }
+
+    /// What has been written over is pending, to be kept as a copy.
+    static func release(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE brought_up SET left_out = NULL, left_out_digest = NULL,
+                is_exposed = min(is_exposed, ?)
+            WHERE user_id = ? AND cipher_id = ?
+            """,
+            .int(Exposure.undated.rawValue),
+            .text(lane.userID),
+            .text(lane.cipherID)
         )
     }
 
@@ -270,7 +308,13 @@ enum Aftercare {
         let moment = min(moment, next ?? moment)
         try SettingTable.put("forgotten", moment.ticks.description, db)
         for table: StaticString in [
-            "DELETE FROM brought_up WHERE settled_ticks < ?",
+            // What is held until something else is decided about is held as long as that takes.
+            """
+            DELETE FROM brought_up WHERE settled_ticks < ? AND (left_out IS NULL OR NOT EXISTS (
+                SELECT 1 FROM pending_change AS pending WHERE pending.user_id = brought_up.user_id
+                    AND pending.cipher_id = brought_up.cipher_id
+            ))
+            """,
             "DELETE FROM stray WHERE settled_ticks < ?",
             "DELETE FROM late_call WHERE sent_ticks < ?",
         ] { try db.execute(table, .moment(moment)) }

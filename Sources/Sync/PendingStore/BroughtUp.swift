@@ -57,7 +57,7 @@ extension Offering {
             return switch exposure {
             case .none: false
             case .dated: !moment.isEarlierStamp(than: known)
-            case .undated: true
+            case .undated, .forgotten: true
             }
         }
 

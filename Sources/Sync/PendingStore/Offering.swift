@@ -121,7 +121,10 @@ struct Offering {
         }
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged else { return false }
         if let now, now.mayHaveFollowed(lost) {
-            return try keepUnseen(row, over: now, db)
+            if !lost.hasContent(of: now) {
+                try Aftercare.expose(row.lane, as: unseen(in: row.lane, db), db)
+            }
+            return false
         }
         guard let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint) else {
             return false
@@ -130,6 +133,15 @@ struct Offering {
             try isOurs(now, before: lost, db) ? now.footing : lost.footing(placedLike: now)
         }
         return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
+    }
+
+    /// An edit that waits was made on what came from here, and has its password.
+    private func unseen(
+        in lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Aftercare.Exposure {
+        let waiting = try PendingTable.find(lane, db)?.reading.value?.change.withoutIdleContent
+        return waiting?.intent.snapshot == nil ? .forgotten : .undated
     }
 
     /// Whether upstream is back at what was written here, or at what this was written on. A stamp without
@@ -146,24 +158,36 @@ struct Offering {
         return try OwnHistory.find(now.lane, at: now.revision, db) == since
     }
 
-    /// - Parameter since: Receipts of what upstream took after that are open again; what it has now is
-    ///   dated by its clock.
-    func put(
+    private func put(
         _ intent: Intent,
         _ row: Row,
         on ground: Footing?,
         at edited: Moment,
         over present: BaseCipher?,
-        reopening since: Moment? = nil,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         if let stored = try PendingTable.find(row.lane, db) {
             return try complete(stored, with: intent, on: ground, isThere: present != nil, db)
         }
+        // What upstream has now is dated by its clock.
+        let since = present?.revision.moment ?? Moment(ticks: .min)
+        try begin(intent, row.lane, on: ground, at: edited, reopening: since, db)
+        return true
+    }
+
+    /// - Parameter since: Receipts of what upstream took after that are open again.
+    func begin(
+        _ intent: Intent,
+        _ lane: Lane,
+        on ground: Footing?,
+        at edited: Moment,
+        reopening since: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
         let change = PendingChange(
             id: chance.identifier(at: now),
             userID: userID,
-            cipherID: row.lane.cipherID,
+            cipherID: lane.cipherID,
             version: 1,
             intent: intent,
             baseline: ground?.revision,
@@ -175,15 +199,9 @@ struct Offering {
         // What is made anew because upstream denies it may be there all along, and is then there twice.
         if case .create(let snapshot, _) = intent, let content = try? Cipher(snapshot.json) {
             let stray = Stray(content.fingerprint, keeper: .whichever)
-            try Aftercare.watch([stray], of: row.lane.userID, now, db)
+            try Aftercare.watch([stray], of: lane.userID, now, db)
         }
-        try ReceiptTable.reopen(
-            row.lane,
-            for: change,
-            after: since ?? present?.revision.moment ?? Moment(ticks: .min),
-            db
-        )
-        return true
+        try ReceiptTable.reopen(lane, for: change, after: since, db)
     }
 
     /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets

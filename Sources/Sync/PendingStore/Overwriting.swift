@@ -13,21 +13,21 @@ extension Offering {
     ///   not pending any more.
     func makeOfOverwritten(
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> (count: Int, held: [BaseCipher]) {
+    ) throws(DatabaseError) -> (count: Int, held: [Exposed]) {
         let exposed = try exposed(db).map { ($0.lane.cipherID, $0) }
         let wanted = Dictionary(exposed) { _, last in last }
         guard !wanted.isEmpty else { return (0, []) }
-        var (count, held) = (0, [BaseCipher]())
+        var (count, held) = (0, [Exposed]())
         for now in answer {
             guard let row = wanted[now.lane.cipherID], try !isYounger(row, db),
                 let exposed = try Exposed(row, db), try isLost(exposed, to: now, db)
             else { continue }
             if isToBeJudged(exposed, over: now) {
-                held.append(exposed.base)
+                held.append(exposed)
             } else if try keep(exposed, over: now, db) {
                 count += 1
             } else if try isHindered(exposed, db) {
-                held.append(exposed.base)
+                held.append(exposed)
             }
         }
         return (count, held)
@@ -43,9 +43,16 @@ extension Offering {
         let moment = now.revision.moment
         guard let there = try? Cipher(now.json), exposed.content.organizationID == nil,
             there.organizationID == nil, exposed.row.isEarlier(than: moment),
-            lacksPassword(there, of: exposed, at: moment), !isKept(exposed)
+            isMissing(exposed, from: there, at: moment)
         else { return false }
         return try !isStray(there, db)
+    }
+
+    /// Whoever has written since upstream went back may have seen nothing of what came from here before.
+    private func isMissing(_ exposed: Exposed, from there: Cipher, at moment: Moment) -> Bool {
+        exposed.row.exposure == .forgotten
+            ? exposed.content.hasOtherContent(than: there)
+            : lacksPassword(there, of: exposed, at: moment) && !isKept(exposed)
     }
 
     /// Whether the password that is exposed is not in what has that stamp, or may not be, as far as anybody can tell.
@@ -88,13 +95,14 @@ extension Offering {
         if !isToBeJudged(exposed, over: now) {
             guard try !keep(exposed, over: now, db), try isHindered(exposed, db) else { return }
         }
-        try Aftercare.hold(exposed.base, db)
+        try Aftercare.hold(exposed, db)
     }
 
     /// While the account is locked nobody can tell whether an edit has a password that is sealed anew, so what others
     /// may have seen is held until somebody can.
     private func isToBeJudged(_ exposed: Exposed, over now: BaseCipher) -> Bool {
         judge.isLocked && !exposed.row.isBlind(now.revision.moment)
+            && exposed.row.exposure != .forgotten
     }
 
     /// Whether something else is pending there, which may be taken back, and the password would be nowhere then.
@@ -103,44 +111,32 @@ extension Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         guard let stored = try PendingTable.find(exposed.row.lane, db) else { return false }
-        guard let intent = stored.reading.value?.change.intent else { return true }
-        guard let content = intent.snapshot.flatMap({ try? Cipher($0.json) }) else {
-            return intent == .hardDelete
-        }
+        let snapshot = stored.reading.value?.change.withoutIdleContent.intent.snapshot
+        guard let content = snapshot.flatMap({ try? Cipher($0.json) }) else { return true }
         return content.fingerprint != exposed.content.fingerprint
     }
 
-    /// Whoever has written since upstream went back may have seen nothing of what came from here before.
-    func keepUnseen(
-        _ row: Row,
-        over now: BaseCipher,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Bool {
-        guard let exposed = try Exposed(row, db), let there = try? Cipher(now.json),
-            exposed.content.organizationID == nil, there.organizationID == nil,
-            exposed.content.fingerprint != there.fingerprint, try !isStray(there, db)
-        else { return false }
-        return try keep(exposed, over: now, db)
-    }
-
+    /// What waits there goes first: it would be written over what stands, or give way with what is to be kept.
     private func keep(
         _ exposed: Exposed,
         over now: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         let (row, lost) = (exposed.row, exposed.base)
+        guard try PendingTable.summary(row.lane, db) == nil else { return false }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
-        return try put(
+        try begin(
             .update(snapshot, trash: nil, Adjustments()),
-            row,
+            row.lane,
             on: lost.footing,
             // However upstream has rounded its stamp, what is there came later.
             at: min(lost.revision.moment, now.revision.moment),
-            over: now,
             // Receipts are dated by this host's clock, as the settling is.
             reopening: Moment(ticks: row.settled.ticks - 1),
             db
         )
+        try Aftercare.release(row.lane, db)
+        return true
     }
 
     /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.

@@ -524,7 +524,7 @@ import Vault
         _ isOneOfMany: Bool
     ) async throws {
         try await Rows.open { world, ada, id in
-            try await Self.writeOver(id, world, ada, beside: wish, isOneOfMany)
+            try await Self.writeOver(id, world, ada, beside: wish, isOneOfMany: isOneOfMany)
         }
     }
 
@@ -535,7 +535,66 @@ import Vault
         try await keeping.open { world, ada in
             let id = try await ada.elsewhere.add(Rows.mail)
             try await ada.refresh()
-            try await Self.writeOver(id, world, ada, beside: .favour(true), false)
+            try await Self.writeOver(id, world, ada, beside: .favour(true))
+        }
+    }
+
+    @Test(arguments: [Edit.Wish.favour(true), .archive], [false, true])
+    func `A6-N3, P4 a wish that waits is carried out on what others wrote, whoever came later`(
+        _ wish: Edit.Wish,
+        _ isLater: Bool
+    ) async throws {
+        try await Rows.open { world, ada, id in
+            try await Self.writeOver(id, world, ada, beside: wish, isLater: isLater)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "theirs")
+            #expect(wish == .archive ? item.cipher.isArchived : item.cipher.isFavorite)
+            let copies = try await ada.elsewhere.items.filter { $0.login?.password == "mine" }
+            #expect(copies.count == 1)
+            #expect(copies.allSatisfy { !$0.cipher.isFavorite && !$0.cipher.isArchived })
+        }
+    }
+
+    @Test
+    func `A6-N3, I1 what gives way to a wish that is set aside is held until that is discarded`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            _ = try await ada.furnish(1)
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Rows.password("mine"))
+            } unseen: {
+                try await ada.wish(.favour(true), id)
+                try await Self.setAside(id, world, ada)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            let change = try #require(try ada.change(id))
+            #expect(change.state == .quarantined && change.intent.snapshot == nil)
+            let week = Int64(8 * 24 * 3_600)
+            for hour in 0..<week / 3_600 {
+                let seconds = (hour + 1) * 3_600 - 7 * 24 * 3_600
+                let moment = world.surroundings.now.advanced(bySeconds: seconds)
+                try await world.store.forgetReceipts(before: moment)
+            }
+            _ = try await world.store.discard(
+                change.id,
+                expecting: change.version,
+                at: world.surroundings.now
+            )
+            try await ada.refresh()
+            #expect(try ada.item(id).login?.password == "mine")
+            try await ada.run()
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(Set(passwords) == ["fresh", "mine", "theirs"])
+        }
+    }
+
+    private static func setAside(_ id: String, _ world: World, _ ada: Person) async throws {
+        let change = try #require(try ada.change(id))
+        _ = try await world.store.update(change.id, expecting: change.version) {
+            $0.state = .quarantined
         }
     }
 
@@ -546,7 +605,8 @@ import Vault
         _ world: World,
         _ ada: Person,
         beside wish: Edit.Wish,
-        _ isOneOfMany: Bool
+        isOneOfMany: Bool = false,
+        isLater: Bool = false
     ) async throws {
         let others = try await ada.furnish(3)
         await world.server.remember()
@@ -554,12 +614,13 @@ import Vault
         try await ada.edit(others[0], #"{"name":"kept","login":{"password":"kept"}}"#)
         try await ada.run()
         try await ada.refresh()
-        try await ada.wish(wish, id)
+        if !isLater { try await ada.wish(wish, id) }
         for other in isOneOfMany ? others[1...] : [] {
             try await ada.wish(.favour(true), other)
         }
         await world.server.rollBack()
         try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        if isLater { try await ada.wish(wish, id) }
         let scheduler = try await WholeRoadTests.scheduler(world, ada)
         for _ in 1...6 {
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
