@@ -167,7 +167,11 @@ struct Offering {
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
         if let stored = try PendingTable.find(row.lane, db) {
-            return try complete(stored, with: intent, on: ground, isThere: present != nil, db)
+            let isThere = present != nil
+            if try complete(stored, with: intent, on: ground, isThere: isThere, db) { return true }
+            // What waits brings it, unless it is taken back.
+            if isThere { try Aftercare.expose(row.lane, as: .undated, db) }
+            return false
         }
         // What upstream has now is dated by its clock.
         let since = present?.revision.moment ?? Moment(ticks: .min)
@@ -205,7 +209,7 @@ struct Offering {
     }
 
     /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets
-    /// what was lost.
+    /// what was lost. If that was set aside, or waits for its time, nothing of what was lost had to do with it.
     private func complete(
         _ stored: StoredChange,
         with intent: Intent,
@@ -222,6 +226,8 @@ struct Offering {
         }
         record.change.intent = completed
         record.change.version += 1
+        (record.change.state, record.change.failures) = (.ready, 0)
+        record.change.lastFailure = nil
         return try PendingTable.replace(stored.summary, by: record, db)
     }
 }

@@ -844,6 +844,48 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 what was forgotten wakes a wish that was set aside, and goes with it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("second"))
+            } meanwhile: {
+                try await ada.wish(.favour(true), id)
+                try await Self.setAside(id, world, ada)
+            }
+            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "second" && item.cipher.isFavorite)
+        }
+    }
+
+    @Test
+    func `A6-N3, I1 what was forgotten beneath an edit that is set aside is kept once that goes`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Rows.password("mine"))
+            } meanwhile: {
+                try await ada.edit(id, Rows.password("mine again"))
+                try await Self.setAside(id, world, ada)
+            }
+            let change = try #require(try ada.change(id))
+            #expect(change.state == .quarantined)
+            _ = try await world.store.discard(
+                change.id,
+                expecting: change.version,
+                at: world.surroundings.now
+            )
+            for _ in 1...3 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["first", "mine"])
+        }
+    }
+
     @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
         try await Rows.open { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
