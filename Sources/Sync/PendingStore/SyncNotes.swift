@@ -51,6 +51,23 @@ extension StoreReader {
         }
     }
 
+    /// Whether something that was written over is held, and nothing is pending there that goes first.
+    func holdsOverwritten(of userID: String) throws(StoreError) -> Bool {
+        try read { (db) throws(DatabaseError) in
+            try db.first(
+                """
+                SELECT 1 FROM brought_up AS brought
+                WHERE user_id = ?1 AND left_out IS NOT NULL AND is_exposed > 0
+                    AND EXISTS (SELECT 1 FROM base_cipher
+                        WHERE user_id = ?1 AND cipher_id = brought.cipher_id)
+                    AND NOT EXISTS (SELECT 1 FROM pending_change
+                        WHERE user_id = ?1 AND cipher_id = brought.cipher_id)
+                """,
+                .text(userID)
+            ) { (_) throws(DatabaseError) in true } ?? false
+        }
+    }
+
     /// Of what was sent and not yet seen in a refresh.
     func sentReceiptIDs(of userID: String) throws(StoreError) -> Set<String> {
         try read { (db) throws(DatabaseError) in

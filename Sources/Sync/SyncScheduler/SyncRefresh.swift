@@ -133,7 +133,10 @@ extension SyncScheduler {
             surroundings.now - last < Self.longestTrust, surroundings.now >= last
         else { return .unknown }
         do throws(StoreError) {
-            guard try reader.hasBase(of: userID), try reader.refreshMark(of: userID) == memory.base
+            // What could not be judged before can be now, though upstream is as it was.
+            let isToBeJudged = keys.isLocked ? false : try reader.holdsOverwritten(of: userID)
+            guard try reader.hasBase(of: userID), try reader.refreshMark(of: userID) == memory.base,
+                !isToBeJudged
             else { return .unknown }
         } catch {
             throw .store(error)

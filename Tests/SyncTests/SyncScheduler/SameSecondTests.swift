@@ -473,6 +473,45 @@ import Vault
         }
     }
 
+    @Test
+    func `P14 the sync after the unlocking looks at what is held, though upstream is as it was`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+            ada.keys.lock()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await Self.sync(scheduler)
+            let locked = try await scheduler.address.ask { .sync(isFull: false, $0) }
+            #expect(locked.outcome == .notNeeded, "\(locked)")
+            ada.keys.unlock(ada.ring)
+            for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: false, $0) } }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            #expect(passwords.sorted() == ["mine", "theirs"])
+        }
+    }
+
+    @Test func `what came up and was deleted elsewhere is no reason to look again`() async throws {
+        try await Rows.open { world, ada, id in
+            _ = try await ada.furnish(1)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.refresh()
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            try await ada.elsewhere.delete(id)
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await Self.sync(scheduler)
+            #expect(try ada.base(id) == nil)
+            let report = try await scheduler.address.ask { .sync(isFull: false, $0) }
+            #expect(report.outcome == .notNeeded, "\(report)")
+        }
+    }
+
     @Test func `P14, I1 it is held still when others go on from what has overwritten it`()
         async throws
     {
