@@ -267,4 +267,25 @@ import Testing
             withExtendedLifetime(crowd) {}
         }
     }
+
+    @Test func `a crowd that is refused and owes its bodies keeps nobody out`() async throws {
+        var limits = Limits()
+        limits.connections = 8
+        let handler: Handler = { request in
+            request.method == .post ? Response(.unauthorized) : .text("ok")
+        }
+        try await serve(handler, limits: limits) { server async throws in
+            var crowd: [RawClient] = []
+            for _ in 0..<40 {
+                let client = try server.client()
+                try client.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n")
+                crowd.append(client)
+            }
+            for _ in 0..<5 {
+                #expect(try server.ask(Self.request(headers: "")).status == .ok)
+            }
+            #expect(try crowd[0].answer().status == .unauthorized)
+            #expect(crowd[0].isClosed)
+        }
+    }
 }

@@ -76,13 +76,17 @@ final class Connection {
         }
     }
 
-    /// Whether nothing has been asked that is not answered yet.
-    var rests: Bool {
+    /// Whether nobody works for it: nothing has been asked, or the answer is there.
+    var isQuiet: Bool {
         switch phase {
-        case .idle, .head: cm_unread(descriptor) <= 0
-        case .body, .handling, .waning, .answering, .dismissed, .upgraded, .cut: false
+        case .idle, .head: true
+        case .body: exchange?.heldBack != nil
+        case .handling, .waning, .answering, .dismissed, .upgraded, .cut: false
         }
     }
+
+    /// Whether nothing of it lies here unread, either.
+    var rests: Bool { isQuiet && cm_unread(descriptor) <= 0 }
 
     /// Ends it, whatever it is doing. The library lets go of it once it has seen the end; so that it
     /// looks, ``ServerLoop/cut(_:)`` is the way where no exchange is about to end with it.

@@ -54,21 +54,22 @@ extension ServerLoop {
         mustRun = true
     }
 
-    /// Whoever has rested longest has to go, so that a crowd which asks nothing keeps nobody out. Whose
-    /// request lies here unread is no such one; a few more are let in until it has been looked at.
+    /// Whoever has rested longest has to go, so that a crowd which asks nothing keeps nobody out, nor one
+    /// that is refused and owes the body. Whose request lies here unread is no such one; a few more are
+    /// let in until it has been looked at.
     ///
     /// - Returns: Whether somebody can be let in.
     private func makeRoom(below most: Int) -> Bool {
         var count = present
-        var quiet = connections.values.filter {
-            ($0.phase == .idle || $0.phase == .head) && !$0.door.isHandedDown
-        }
+        var quiet = connections.values.filter { $0.isQuiet && !$0.door.isHandedDown }
         while count >= most,
             let place = quiet.indices.min(by: { quiet[$0].restsSince < quiet[$1].restsSince }),
             quiet[place].rests
         {
-            quiet[place].exchange?.doom()
-            cut(quiet.remove(at: place))
+            let connection = quiet.remove(at: place)
+            if let answer = connection.exchange?.heldBack { connection.say(answer) }
+            connection.exchange?.doom()
+            cut(connection)
             count -= 1
         }
         if count < most { return true }

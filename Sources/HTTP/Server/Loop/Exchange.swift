@@ -136,6 +136,12 @@ extension Exchange {
         return true
     }
 
+    /// An answer that is held back only until a body has gone by which nobody wants.
+    var heldBack: Response? {
+        guard stage == .body, let response, response.isSaidAtOnce else { return nil }
+        return response
+    }
+
     /// Lets a body go by that nobody wants any more, up to where that costs more than a new
     /// connection. The library takes no answer in the middle of a body, so then it goes past it.
     private func passOver(for response: Response) -> Bool {
