@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import Host
 import JSON
@@ -276,6 +277,18 @@ struct ClientCommandTests {
             let outcome = await run(words + ["--state", scratch.path])
             #expect(outcome.status == .hostNotRunning)
             #expect(outcome.said.complaint.contains(scratch.file("holdfast.sock")))
+        }
+    }
+
+    @Test func `a host that lets nobody in is none that does not run`() throws {
+        var invocation = Invocation(command: "status")
+        invocation.values["socket"] = ["/holdfast.sock"]
+        let line = try HostLine(invocation)
+        for code in [ENOENT, ENOTDIR, ECONNREFUSED] {
+            #expect(line.failure(toReach: code).status == .hostNotRunning)
+        }
+        for code in [0, ECONNRESET] {
+            #expect(line.failure(toReach: code).status == .failure)
         }
     }
 

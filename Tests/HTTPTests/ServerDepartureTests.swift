@@ -1,3 +1,5 @@
+import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -21,6 +23,22 @@ import Testing
             await cancelled.happened()
             await server.loop.quiet()
         }
+    }
+
+    @Test func `whoever has lingered longest makes room for whoever is refused next`() throws {
+        var lingering = Lingering(capacity: 2)
+        var clients: [RawClient] = []
+        for identity in 1...3 as ClosedRange<UInt64> {
+            var ends: [Int32] = [0, 0]
+            try system("socketpair") { socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &ends) }
+            clients.append(RawClient(connected: ends[0]))
+            lingering.add(ends[1], as: identity, until: .seconds(identity))
+        }
+        #expect(lingering.count == 2)
+        #expect(clients[0].isClosed)
+        #expect(clients[1].isSilent && clients[2].isSilent)
+        lingering.endAll()
+        #expect(clients[1].isClosed && clients[2].isClosed)
     }
 
     @Test func `a client that has closed its sending side is still answered`() async throws {

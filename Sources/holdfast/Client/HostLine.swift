@@ -132,10 +132,20 @@ struct HostLine: Sendable {
                 status: .notAllowed,
                 message: "The socket \(socket) belongs to another user. Ask as that user."
             )
-        case .unreachable: return notRunning
+        case .unreachable(let code): return failure(toReach: code)
         case .timedOut: return Failure(status: .failure, message: "The host does not answer.")
         default: return Failure(status: .failure, message: String(describing: error))
         }
+    }
+
+    /// - Parameter code: The system's reason. To the client a connection that ends at once is none, and then
+    ///   there is no reason; but somebody has ended it.
+    func failure(toReach code: Int32) -> Failure {
+        guard ![ENOENT, ENOTDIR, ECONNREFUSED].contains(code) else { return notRunning }
+        return Failure(
+            status: .failure,
+            message: "The host lets nobody in at the moment. Try again, or see why in its log."
+        )
     }
 }
 

@@ -87,10 +87,6 @@ extension ServerLoop {
     /// Takes the descriptor over.
     func linger(_ descriptor: Int32) {
         guard descriptor >= 0 else { return }
-        guard !lingering.isFull else {
-            close(descriptor)
-            return
-        }
         let identity = newIdentity()
         lingering.add(descriptor, as: identity, until: now + limits.lingerTime)
         poll.watch(descriptor, CS_READABLE, as: identity)

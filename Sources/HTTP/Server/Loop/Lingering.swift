@@ -4,22 +4,27 @@ import Glibc
 /// Connections that are over for us but not yet for their clients.
 ///
 /// A client that is refused while it still sends would be reset by a plain close, and might never
-/// read why. So what it sends is read and forgotten, for a moment and for a few clients only.
+/// read why. So what it sends is read and forgotten, for a moment and for a few clients only; whoever
+/// has been here longest makes room, because it has had the most time to read.
 struct Lingering {
     private struct Guest {
         let descriptor: Int32
         let deadline: Duration
     }
 
-    private static let capacity = 256
+    private let capacity: Int
     private var guests: [UInt64: Guest] = [:]
+
+    init(capacity: Int = 256) {
+        self.capacity = capacity
+    }
 
     var isEmpty: Bool { guests.isEmpty }
     var count: Int { guests.count }
-    var isFull: Bool { guests.count >= Self.capacity }
     var nextDeadline: Duration? { guests.values.map(\.deadline).min() }
 
     mutating func add(_ descriptor: Int32, as identity: UInt64, until deadline: Duration) {
+        if guests.count >= capacity, let longest = guests.keys.min() { end(longest) }
         guests[identity] = Guest(descriptor: descriptor, deadline: deadline)
     }
 
