@@ -110,8 +110,8 @@ struct ClientCommandTests {
                 == ["POST /object/item", "POST /object/folder", "PUT /object/item/7"]
         )
         #expect(host.asked.allSatisfy { $0.body == item })
-        for input in ["", "[]", "{", "7"] {
-            #expect(await run(["create"] + state, input: input).status == .usage)
+        for input in ["", "[]", "{", "7", "null"] {
+            #expect(await run(["create"] + state, input: input).status == .failure)
         }
         #expect(host.asked.count == 3)
         await host.close()
@@ -136,7 +136,7 @@ struct ClientCommandTests {
             ]
         )
         for words in [placing, moving] {
-            #expect(await run(words, input: folder).status == .usage)
+            #expect(await run(words, input: folder).status == .failure)
         }
         #expect(host.asked.count == 3)
         await host.close()

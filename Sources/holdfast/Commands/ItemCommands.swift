@@ -314,14 +314,14 @@ extension Console {
             let root = try JSON.Document(bytes).root
             guard shape == .object ? root.object != nil : root.array != nil else {
                 throw Failure(
-                    status: .usage,
+                    status: .failure,
                     message: "Standard input must be a JSON \(shape.rawValue)."
                 )
             }
         } catch let failure as Failure {
             throw failure
         } catch {
-            throw Failure(status: .usage, message: "Standard input: \(error)")
+            throw Failure(status: .failure, message: "Standard input: \(error)")
         }
         return bytes
     }
