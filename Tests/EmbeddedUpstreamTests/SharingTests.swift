@@ -113,6 +113,23 @@ struct SharingTests {
         #expect(sync["profile"]?["organizations"]?.array?.count == 0)
     }
 
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `a shared item is put only into collections that there are`(
+        _ personality: Personality
+    ) async throws {
+        let firm = try await Firm(personality)
+        let id = try await firm.share()
+        for path in ["collections", "collections_v2"] {
+            for (collection, isTaken) in [(id, false), (firm.collectionID, true)] {
+                let body = #"{"collectionIds":["\#(collection)"]}"#
+                let answer = try await firm.owner.ask(.put, "/api/ciphers/\(id)/\(path)", body)
+                #expect((answer.status == .ok) == isTaken, "\(answer.text)")
+                let seen = try await firm.colleague.ask(.get, "/api/sync").json["ciphers"]
+                #expect(seen?[0]?["collectionIds"]?[0]?.string == firm.collectionID)
+            }
+        }
+    }
+
     @Test func `a personal item is shared by whoever knows its newest copy`() async throws {
         let firm = try await Firm(.bitwarden)
         let id = try await firm.owner.make()

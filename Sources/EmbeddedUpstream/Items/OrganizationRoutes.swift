@@ -40,7 +40,8 @@ extension Routes {
             on(.put, "/api/ciphers/{id}/" + path, .shareCipher) { call, world throws(Refusal) in
                 let wish: CollectionsRequest = try call.read()
                 var cipher = try world.find(try call.id(), for: call.userID, to: .edit)
-                guard cipher.organizationID != nil else { throw .organizationMismatch }
+                guard let id = cipher.organizationID else { throw .organizationMismatch }
+                try world.checkWritable(id, wish.ids, call)
                 cipher.collectionIDs = wish.ids
                 world.put(cipher, of: call.userID)
                 world.tell(.cipherUpdated, cipher, call, date: world.stamp(call))
