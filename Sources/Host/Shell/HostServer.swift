@@ -131,20 +131,24 @@ extension HostServer {
         Addresses(
             api: api.listeners.compactMap(\.tcp).first,
             ops: ops.listeners.compactMap(\.tcp).first,
-            socket: api.listeners.compactMap(\.path).first { !$0.isEmpty }.map(Files.absolute)
+            opsSocket: ops.socket,
+            socket: api.socket
         )
     }
 
     public struct Addresses: Hashable, Sendable {
         public let api: SocketAddress?
         public let ops: SocketAddress?
-        /// An absolute path, for whoever reads it may be in another directory.
+        /// Absolute paths, for whoever reads them may be in another directory.
+        let opsSocket: String?
         public let socket: String?
 
         var json: JSON.Raw {
             .object { json in
                 if let api { json.add("api", api.description) }
-                if let ops { json.add("ops", ops.description) }
+                if let ops = ops?.description ?? opsSocket.map({ "unix:\($0)" }) {
+                    json.add("ops", ops)
+                }
                 if let socket { json.add("socket", socket) }
             }
         }
@@ -313,6 +317,13 @@ extension HostSettings {
     fileprivate func opsPlaces(_ activation: Activation) -> [ListenPlace] {
         let given = activation.ops.map(\.place)
         return given.isEmpty ? [opsListen] : given
+    }
+}
+
+extension Server {
+    /// The path of the first of its Unix sockets that has one.
+    fileprivate var socket: String? {
+        listeners.compactMap(\.path).first { !$0.isEmpty }.map(Files.absolute)
     }
 }
 

@@ -284,6 +284,16 @@ struct DoorTests {
         await venue.close()
     }
 
+    @Test func `the ready file tells of the operators' listener on a socket, too`() async throws {
+        let scratch = try Scratch()
+        let (file, path) = (scratch.file("ready"), scratch.file("ops.sock"))
+        let flags = ["ready-file": [file], "ops-listen": ["unix:\(path)"]]
+        let venue = try await ShellVenue(flags: flags)
+        let told = try JSON.Document(try Files.read(file)).root
+        #expect(told["ops"]?.string == "unix:\(path)")
+        await venue.close()
+    }
+
     @Test func `a ready file that cannot be written is said so`() async throws {
         await #expect(throws: ShellError.self) {
             try await ShellVenue(flags: ["ready-file": ["/dev/null/ready"]])
