@@ -43,6 +43,7 @@ public final class Accounts: Service {
         var first: String?
         var links: [String: ServerLink] = [:]
         var drillSince: Moment?
+        var drillEnded: Moment?
     }
 
     public init(
@@ -425,8 +426,8 @@ extension Accounts: Household {
     public var network: NetworkStanding { standing }
 
     private var standing: NetworkStanding {
-        let (residents, links, drillSince) = state.withLock {
-            ($0.residents.inOrder, Array($0.links.values), $0.drillSince)
+        let (residents, links, drillSince, drillEnded) = state.withLock {
+            ($0.residents.inOrder, Array($0.links.values), $0.drillSince, $0.drillEnded)
         }
         if let drillSince {
             return NetworkStanding(isDrill: true, state: .offline, since: drillSince)
@@ -441,13 +442,14 @@ extension Accounts: Household {
                 return NetworkStanding(isDrill: false, state: wanted, since: since)
             }
         }
-        return NetworkStanding(isDrill: false, state: .online, since: began)
+        return NetworkStanding(isDrill: false, state: .online, since: drillEnded ?? began)
     }
 
     public func setDrill(_ isOn: Bool) async {
         drill.isDrill = isOn
         let now = office.surroundings.now
         state.withLock { state in
+            if !isOn, state.drillSince != nil { state.drillEnded = now }
             state.drillSince = isOn ? state.drillSince ?? now : nil
         }
         for link in links {

@@ -289,6 +289,19 @@ struct AccountTests {
         }
     }
 
+    @Test func `after a drill the network stands since then, also where nobody has signed in`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let accounts = try #require(guest.accounts)
+            #expect(try await guest.delete("/accounts/\(guest.stage.userID)").isSuccess)
+            await accounts.setDrill(true)
+            let drill = accounts.network
+            await accounts.setDrill(false)
+            #expect(accounts.network.since >= drill.since)
+        }
+    }
+
     @Test func `a scope is needed as the table says, whatever the spelling of the path`() throws {
         let wanted: [(HTTP.Method, String, Caller.Scope)] = [
             (.get, "/status", .read), (.head, "/list/object/items", .read),
