@@ -17,7 +17,7 @@ extension Account: AccountDesk {
         var standing = AccountStanding(
             id: id,
             email: record.email,
-            server: record.server,
+            server: link.upstream.bases.server,
             status: presentStatus,
             isDefault: record.choice > 0,
             lastSync: syncing.lastSync,
@@ -44,7 +44,7 @@ extension Account: AccountDesk {
             return AccountOutline(
                 id: id,
                 email: record.email,
-                server: record.server,
+                server: link.upstream.bases.server,
                 status: try await status,
                 lastSync: syncing.lastSync,
                 isPremium: record.isPremium

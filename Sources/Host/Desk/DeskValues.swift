@@ -45,7 +45,7 @@ public struct AccountStanding: Sendable {
 
     public var id: String
     public var email: String
-    /// The server's address as it was given.
+    /// The server's address in one spelling, however it was given; as events name it.
     public var server: String
     public var status: Status
     public var isDefault: Bool

@@ -55,10 +55,15 @@ struct AccountUpkeepTests {
         try await HostVenue().open { guest async throws in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
-            let other = account.record.server + "/"
+            let server = account.record.server
+            let other = server + "/"
             let reply = try await guest.put("/accounts/\(account.id)", #"{"server":"\#(other)"}"#)
             #expect(reply.isSuccess && account.record.server == other)
             #expect(accounts.account(account.id) === account)
+            let shown = try await guest.get("/accounts/\(account.id)").data?["server"]?.string
+            #expect(shown == server)
+            let status = try await guest.get("/status").data?["template"]
+            #expect(status?["serverUrl"]?.string == shown)
             // It goes on hearing that the network is back.
             try await guest.editWhileAway()
             while try await !guest.get("/pending").elements.isEmpty { await Task.yield() }

@@ -239,7 +239,7 @@ struct EventTests {
     }
 
     @Test func `a client of one account hears of that account and of its upstream`() {
-        let mine = Audience(accountID: "u", server: "vault.example.test/")
+        let mine = Audience(accountID: "u", server: "https://vault.example.test")
         let moment = Moment(ticks: 0)
         let report = SyncReport(.completed, reason: nil, ended: moment)
         for (userID, isHeard) in [("u", true), ("v", false)] {

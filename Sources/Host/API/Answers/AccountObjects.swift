@@ -40,7 +40,7 @@ struct StatusObject: JSON.Writable {
     /// the published description takes a date or nothing.
     func write(to json: inout JSON.Writer) {
         json.object {
-            $0.add("serverUrl", outline.map { (try? Bases($0.server))?.server ?? $0.server })
+            $0.add("serverUrl", outline?.server)
             if let date = outline?.lastSync { $0.add("lastSync", date.text) }
             if let outline, outline.status != .signedOut {
                 $0.add("userEmail", outline.email)

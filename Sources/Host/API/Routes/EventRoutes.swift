@@ -48,10 +48,9 @@ struct Audience: Sendable {
     private let accountID: String?
     private let server: String?
 
-    /// - Parameter server: The address as it was given to the account.
     init(accountID: String?, server: String?) {
         self.accountID = accountID
-        self.server = server.map { (try? Bases($0))?.server ?? $0 }
+        self.server = server
     }
 
     /// Whoever may ask for one account only hears nothing where that is not here any more.
