@@ -91,25 +91,49 @@ public final class Upstream: Sendable {
     /// How many requests are under way, and how many wait for their turn.
     public var load: (underWay: Int, waiting: Int) { turnstile.load }
 
-    /// How much the server's clock is ahead of ours, in ticks, as its last answer said; nil while
-    /// none did. To half a second, and half of what the answer took.
+    /// How much the server's clock is ahead of ours, in ticks, as its answers say; nil while
+    /// none did. To half a second, and half of what the answer took; closer the more answers were heard.
     public var clockOffset: Int64? { clock.withLock { $0.offset } }
 }
 
 /// What a server's answers tell of its clock.
-private struct ServerClock {
-    private(set) var offset: Int64?
+///
+/// Each says the second, and no more, so each allows a range of offsets. What all of them allow is narrower
+/// the more were heard. Where one does not fit, a clock was set, and only that one counts.
+struct ServerClock {
+    private var range: ClosedRange<Int64>?
+    /// By the time since the boot, which nobody sets.
+    private var heard = Duration.zero
     /// Answers of the same second say the same, and reading it is not for nothing.
     private var last: (field: String, seconds: Int64?) = ("", nil)
 
-    /// - Parameter elapsed: How long the answer took, from the request on.
-    mutating func hear(_ field: String, at now: Moment, after elapsed: Duration) {
+    /// Clocks that are kept right drift apart by one part in so many.
+    private static let steadiness: Int64 = 2_000
+
+    var offset: Int64? { range.map { $0.lowerBound + ($0.upperBound - $0.lowerBound) / 2 } }
+
+    /// - Parameters:
+    ///   - elapsed: How long the answer took, from the request on.
+    ///   - time: What has passed since the boot.
+    mutating func hear(
+        _ field: String,
+        at now: Moment,
+        after elapsed: Duration,
+        time: Duration
+    ) {
         if field != last.field { last = (field, httpDate(field)) }
         guard let seconds = last.seconds else { return }
-        // The server cut off the fraction of its second, and its answer took half of the way here.
-        let sent = now + elapsed / -2
-        let said = seconds * Moment.ticksPerSecond + Moment.ticksPerSecond / 2
-        offset = said - sent.ticks
+        // The server cut off the fraction of its second, and said it at some moment on the way.
+        let said = seconds * Moment.ticksPerSecond - now.ticks
+        let allowed = said...(said + Moment.ticksPerSecond + Moment.ticks(in: max(.zero, elapsed)))
+        let passed = Moment.ticks(in: max(.zero, time - heard))
+        heard = time
+        range =
+            range.flatMap { known in
+                let slack = passed / Self.steadiness
+                let widened = (known.lowerBound - slack)...(known.upperBound + slack)
+                return widened.overlaps(allowed) ? widened.clamped(to: allowed) : nil
+            } ?? allowed
     }
 }
 
@@ -288,7 +312,8 @@ extension Upstream {
         metrics.answered(call.operation, answer.status, after: elapsed)
         let now = world.now
         if elapsed < .seconds(5), let date = answer.headers["Date"] {
-            clock.withLock { $0.hear(date, at: now, after: elapsed) }
+            let time = start + elapsed
+            clock.withLock { $0.hear(date, at: now, after: elapsed, time: time) }
         }
         return Judgement(
             status: answer.status,

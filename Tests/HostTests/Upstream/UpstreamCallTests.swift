@@ -34,6 +34,25 @@ import Vault
         }
     }
 
+    @Test func `answers of whole seconds tell a clock to less, and one that was set anew`() {
+        var clock = ServerClock()
+        let ahead = 3 * Moment.ticksPerSecond / 10
+        func hear(tenth: Int64, ahead: Int64) {
+            let time = Duration.milliseconds(100 * tenth)
+            let now = Moment(ticks: 0).advanced(bySeconds: 1_000) + time
+            let seconds = (now.ticks + ahead) / Moment.ticksPerSecond - 960
+            let date = "Thu, 01 Jan 1970 00:16:\(seconds) GMT"
+            clock.hear(date, at: now, after: .zero, time: time)
+        }
+        for tenth: Int64 in 0..<20 { hear(tenth: tenth, ahead: ahead) }
+        #expect(abs((clock.offset ?? 0) - ahead) <= Moment.ticksPerSecond / 10)
+        hear(tenth: 20, ahead: ahead + 10 * Moment.ticksPerSecond)
+        #expect(
+            abs((clock.offset ?? 0) - ahead - 10 * Moment.ticksPerSecond) <= Moment.ticksPerSecond
+                / 2
+        )
+    }
+
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `a server is asked what it is`(_ name: Personality.Name) async throws {
         try await Site.open(name) { site in
