@@ -150,6 +150,7 @@ public enum Wiring {
         var options = Store.Options()
         options.limits.changes = settings.maxPending
         options.measure(by: StoreMetrics(registry), timekeeper, log)
+        options.setAside = { log.error("A damaged database was set aside.", ["damaged": $0]) }
         registry.registerDisk(of: directory)
         let (store, condition) = try await Store.open(
             in: directory,

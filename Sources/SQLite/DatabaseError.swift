@@ -85,10 +85,11 @@ extension DatabaseError {
     /// What SQLite says about the call that has just failed on this connection.
     init(_ code: Int32, of handle: OpaquePointer?, during operation: String, sql: String? = nil) {
         let isFresh = handle.map { sqlite3_extended_errcode($0) & 0xff == code & 0xff } ?? false
-        let text = isFresh ? sqlite3_errmsg(handle) : sqlite3_errstr(code)
-        let systemError = isFresh ? Self.systemError(of: handle) : 0
+        let told = ResultCode(rawValue: isFresh ? sqlite3_extended_errcode(handle) : code)
+        let (result, systemError) = isFresh ? Self.cause(of: told, on: handle) : (told, 0)
+        let isOwnText = isFresh && result == told
+        let text = isOwnText ? sqlite3_errmsg(handle) : sqlite3_errstr(result.rawValue)
         let reason = systemError == 0 ? "" : " (\(String(cString: strerror(systemError))))"
-        let result = ResultCode(rawValue: isFresh ? sqlite3_extended_errcode(handle) : code)
         self.init(
             result == .interrupted ? .cancelled : .sqlite(result, systemError: systemError),
             during: operation,
@@ -97,14 +98,30 @@ extension DatabaseError {
         )
     }
 
-    /// What SQLite remembers is of another day where it was not the system that refused, and also
+    /// What SQLite remembers of the system is of another day where it was not the system that refused, and also
     /// where a commit failed to be written.
-    private static func systemError(of handle: OpaquePointer?) -> Int32 {
-        let extended = sqlite3_extended_errcode(handle)
-        guard [SQLITE_IOERR, SQLITE_CANTOPEN].contains(extended & 0xff) else { return 0 }
-        let reason = failedChanges.contains(extended) ? csq_file_error(handle) : 0
-        return reason == 0 ? sqlite3_system_errno(handle) : reason
+    ///
+    /// A read that the disk refused is damage to SQLite, or a table that is not there if it forgives a schema that
+    /// cannot be read. But such a failure may pass, and of the file nothing is known.
+    private static func cause(
+        of told: ResultCode,
+        on handle: OpaquePointer?
+    ) -> (ResultCode, systemError: Int32) {
+        switch told.primary {
+        case .corrupt, .error:
+            let reason = csq_take_file_error(handle)
+            return isOfDisk(reason) ? (.corruptFileSystem, reason) : (told, 0)
+        case .inputOutput:
+            let reason = csq_take_file_error(handle)
+            let isOfFile = reason != 0 && failedChanges.contains(told.rawValue)
+            return (told, isOfFile ? reason : sqlite3_system_errno(handle))
+        case .cannotOpen: return (told, sqlite3_system_errno(handle))
+        default: return (told, 0)
+        }
     }
+
+    /// Those of the system's reasons for a failed read of which SQLite makes damage.
+    static func isOfDisk(_ systemError: Int32) -> Bool { [EIO, ENXIO].contains(systemError) }
 
     /// A write, a flush or a truncation that failed.
     private static let failedChanges: [Int32] = [3, 4, 6].map { SQLITE_IOERR | $0 << 8 }

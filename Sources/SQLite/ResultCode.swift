@@ -30,6 +30,8 @@ public struct ResultCode: RawRepresentable, Hashable, Sendable {
     public static let outOfRange = ResultCode(rawValue: SQLITE_RANGE)
     public static let notADatabase = ResultCode(rawValue: SQLITE_NOTADB)
 
+    /// A read that the disk refused. Once a statement runs, SQLite itself calls it `corrupt`.
+    public static let corruptFileSystem = ResultCode(rawValue: SQLITE_IOERR | 33 << 8)
     public static let write = ResultCode(rawValue: SQLITE_IOERR | 3 << 8)
     public static let moved = ResultCode(rawValue: SQLITE_READONLY | 4 << 8)
     public static let constraintForeignKey = ResultCode(rawValue: SQLITE_CONSTRAINT | 3 << 8)

@@ -77,6 +77,61 @@ struct OpeningTests {
         #expect(error?.description.contains("salvage") == true)
     }
 
+    @Test func `a read that fails while a file is opened is no damage, wherever it is`()
+        async throws
+    {
+        let disk = FaultyDisk(seed: 1)
+        var configuration = Configuration()
+        configuration.vfs = disk.vfs
+        let shelf = try await Shelf(at: "shelf.db", configuration)
+        // Some of it on pages of their own, and some of those free.
+        for id in 1...12 { try await shelf.add(id, title: String(repeating: "x", count: 9_000)) }
+        try await shelf.database.execute("DELETE FROM book WHERE id % 2 = 0")
+        try await shelf.close()
+        disk.count(.read)
+        try await Shelf(at: "shelf.db", configuration).close()
+        let reads = disk.calls
+        var refused = 0
+        for read in 1...reads {
+            disk.fail(.read, at: read, times: 1, error: EIO)
+            do {
+                try await Shelf(at: "shelf.db", configuration).close()
+            } catch {
+                refused += 1
+                #expect(error.trouble == .inputOutput, "\(read) of \(reads): \(error)")
+            }
+            disk.heal()
+        }
+        #expect(refused > 10, "\(refused) of \(reads)")
+    }
+
+    @Test func `a read that failed does not hide the damage that is found after it`() async throws {
+        let disk = FaultyDisk(seed: 1)
+        var configuration = Configuration()
+        configuration.vfs = disk.vfs
+        let shelf = try await Shelf(at: "shelf.db", configuration)
+        for id in 1...400 { try await shelf.add(id, title: String(repeating: "x", count: 100)) }
+        try await shelf.close()
+        let session = try Session(
+            Place(path: "shelf.db", vfs: disk.vfs),
+            .write,
+            statements: 4
+        )
+        func trouble() -> Trouble? {
+            do throws(DatabaseError) {
+                try session.control("SELECT sum(length(title)) FROM book", "count")
+                return nil
+            } catch {
+                return error.trouble
+            }
+        }
+        disk.fail(.read, at: 3, times: 1, error: EIO)
+        #expect(trouble() == .inputOutput)
+        disk.heal()
+        disk.flip("shelf.db", at: 5 * 4096, count: 64)
+        #expect(trouble() == .damaged)
+    }
+
     @Test func `a damaged file of a newer program is refused as newer`() async throws {
         let disk = FaultyDisk(seed: 1)
         var configuration = Configuration()

@@ -58,6 +58,7 @@ struct handle {
     struct fv_disk *disk;
     struct node *node;
     int generation, level, deletes_itself, uses_shm;
+    int last_error;  // As the system's own VFS has it: until a read comes to the end of the file.
     unsigned shm_shared, shm_exclusive;
 };
 
@@ -294,6 +295,12 @@ static int strikes(struct fv_disk *disk, int kind) {
     return 1;
 }
 
+static int strikes_file(struct handle *handle, int kind) {
+    if (!strikes(handle->disk, kind)) return 0;
+    handle->last_error = handle->disk->error_number;
+    return 1;
+}
+
 /// Called when the call has had its effect.
 static int ends_in_cut(struct fv_disk *disk, int kind) {
     if (!(disk->counted_kinds & kind) || disk->cut_at == 0 || disk->calls < disk->cut_at) return 0;
@@ -318,7 +325,12 @@ static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 
     struct handle *handle = (struct handle *)file;
     struct fv_disk *disk = handle->disk;
     lock(disk);
-    if (is_dead(handle) || strikes(disk, FV_READ)) return unlock(disk, SQLITE_IOERR_READ);
+    if (is_dead(handle)) return unlock(disk, SQLITE_IOERR_READ);
+    if (strikes_file(handle, FV_READ)) {
+        // SQLite makes damage of this one.
+        int is_of_disk = disk->error_number == EIO || disk->error_number == ENXIO;
+        return unlock(disk, is_of_disk ? SQLITE_IOERR_CORRUPTFS : SQLITE_IOERR_READ);
+    }
     struct content *content = &handle->node->now;
     int64_t there = content->size - offset;
     if (there >= count) {
@@ -328,6 +340,7 @@ static int file_read(sqlite3_file *file, void *buffer, int count, sqlite3_int64 
     if (there < 0) there = 0;
     if (there > 0) memcpy(buffer, content->bytes + offset, (size_t)there);
     memset((char *)buffer + there, 0, (size_t)(count - there));
+    handle->last_error = 0;
     return unlock(disk, SQLITE_IOERR_SHORT_READ);
 }
 
@@ -336,7 +349,7 @@ static int file_write(sqlite3_file *file, const void *buffer, int count, sqlite3
     struct fv_disk *disk = handle->disk;
     lock(disk);
     if (is_dead(handle)) return unlock(disk, SQLITE_IOERR_WRITE);
-    if (strikes(disk, FV_WRITE)) {
+    if (strikes_file(handle, FV_WRITE)) {
         note(handle->node, 0, offset, buffer, count / 2);  // A short write before the refusal.
         return unlock(disk, disk->error_number == ENOSPC ? SQLITE_FULL : SQLITE_IOERR_WRITE);
     }
@@ -348,7 +361,7 @@ static int file_truncate(sqlite3_file *file, sqlite3_int64 size) {
     struct handle *handle = (struct handle *)file;
     struct fv_disk *disk = handle->disk;
     lock(disk);
-    if (is_dead(handle) || strikes(disk, FV_TRUNCATE)) return unlock(disk, SQLITE_IOERR_TRUNCATE);
+    if (is_dead(handle) || strikes_file(handle, FV_TRUNCATE)) return unlock(disk, SQLITE_IOERR_TRUNCATE);
     note(handle->node, 1, size, NULL, 0);
     return unlock(disk, ends_in_cut(disk, FV_TRUNCATE) ? SQLITE_IOERR_TRUNCATE : SQLITE_OK);
 }
@@ -359,7 +372,7 @@ static int file_sync(sqlite3_file *file, int flags) {
     (void)flags;
     lock(disk);
     if (is_dead(handle)) return unlock(disk, SQLITE_IOERR_FSYNC);
-    if (strikes(disk, FV_SYNC)) {
+    if (strikes_file(handle, FV_SYNC)) {
         // What had reached the disk by then stays; nobody is told how much that is.
         int share = share_kept(disk);
         for (struct change *change = handle->node->first; change; change = change->next)
@@ -435,10 +448,10 @@ static int file_is_reserved(sqlite3_file *file, int *is_reserved) {
 
 static int file_control(sqlite3_file *file, int operation, void *argument) {
     if (operation != SQLITE_FCNTL_LAST_ERRNO) return SQLITE_NOTFOUND;
-    struct fv_disk *disk = ((struct handle *)file)->disk;
-    lock(disk);
-    *(int *)argument = disk->last_error;
-    return unlock(disk, SQLITE_OK);
+    struct handle *handle = (struct handle *)file;
+    lock(handle->disk);
+    *(int *)argument = handle->last_error;
+    return unlock(handle->disk, SQLITE_OK);
 }
 
 static int file_sector_size(sqlite3_file *file) {

@@ -44,17 +44,27 @@ int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int cou
     return sqlite3_bind_blob(statement, index, bytes ? bytes : "", count, SQLITE_STATIC);
 }
 
-int csq_file_error(sqlite3 *database) {
-    static const int files[] = {SQLITE_FCNTL_JOURNAL_POINTER, SQLITE_FCNTL_FILE_POINTER};
+// A read behind the end of the file, which no disk is asked for, makes SQLite forget.
+static int take_error(sqlite3_file *file) {
+    int number = 0;
+    int code = file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
+    if (code != SQLITE_OK || number == 0) return 0;
+    char byte;
+    file->pMethods->xRead(file, &byte, 1, (sqlite3_int64)1 << 50);
+    return number;
+}
+
+int csq_take_file_error(sqlite3 *database) {
+    static const int files[] = {SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_JOURNAL_POINTER};
+    int number = 0;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         sqlite3_file *file = NULL;
-        int number = 0;
         if (sqlite3_file_control(database, "main", files[i], &file) != SQLITE_OK) continue;
         if (file == NULL || file->pMethods == NULL) continue;
-        int code = file->pMethods->xFileControl(file, SQLITE_FCNTL_LAST_ERRNO, &number);
-        if (code == SQLITE_OK && number != 0) return number;
+        int found = take_error(file);
+        if (found != 0) number = found;
     }
-    return 0;
+    return number;
 }
 
 int csq_has_moved(sqlite3 *database) {

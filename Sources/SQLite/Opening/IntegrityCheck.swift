@@ -4,11 +4,33 @@ extension Session {
     /// What is wrong with the file; nothing, if all is well. Indexes are held against their tables: what an
     /// index lacks is there and is never found.
     func integrityCheck() throws(DatabaseError) -> [String] {
-        try run("PRAGMA integrity_check(20)", []) { (statement) throws(DatabaseError) in
+        try findings(of: "PRAGMA integrity_check(20)")
+    }
+
+    private func findings(
+        of check: StaticString,
+        _ values: Value...
+    ) throws(DatabaseError) -> [String] {
+        // What a read failed with before would be taken for one of this check.
+        _ = csq_take_file_error(handle)
+        let findings = try run(check, values) { (statement) throws(DatabaseError) in
             var findings: [String] = []
             while try statement.step() { findings.append(try Row(statement).text(0)) }
             return findings == ["ok"] ? [] : findings
         }
+        if !findings.isEmpty { try refuseFailedRead(behind: findings) }
+        return findings
+    }
+
+    /// Not every finding says that its page could not be read. The disk is at fault then, and of the file nothing is
+    /// known.
+    private func refuseFailedRead(behind findings: [String]) throws(DatabaseError) {
+        let isOfDisk = DatabaseError.isOfDisk(csq_take_file_error(handle))
+        let code = findings.lazy.compactMap(Self.failedRead).first
+        guard
+            let code = code ?? (isOfDisk ? ResultCode.corruptFileSystem.rawValue : nil)
+        else { return }
+        throw DatabaseError(code, of: nil, during: "check")
     }
 
     /// Where nothing but indexes is damaged, they are made anew of their tables.
@@ -25,9 +47,6 @@ extension Session {
         }
         for table in tables where findings.isEmpty { findings = try check(rowsOf: table) }
         guard let first = findings.first else { return mended }
-        if let code = findings.lazy.compactMap(Self.failedRead).first {
-            throw DatabaseError(code, of: nil, during: "check")
-        }
         throw DatabaseError(
             .damaged(findings: findings),
             during: "check",
@@ -53,12 +72,7 @@ extension Session {
         guard
             try run(isThere, [name], { (statement) throws(DatabaseError) in try statement.step() })
         else { return [] }
-        let check: StaticString = "SELECT quick_check FROM pragma_quick_check(?)"
-        return try run(check, [name]) { (statement) throws(DatabaseError) in
-            var findings: [String] = []
-            while try statement.step() { findings.append(try Row(statement).text(0)) }
-            return findings == ["ok"] ? [] : findings
-        }
+        return try findings(of: "SELECT quick_check FROM pragma_quick_check(?)", name)
     }
 
     /// The same without the CHECKs of each row, which would take longer than all the rest: every
@@ -77,8 +91,7 @@ extension Session {
             || finding.hasPrefix("non-unique entry in index ")
     }
 
-    /// SQLite's code, if the finding is that a page could not be read: the disk is at fault then, and
-    /// of the file nothing is known.
+    /// SQLite's code, if the finding is that a page could not be read.
     private static func failedRead(_ finding: String) -> Int32? {
         guard let mark = finding.firstRange(of: "error code=") else { return nil }
         let code = Int32(finding[mark.upperBound...].prefix { $0.isNumber })

@@ -7,6 +7,9 @@ extension Store {
     public struct Options: Sendable {
         public var database = Configuration()
         public var limits = Limits()
+        /// Hears where a damaged file lies as soon as it lies there: what comes after that may fail, and no later start
+        /// knows of it.
+        public var setAside: @Sendable (_ path: String) -> Void = { _ in }
 
         public init() {}
     }
@@ -56,6 +59,7 @@ extension Store {
     ) async throws(StoreError) -> (store: Store, condition: Condition) {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
+        if let damaged { options.setAside(damaged) }
         if damaged == nil, try holdsNothing(path), StoreFile.exists(directory.file(copyName)) {
             // With nothing in it, it is not to lie aside as a damaged one.
             unlink(path)
@@ -174,7 +178,10 @@ extension Store {
             throw error
         }
         try await store.close()
-        return try replacement.carryOut(at: Moment(time.now))
+        let damaged = try replacement.carryOut(at: Moment(time.now))
+        // Of one that is gone, a log may be left.
+        if !isGone || StoreFile.exists(damaged + "-wal") { options.setAside(damaged) }
+        return damaged
     }
 
     /// Opens a store at a path, without a directory to hold.

@@ -189,6 +189,31 @@ import Vault
         try await store.close()
     }
 
+    @Test func `where a damaged file lies is told even if the start fails after that`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: true)
+        let path = scratch.file(Store.fileName)
+        try Self.damage(path, at: 0, count: 4_096)
+        let told = Lock<[String]>([])
+        var options = Store.Options()
+        options.setAside = { aside in
+            told.withLock { $0.append(aside) }
+            _ = unlink(path) == 0 && mkdir(path, 0o700) == 0
+        }
+        await #expect(throws: StoreError.self) {
+            try await Store.open(
+                in: StateDirectory(scratch.path),
+                options: options,
+                time: SystemTimekeeper(),
+                chance: SeededChance(seed: Self.seed)
+            )
+        }
+        #expect(try told.withLock(\.self) == SetAside.all(beside: path).map(\.path))
+        #expect(told.withLock(\.count) == 1)
+    }
+
     @Test(arguments: [false, true])
     func `who is stopped while the salvaged file takes its place ends that first`(
         _ isOutOfTheWay: Bool

@@ -26,8 +26,9 @@ int csq_bind_text(sqlite3_stmt *statement, int index, const void *bytes, int cou
 int csq_bind_blob(sqlite3_stmt *statement, int index, const void *bytes, int count);
 
 /// The system's reason for the last failure of the log or, if it has had none, of the database file;
-/// 0 for none. SQLite passes it on from a statement, but not from a commit.
-int csq_file_error(sqlite3 *database);
+/// 0 for none. SQLite passes it on from a statement, but not from a commit, and not where it takes a
+/// failed read for damage. It is told once: SQLite would keep it for as long as the file is open.
+int csq_take_file_error(sqlite3 *database);
 
 /// Whether the database's file is not to be found any more under its name.
 int csq_has_moved(sqlite3 *database);
