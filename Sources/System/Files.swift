@@ -104,6 +104,20 @@ public enum Files {
         try File(path: directory(of: path), flags: O_RDONLY | O_DIRECTORY).flush()
     }
 
+    /// Whether something has that name. What cannot be looked for may be there all the same, and what a link leads to
+    /// may come back: neither is a no.
+    public static func exists(_ path: String) throws(SystemError) -> Bool {
+        var status = stat()
+        do throws(SystemError) {
+            try system("look for \(path)") { lstat(path, &status) }
+        } catch {
+            guard error.code == ENOENT else { throw error }
+            return false
+        }
+        try system("follow the link \(path)") { stat(path, &status) }
+        return true
+    }
+
     /// With a slash at its end.
     static func directory(of path: String) -> String {
         let parent = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()

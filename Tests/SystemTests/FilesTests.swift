@@ -289,6 +289,21 @@ struct FilesTests {
         }
     }
 
+    @Test func `only what is certainly not there is not there`() throws {
+        let path = scratch.file("file")
+        #expect(try !Files.exists(path))
+        try Files.replace(path, with: [])
+        #expect(try Files.exists(path))
+        let below = #expect(throws: SystemError.self) { try Files.exists(path + "/below") }
+        #expect(below?.code == ENOTDIR)
+        let link = scratch.file("link")
+        #expect(symlink(path, link) == 0)
+        #expect(try Files.exists(link))
+        #expect(unlink(path) == 0)
+        let dangling = #expect(throws: SystemError.self) { try Files.exists(link) }
+        #expect(dangling?.description == "follow the link \(link): No such file or directory")
+    }
+
     @Test func `an error says what was tried on what`() {
         let error = #expect(throws: SystemError.self) { try Files.read("/does/not/exist") }
         #expect(error?.description == "open /does/not/exist: No such file or directory")

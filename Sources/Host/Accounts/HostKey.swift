@@ -1,5 +1,4 @@
 public import Crypto
-import Glibc
 import System
 
 /// Seals what the host must know while vaults are locked: the tokens that let it ask upstream.
@@ -37,12 +36,8 @@ public struct HostKey: Sendable {
     }
 
     private static func read(_ path: String) throws -> String? {
-        do throws(SystemError) {
-            return String(decoding: try Files.read(path), as: UTF8.self)
-        } catch {
-            guard error.code == ENOENT else { throw error }
-            return nil
-        }
+        guard try Files.exists(path) else { return nil }
+        return String(decoding: try Files.read(path), as: UTF8.self)
     }
 }
 

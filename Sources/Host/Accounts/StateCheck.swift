@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 public import Sync
 import System
@@ -33,8 +32,8 @@ public enum StateCheck {
 
     /// What keeps the next start from reading the tokens. Without the file, it makes a first one.
     private static func flaw(of tokens: TokenFile) -> String? {
-        guard tokens.exists else { return nil }
         do throws(TokenError) {
+            guard try tokens.exists else { return nil }
             _ = try tokens.read()
             return nil
         } catch {
@@ -44,8 +43,8 @@ public enum StateCheck {
 
     /// Whether there is a copy that could not be used on the day on which it is all that is left.
     private static func flawOfCopy(at path: String) -> String? {
-        guard access(path, F_OK) == 0 else { return nil }
         do throws(SystemError) {
+            guard try Files.exists(path) else { return nil }
             let beginning = try Files.beginning(of: path, count: versionPlace.upperBound)
             if beginning.isEmpty { return nil }
             guard beginning.count == versionPlace.upperBound, beginning.starts(with: databaseMark)

@@ -26,7 +26,7 @@ public actor TokenCabinet {
         file = TokenFile(state: state)
         self.timekeeper = timekeeper
         self.entropy = entropy
-        if file.exists {
+        if try file.exists {
             holdings = Lock(Holdings(tokens: try file.read()))
             return
         }

@@ -1,4 +1,3 @@
-import Glibc
 import JSON
 import System
 
@@ -16,7 +15,14 @@ struct TokenFile: Sendable {
         adminPath = "\(state)/\(Self.adminName)"
     }
 
-    var exists: Bool { access(path, F_OK) == 0 }
+    /// What cannot be looked for is not made anew.
+    var exists: Bool {
+        get throws(TokenError) {
+            do throws(SystemError) { return try Files.exists(path) } catch {
+                throw .unreadable(path: path, reason: error.description)
+            }
+        }
+    }
 
     func read() throws(TokenError) -> [Token] {
         do {

@@ -60,7 +60,7 @@ extension Store {
         let path = directory.file(fileName)
         var damaged = try Replacement(of: path).resume(at: Moment(time.now))
         if let damaged { options.setAside(damaged) }
-        if damaged == nil, try holdsNothing(path), StoreFile.exists(directory.file(copyName)) {
+        if damaged == nil, try holdsNothing(path), try StoreFile.exists(directory.file(copyName)) {
             // With nothing in it, it is not to lie aside as a damaged one.
             unlink(path)
             _ = try await salvage(directory, options, isGone: true, time, chance)
@@ -93,7 +93,9 @@ extension Store {
     /// Takes from the copy what came after all that the file has ever known: somebody has put an older file
     /// here, or the end of the log is lost. The next copy would forget it.
     private func catchUp(_ configuration: Configuration) async throws(StoreError) -> Int {
-        guard let copy = directory?.file(Self.copyName), StoreFile.exists(copy) else { return 0 }
+        guard let copy = directory?.file(Self.copyName), try StoreFile.exists(copy) else {
+            return 0
+        }
         let salvage = Salvage(into: self, from: nil, copy: copy, configuration)
         let count = try await salvage.catchUp()
         if count > 0 { try await prepare() }
@@ -131,12 +133,12 @@ extension Store {
     /// Whether the file is not there or has no tables, which take a page each besides the first. As long as it
     /// is young, all of it may lie in its log.
     static func holdsNothing(_ path: String) throws(StoreError) -> Bool {
-        guard StoreFile.exists(path) else { return true }
+        guard try StoreFile.exists(path) else { return true }
         do throws(SystemError) {
             let size = try StoreFile.size(of: path)
             if size == 0 { return true }
             let log = path + "-wal"
-            let logged = StoreFile.exists(log) ? try StoreFile.size(of: log) : 0
+            let logged = try Files.exists(log) ? try StoreFile.size(of: log) : 0
             return size <= pageSize && logged == 0
         } catch {
             throw .system(error)
@@ -167,7 +169,7 @@ extension Store {
         let salvage = Salvage(
             into: store,
             from: isGone ? nil : replacement.path,
-            copy: StoreFile.exists(copy) ? copy : nil,
+            copy: try StoreFile.exists(copy) ? copy : nil,
             options.database
         )
         do throws(StoreError) {
@@ -180,7 +182,9 @@ extension Store {
         try await store.close()
         let damaged = try replacement.carryOut(at: Moment(time.now))
         // Of one that is gone, a log may be left.
-        if !isGone || StoreFile.exists(damaged + "-wal") { options.setAside(damaged) }
+        if !isGone || (try? StoreFile.exists(damaged + "-wal")) != false {
+            options.setAside(damaged)
+        }
         return damaged
     }
 

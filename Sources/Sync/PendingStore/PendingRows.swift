@@ -186,7 +186,7 @@ private struct FormerCopy {
 
     /// - Returns: What it has of them, by their numbers.
     func rows(of damaged: [PendingRow]) async -> [Int: PendingRow] {
-        guard StoreFile.exists(path) else { return [:] }
+        guard (try? StoreFile.exists(path)) == true else { return [:] }
         var configuration = Configuration()
         configuration.isMigratedAtOpen = false
         configuration.isCheckedAtOpen = false

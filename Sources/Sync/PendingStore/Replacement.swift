@@ -35,8 +35,8 @@ struct Replacement {
     ///
     /// - Returns: Where the damaged file lies now; nil if nothing had been begun.
     func resume(at moment: Moment) throws(StoreError) -> String? {
-        guard StoreFile.exists(ready) else { return nil }
         do throws(SystemError) {
+            guard try Files.exists(ready) else { return nil }
             return try exchange(at: moment)
         } catch {
             throw .system(error)
@@ -44,9 +44,9 @@ struct Replacement {
     }
 
     private func exchange(at moment: Moment) throws(SystemError) -> String {
-        let damaged = freeName(at: moment)
+        let damaged = try freeName(at: moment)
         // The log goes along: it belongs to the damaged file, and to no other.
-        for ending in ["", "-wal"] where StoreFile.exists(path + ending) {
+        for ending in ["", "-wal"] where try Files.exists(path + ending) {
             try StoreFile.replace(damaged + ending, by: path + ending)
         }
         StoreFile.remove(path)
@@ -54,9 +54,9 @@ struct Replacement {
         return damaged
     }
 
-    private func freeName(at moment: Moment) -> String {
+    private func freeName(at moment: Moment) throws(SystemError) -> String {
         let name = "\(path).damaged-\(moment.ticks)"
-        guard StoreFile.exists(name) else { return name }
-        return freeName(at: Moment(ticks: moment.ticks + 1))
+        guard try Files.exists(name) else { return name }
+        return try freeName(at: Moment(ticks: moment.ticks + 1))
     }
 }

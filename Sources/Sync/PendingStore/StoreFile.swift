@@ -3,7 +3,9 @@ internal import System
 
 /// What is done with whole files of a state directory.
 enum StoreFile {
-    static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+    static func exists(_ path: String) throws(StoreError) -> Bool {
+        do throws(SystemError) { return try Files.exists(path) } catch { throw .system(error) }
+    }
 
     static func size(of path: String) throws(SystemError) -> Int {
         var status = stat()

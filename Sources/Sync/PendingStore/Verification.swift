@@ -54,7 +54,7 @@ extension Store {
 
     /// Whether there is no store in a directory. To hold the directory first would leave a file in it.
     public static func isMissing(in path: String) -> Bool {
-        !StoreFile.exists("\(path)/\(fileName)")
+        (try? StoreFile.exists("\(path)/\(fileName)")) == false
     }
 
     /// Looks through the store of a host that does not run, and changes nothing.
@@ -63,11 +63,11 @@ extension Store {
         accounts check: @escaping Verification.AccountCheck
     ) async throws(StoreError) -> Verification {
         let path = directory.file(fileName)
-        guard StoreFile.exists(path) else {
+        guard try StoreFile.exists(path) else {
             throw .system(SystemError("open \(path)", code: ENOENT))
         }
         // To open it would make a database of it, and the next start would not miss what was there.
-        if try holdsNothing(path) { return Verification(of: nothing(in: directory)) }
+        if try holdsNothing(path) { return Verification(of: try nothing(in: directory)) }
         let database: Database
         do throws(DatabaseError) {
             database = try await openAsItLies(path)
@@ -101,9 +101,9 @@ extension Store {
         )
     }
 
-    private static func nothing(in directory: StateDirectory) -> String {
+    private static func nothing(in directory: StateDirectory) throws(StoreError) -> String {
         let next =
-            StoreFile.exists(directory.file(copyName))
+            try StoreFile.exists(directory.file(copyName))
             ? "The next start takes what was pending from its copy."
             : "There is no copy of it either."
         return "\(fileName) has nothing in it. \(next)"

@@ -56,6 +56,17 @@ struct TokenTests {
         #expect(again.all.count == 2)
     }
 
+    @Test func `no other token is made while the disk with the tokens is away`() throws {
+        let text = try (open(), adminText).1
+        let there = scratch.file("there")
+        #expect(rename(path, there) == 0 && symlink(there, path) == 0)
+        #expect(rename(there, there + ".away") == 0)
+        #expect(throws: TokenError.self) { try open() }
+        #expect(rename(there + ".away", there) == 0)
+        #expect(try open().token(for: text)?.scope == .admin)
+        #expect(try adminText == text)
+    }
+
     @Test func `a token that was taken back opens nothing, after a new start as well`() async throws
     {
         let cabinet = try open()

@@ -30,6 +30,17 @@ import Testing
         #expect(try Files.read(path) == Array(text.utf8))
     }
 
+    @Test func `no other key is made while the disk with the key is away`() throws {
+        let scratch = try Scratch()
+        let (path, there) = (scratch.file("host.key"), scratch.file("there"))
+        let sealed = try HostKey(at: there).sealer.seal("token")
+        try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: there)
+        try FileManager.default.moveItem(atPath: there, toPath: there + ".away")
+        #expect(throws: SystemError.self) { try HostKey(at: path) }
+        try FileManager.default.moveItem(atPath: there + ".away", toPath: there)
+        #expect(try HostKey(at: path).sealer.open(sealed) == "token")
+    }
+
     @Test func `files of accounts that are not here any more do not stay`() throws {
         let scratch = try Scratch()
         let path = scratch.file("files")

@@ -64,7 +64,7 @@ import Vault
             StoreFile.remove(scratch.file(Store.copyName))
             group.cancelAll()
         }
-        #expect(!StoreFile.exists(scratch.file(Store.copyName)))
+        #expect(try !StoreFile.exists(scratch.file(Store.copyName)))
         try await shelf.store.close()
     }
 
@@ -77,7 +77,7 @@ import Vault
             for _ in 0..<8 { group.addTask { try await shelf.store.copyPending() } }
             try await group.waitForAll()
         }
-        #expect(!StoreFile.exists(scratch.file(Store.copyName) + "-wal"))
+        #expect(try !StoreFile.exists(scratch.file(Store.copyName) + "-wal"))
         #expect(try await Self.copied(scratch) == (0..<40).map { "item-\($0)" })
         try await shelf.store.close()
     }
@@ -208,7 +208,7 @@ import Vault
         try await with(shelf) { _, heard in
             let copying = try await Self.report(of: .copyPending, heard)
             #expect("\(try #require(copying.error))".contains("directory"))
-            #expect(!StoreFile.exists(obstacle + ".draft"))
+            #expect(try !StoreFile.exists(obstacle + ".draft"))
             #expect(rmdir(obstacle + "/in-the-way") == 0 && rmdir(obstacle) == 0)
             await time.pass(Self.hour)
             #expect(try await Self.report(of: .copyPending, heard).error == nil)
