@@ -56,6 +56,14 @@ public struct File: ~Copyable, Sendable {
         return Array(bytes.prefix(length))
     }
 
+    fileprivate var isOrdinary: Bool {
+        get throws(SystemError) {
+            var status = stat()
+            try system("stat") { fstat(descriptor, &status) }
+            return status.st_mode & S_IFMT == S_IFREG
+        }
+    }
+
     fileprivate func read(as name: String) throws(SystemError) -> [UInt8] {
         try Files.read(descriptor, as: name)
     }
@@ -126,6 +134,15 @@ public enum Files {
 
     public static func read(_ path: String) throws(SystemError) -> [UInt8] {
         try File(path: path, flags: O_RDONLY).read(as: path)
+    }
+
+    /// The same of what is to be an ordinary file. Whatever else has its name is not waited for.
+    public static func readOrdinary(_ path: String) throws(SystemError) -> [UInt8] {
+        let file = try File(path: path, flags: O_RDONLY | O_NONBLOCK)
+        guard try file.isOrdinary else {
+            throw SystemError("read \(path), which is no ordinary file", code: EINVAL)
+        }
+        return try file.read(as: path)
     }
 
     /// So many bytes of the file, or all if it has fewer. What is no file is not waited for.

@@ -289,6 +289,16 @@ struct FilesTests {
         }
     }
 
+    @Test func `a pipe in the place of a file is refused and not waited for`() throws {
+        let (path, pipe) = (scratch.file("file"), scratch.file("pipe"))
+        try Files.replace(path, with: [1])
+        #expect(try Files.readOrdinary(path) == [1])
+        #expect(mkfifo(pipe, 0o600) == 0)
+        for place in [pipe, scratch.path] {
+            #expect(throws: SystemError.self) { try Files.readOrdinary(place) }
+        }
+    }
+
     @Test func `only what is certainly not there is not there`() throws {
         let path = scratch.file("file")
         #expect(try !Files.exists(path))

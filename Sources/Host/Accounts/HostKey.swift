@@ -37,7 +37,7 @@ public struct HostKey: Sendable {
 
     private static func read(_ path: String) throws -> String? {
         guard try Files.exists(path) else { return nil }
-        return String(decoding: try Files.read(path), as: UTF8.self)
+        return String(decoding: try Files.readOrdinary(path), as: UTF8.self)
     }
 }
 

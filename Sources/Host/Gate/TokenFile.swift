@@ -26,7 +26,7 @@ struct TokenFile: Sendable {
 
     func read() throws(TokenError) -> [Token] {
         do {
-            let document = try JSON.Document(try Files.read(path))
+            let document = try JSON.Document(try Files.readOrdinary(path))
             return try document.root.read("tokens")
         } catch {
             throw .unreadable(path: path, reason: String(describing: error))

@@ -67,6 +67,11 @@ struct TokenTests {
         #expect(try adminText == text)
     }
 
+    @Test func `a pipe in the place of the tokens is refused and not waited for`() throws {
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: TokenError.self) { try open() }
+    }
+
     @Test func `a token that was taken back opens nothing, after a new start as well`() async throws
     {
         let cabinet = try open()

@@ -1,5 +1,6 @@
 import Crypto
 import FoundationEssentials
+import Glibc
 import System
 import TestSupport
 import Testing
@@ -39,6 +40,14 @@ import Testing
         #expect(throws: SystemError.self) { try HostKey(at: path) }
         try FileManager.default.moveItem(atPath: there + ".away", toPath: there)
         #expect(try HostKey(at: path).sealer.open(sealed) == "token")
+    }
+
+    @Test func `a pipe in the place of the key is refused and not waited for`() throws {
+        let scratch = try Scratch()
+        let path = scratch.file("host.key")
+        #expect(mkfifo(path, 0o600) == 0)
+        #expect(throws: SystemError.self) { try HostKey(at: path) }
+        #expect(HostKey.flaw(at: path)?.contains("no ordinary file") == true)
     }
 
     @Test func `files of accounts that are not here any more do not stay`() throws {
