@@ -39,6 +39,37 @@ import Testing
         }
     }
 
+    @Test func `a log whose header is damaged hides none of its commits`() async throws {
+        let (_, log) = try await Self.files()
+        for place in [3, 7, 10, 14, 16, 18, 23, 26, 31] {
+            for bit in [1, 4] as [UInt8] {
+                var flipped = log
+                flipped[place] ^= bit
+                #expect(Self.isDamaged(flipped), "\(place), \(bit)")
+            }
+        }
+        for length in [32, 512, 4_096, Self.start(of: 1)] {
+            let zeroed = [UInt8](repeating: 0, count: length) + log[length...]
+            #expect(Self.isDamaged(zeroed), "\(length)")
+        }
+    }
+
+    @Test func `a log with nothing in it is no damage, and neither is one that began anew`()
+        async throws
+    {
+        #expect(!Self.isDamaged([UInt8](repeating: 0, count: Self.start(of: 3))))
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        for id in 1...5 { try await shelf.add(id) }
+        let session = try Session(Place(path: shelf.path, vfs: nil), .write, statements: 4)
+        // What was in the log stays there behind what comes now.
+        #expect(session.moveLog(.restart, patience: .seconds(1)) == nil)
+        #expect(!Self.isDamaged(try Files.read(shelf.path + "-wal")))
+        try session.control("INSERT INTO book (id, title) VALUES (6, 'Emma')", "add")
+        let log = try Files.read(shelf.path + "-wal")
+        #expect(Self.frames(of: log) >= 5 && !Self.isDamaged(log))
+    }
+
     @Test func `what a power cut leaves of one commit is no damage`() async throws {
         let (_, log) = try await Self.files()
         let last = Self.start(of: Self.frames(of: log) - 1)

@@ -76,8 +76,8 @@ final class KnownLog: Sendable {
 // MARK: - A log that the disk has changed
 
 extension Session {
-    /// Copies a log that ends too early beside the database, for it is emptied soon. What cannot be copied is left as it
-    /// is, and nothing is opened.
+    /// Copies a log that ends too early beside the database, for it is emptied soon. What cannot be read or
+    /// copied is left as it is, and nothing is opened.
     ///
     /// - Parameter isLeftAlone: It is not emptied, so no copy is made.
     /// - Returns: Where it lies; nil if it is sound.
@@ -85,23 +85,25 @@ extension Session {
         of place: Place,
         isLeftAlone: Bool
     ) throws(DatabaseError) -> String? {
-        guard let path = logPath(of: place), let log = try? Files.read(path),
-            let pageSize = try control("PRAGMA page_size", "open"),
-            let salt = LogCheck.saltOfDamaged(log, pageSize: pageSize)
+        guard let path = logPath(of: place),
+            let pageSize = try control("PRAGMA page_size", "open")
         else { return nil }
-        if isLeftAlone { return path }
-        let copy = "\(place.path).damaged-log-\(String(salt, radix: 16))"
         do throws(SystemError) {
+            guard try Files.exists(path) else { return nil }
+            let log = try Files.read(path)
+            guard let salt = LogCheck.saltOfDamaged(log, pageSize: pageSize) else { return nil }
+            if isLeftAlone { return path }
+            let copy = "\(place.path).damaged-log-\(String(salt, radix: 16))"
             try Files.replace(copy, with: log)
+            return copy
         } catch {
             csq_leave_log_alone(handle)
             throw DatabaseError(
                 .sqlite(.inputOutput, systemError: error.code),
-                during: "set a damaged log aside",
+                during: "look through the log",
                 message: error.description
             )
         }
-        return copy
     }
 }
 
