@@ -11,18 +11,35 @@ struct SetAside {
             let prefixes = [".damaged-", ".version-"].map { file + $0 }
             var paths: [String] = []
             for prefix in prefixes { paths += try StoreFile.all(beginningWith: prefix) }
-            return paths.filter { !$0.hasSuffix("-wal") && !$0.hasSuffix("-shm") }.sorted()
-                .map(SetAside.init)
+            var found: [SetAside] = []
+            for path in paths.sorted() where try standsAlone(path, among: Set(paths)) {
+                found.append(SetAside(path: path))
+            }
+            return found
         } catch {
             throw .system(error)
         }
     }
+
+    /// Whether it is not what SQLite keeps beside another of them. Of a file that was gone, only the log may lie there.
+    private static func standsAlone(
+        _ path: String,
+        among paths: Set<String>
+    ) throws(SystemError) -> Bool {
+        if path.hasSuffix("-shm") { return false }
+        guard path.hasSuffix(logEnding) else { return true }
+        let file = String(path.dropLast(logEnding.count))
+        return try !paths.contains(file) && StoreFile.size(of: path) > 0
+    }
+
+    private static let logEnding = "-wal"
 
     /// Takes the rows of one account out. A file that has nobody else's goes; one that is damaged is
     /// left as it is as long as it may have somebody else's, for it may be all that is left of them.
     ///
     /// - Returns: Whether nothing of the account is left in it.
     func erase(_ userID: String) async throws(StoreError) -> Bool {
+        if path.hasSuffix(Self.logEnding) { return false }
         guard let (file, isSound) = try await open() else { return false }
         let owners: Set<String>?
         do throws(StoreError) {

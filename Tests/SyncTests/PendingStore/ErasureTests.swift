@@ -204,6 +204,7 @@ import Vault
             "damaged-2": try Self.damaged(alone, at: baseOnly("two")),
             "damaged-3": try Self.damaged(other, at: baseOnly("one")),
             "damaged-4": Array("this is no database at all".utf8),
+            "damaged-5-wal": Array("the log of a file that was gone".utf8),
             "version-0": alone,
             "version-1": mixed,
         ]
@@ -212,12 +213,12 @@ import Vault
 
         let waiting = try shelf.store.reader.tally(of: "two")
         let erasure = try await shelf.store.erase("two")
-        let left = ["damaged-1", "damaged-4"].map(path)
+        let left = ["damaged-1", "damaged-4", "damaged-5-wal"].map(path)
         #expect(erasure == .erased(discarded: waiting, left: left))
         for name in ["damaged-2", "version-0"] {
             #expect(try !StoreFile.exists(path(name)), "\(name)")
         }
-        for name in ["damaged-1", "damaged-3", "damaged-4"] {
+        for name in ["damaged-1", "damaged-3", "damaged-4", "damaged-5-wal"] {
             #expect(try Files.read(path(name)) == files[name], "\(name)")
         }
         try await Self.expectOnly("one", in: try Files.read(path("version-1")))
