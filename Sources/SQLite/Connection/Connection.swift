@@ -72,7 +72,8 @@ public struct Connection: ~Copyable {
         }
     }
 
-    /// Writes over all pages that the body frees. Else a page keeps its content until it is used again.
+    /// Writes over all pages that the body frees. Those that were free before keep their content until they are used again,
+    /// and so does what else is freed.
     public func overwriting(_ body: () throws(DatabaseError) -> Void) throws(DatabaseError) {
         // It takes effect when it is read, so it must not be kept as a statement.
         try execute(script: "PRAGMA secure_delete = ON")
