@@ -29,7 +29,8 @@ struct SetAside {
         if path.hasSuffix("-shm") { return false }
         guard path.hasSuffix(logEnding) else { return true }
         let file = String(path.dropLast(logEnding.count))
-        return try !paths.contains(file) && StoreFile.size(of: path) > 0
+        if paths.contains(file) { return false }
+        return try StoreFile.size(of: path) > 0
     }
 
     private static let logEnding = "-wal"
