@@ -109,7 +109,7 @@ public struct WorldUpstream: VaultUpstream {
             else { continue }
             ciphers.append(base)
         }
-        var slices: [BaseSlice] = []
+        var slices = [BaseSlice(.profile, json: Array(fetched.answer.profileText.bytes))]
         for folder in fetched.answer.folders {
             let json = Array(folder.raw.bytes)
             slices.append(BaseSlice(.folder, id: folder["id"]?.string ?? "", json: json))

@@ -391,8 +391,8 @@ import Testing
         var other = edit(at: theirs, by: nil)
         knowledge.observe([item.id: other], by: .stale(item.revision))
         if isFull {
-            other.history = (1...5).map { "former \($0)" }
             other.move(to: "2026-11-21T23:10:00.000Z")
+            other.history = (1...5).map { "former \($0)" }
             knowledge.observe([item.id: other], by: .other)
         }
         var kept = knowledge

@@ -56,7 +56,7 @@ extension StoreReader {
         try read { (db) throws(DatabaseError) in
             try db.first(
                 """
-                SELECT 1 FROM brought_up AS brought
+                SELECT 1 FROM brought_up AS brought INDEXED BY brought_up_left_out
                 WHERE user_id = ?1 AND left_out IS NOT NULL AND is_exposed > 0
                     AND EXISTS (SELECT 1 FROM base_cipher
                         WHERE user_id = ?1 AND cipher_id = brought.cipher_id)

@@ -126,8 +126,9 @@ import Testing
 
     @Test(
         arguments: [
-            "UPDATE base_slice SET json = x'7b7d'", "UPDATE base_slice SET id = 'other'",
-            "UPDATE base_slice SET digest = x''",
+            "UPDATE base_slice SET json = x'7b7d' WHERE kind = 'folder'",
+            "UPDATE base_slice SET id = 'other' WHERE kind = 'folder'",
+            "UPDATE base_slice SET digest = x'' WHERE kind = 'folder'",
         ] as [StaticString]
     )
     func `a folder that is not as it was written is found`(

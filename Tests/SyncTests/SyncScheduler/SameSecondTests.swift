@@ -484,6 +484,7 @@ import Vault
             world.time.pass(.seconds(60))
             try await ada.elsewhere.put(id, theirs)
             ada.keys.lock()
+            world.time.pass(.seconds(60))
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             try await Self.sync(scheduler)
             let locked = try await scheduler.address.ask { .sync(isFull: false, $0) }
@@ -504,6 +505,7 @@ import Vault
             try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
             try await ada.run()
             try await ada.elsewhere.delete(id)
+            world.time.pass(.seconds(60))
             let scheduler = try await WholeRoadTests.scheduler(world, ada)
             try await Self.sync(scheduler)
             #expect(try ada.base(id) == nil)
