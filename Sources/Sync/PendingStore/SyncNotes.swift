@@ -51,19 +51,22 @@ extension StoreReader {
         }
     }
 
-    /// Whether something that was written over is held, and nothing is pending there that goes first.
+    /// Whether something that was written over is held, and nothing is pending there that goes first. What is there
+    /// in an earlier state has not been written over it, however often one looks.
     func holdsOverwritten(of userID: String) throws(StoreError) -> Bool {
         try read { (db) throws(DatabaseError) in
             try db.first(
                 """
                 SELECT 1 FROM brought_up AS brought INDEXED BY brought_up_left_out
                 WHERE user_id = ?1 AND left_out IS NOT NULL AND is_exposed > 0
-                    AND EXISTS (SELECT 1 FROM base_cipher
-                        WHERE user_id = ?1 AND cipher_id = brought.cipher_id)
+                    AND EXISTS (SELECT 1 FROM base_cipher AS base
+                        WHERE base.user_id = ?1 AND base.cipher_id = brought.cipher_id
+                        AND (is_exposed > 1 OR base.revision_ticks + ?2 > brought.revision_ticks))
                     AND NOT EXISTS (SELECT 1 FROM pending_change
                         WHERE user_id = ?1 AND cipher_id = brought.cipher_id)
                 """,
-                .text(userID)
+                .text(userID),
+                .int(Int(Moment.ticksPerSecond))
             ) { (_) throws(DatabaseError) in true } ?? false
         }
     }
