@@ -194,19 +194,11 @@ import Testing
         var limits = Limits()
         limits.connections = 3
         try await serve(Self.read, limits: limits) { server async throws in
-            var kept: [RawClient] = []
-            for _ in 0..<3 {
-                let client = try server.client()
-                try client.send(Self.request(headers: ""))
-                #expect(try client.answer().status == .ok)
-                kept.append(client)
-            }
+            let kept = try (0..<3).map { _ in try Self.answered(server) }
             // The first has something answered once more, so it is the second that has rested longest.
             try kept[0].send(Self.request(headers: ""))
             #expect(try kept[0].answer().status == .ok)
-            let late = try server.client()
-            try late.send(Self.request(headers: ""))
-            #expect(try late.answer().status == .ok)
+            let late = try Self.answered(server)
             #expect(kept[1].isClosed)
             for client in [kept[0], kept[2], late] {
                 try client.send(Self.request(headers: ""))
@@ -216,24 +208,24 @@ import Testing
         }
     }
 
+    /// A client whose first request was answered, and that is still connected.
+    private static func answered(_ server: Server) throws -> RawClient {
+        let client = try server.client()
+        try client.send(request(headers: ""))
+        #expect(try client.answer().status == .ok)
+        return client
+    }
+
     @Test
     func `whoever rests longest makes room also where no descriptor is left for whoever comes`()
         async throws
     {
         try await serve(Self.read) { server async throws in
-            var kept: [RawClient] = []
-            for _ in 0..<3 {
-                let client = try server.client()
-                try client.send(Self.request(headers: ""))
-                #expect(try client.answer().status == .ok)
-                kept.append(client)
-            }
+            let kept = try (0..<3).map { _ in try Self.answered(server) }
             await withTaskExecutorPreference(server.loop.executor) {
                 await Self.runOutOfDescriptors(server)
             }
-            let late = try server.client()
-            try late.send(Self.request(headers: ""))
-            #expect(try late.answer().status == .ok)
+            let late = try Self.answered(server)
             #expect(kept[0].isClosed)
             for client in [kept[1], kept[2], late] {
                 try client.send(Self.request(headers: ""))

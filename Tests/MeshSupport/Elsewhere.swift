@@ -24,6 +24,10 @@ public struct Elsewhere: Sendable {
 
     public var names: [String] { get async throws { try await items.map { $0.name ?? "" } } }
 
+    public var passwords: [String] {
+        get async throws { try await items.compactMap { $0.login?.password } }
+    }
+
     public func item(_ id: String) async throws -> Item {
         Item(try await account.cipher(id), keys: ring)
     }

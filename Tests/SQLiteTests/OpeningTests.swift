@@ -62,13 +62,21 @@ struct OpeningTests {
         #expect(error?.trouble == .notADatabase)
     }
 
-    @Test func `a damaged file is found at the start`() async throws {
+    /// A disk with a file of many pages on it, closed, and how to open that.
+    private static func longShelf(
+        _ migrations: [Migration] = Shelf.migrations
+    ) async throws -> (FaultyDisk, Configuration) {
         let disk = FaultyDisk(seed: 1)
         var configuration = Configuration()
         configuration.vfs = disk.vfs
-        let shelf = try await Shelf(at: "shelf.db", configuration)
+        let shelf = try await Shelf(at: "shelf.db", configuration, migrations: migrations)
         for id in 1...400 { try await shelf.add(id, title: String(repeating: "x", count: 100)) }
         try await shelf.close()
+        return (disk, configuration)
+    }
+
+    @Test func `a damaged file is found at the start`() async throws {
+        let (disk, configuration) = try await Self.longShelf()
         disk.flip("shelf.db", at: 5 * 4096, count: 64)
         let error = await #expect(throws: DatabaseError.self) {
             try await Shelf(at: "shelf.db", configuration)
@@ -106,12 +114,7 @@ struct OpeningTests {
     }
 
     @Test func `a read that failed does not hide the damage that is found after it`() async throws {
-        let disk = FaultyDisk(seed: 1)
-        var configuration = Configuration()
-        configuration.vfs = disk.vfs
-        let shelf = try await Shelf(at: "shelf.db", configuration)
-        for id in 1...400 { try await shelf.add(id, title: String(repeating: "x", count: 100)) }
-        try await shelf.close()
+        let (disk, _) = try await Self.longShelf()
         let session = try Session(
             Place(path: "shelf.db", vfs: disk.vfs),
             .write,
@@ -133,14 +136,8 @@ struct OpeningTests {
     }
 
     @Test func `a damaged file of a newer program is refused as newer`() async throws {
-        let disk = FaultyDisk(seed: 1)
-        var configuration = Configuration()
-        configuration.vfs = disk.vfs
         let second = Migration("nothing") { (_) throws(DatabaseError) in }
-        let migrations = Shelf.migrations + [second]
-        let shelf = try await Shelf(at: "shelf.db", configuration, migrations: migrations)
-        for id in 1...400 { try await shelf.add(id, title: String(repeating: "x", count: 100)) }
-        try await shelf.close()
+        let (disk, configuration) = try await Self.longShelf(Shelf.migrations + [second])
         disk.flip("shelf.db", at: 5 * 4096, count: 64)
         let error = await #expect(throws: DatabaseError.self) {
             try await Shelf(at: "shelf.db", configuration)

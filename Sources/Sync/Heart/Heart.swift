@@ -70,7 +70,7 @@ public final class Heart: Service {
 
     private func beat() async {
         await withDiscardingTaskGroup { asking in
-            var wait = Self.interval
+            var wait: Duration
             repeat {
                 let (now, elapsed) = (surroundings.now, surroundings.timekeeper.elapsed)
                 let look = circle.withLock { $0.look(at: now, elapsed) }

@@ -9,10 +9,10 @@ struct SetAside {
     static func all(beside file: String) throws(StoreError) -> [SetAside] {
         do throws(SystemError) {
             let prefixes = [".damaged-", ".version-"].map { file + $0 }
-            var paths: [String] = []
-            for prefix in prefixes { paths += try StoreFile.all(beginningWith: prefix) }
+            var paths: Set<String> = []
+            for prefix in prefixes { paths.formUnion(try StoreFile.all(beginningWith: prefix)) }
             var found: [SetAside] = []
-            for path in paths.sorted() where try standsAlone(path, among: Set(paths)) {
+            for path in paths.sorted() where try standsAlone(path, among: paths) {
                 found.append(SetAside(path: path))
             }
             return found

@@ -93,7 +93,7 @@ struct ForcedSignOutTests {
     @Test func `T-63 what is asked while somebody signs in does not sign them out again`()
         async throws
     {
-        try await Self.deaf { guest, stage, _ in
+        try await Self.deaf { guest, stage, upstream in
             while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(stage.userID))
@@ -115,8 +115,10 @@ struct ForcedSignOutTests {
                 try Task.checkCancellation()
                 await Task.yield()
             }
+            let profiles = await upstream.inject(Fault(.delayAnswer(.zero), on: .profile))
             async let asked = try? account.upstream.requireSameAccount(.interactive)
             try await turn
+            #expect(await upstream.hits(profiles) > 0)
             _ = try await signedIn
             _ = await asked
             let status = try await guest.get("/accounts/\(id)").data?["status"]?.string

@@ -32,7 +32,7 @@ import Vault
             #expect(kept.id == change)
             #expect(try ada.item(id).login?.password == "meanwhile")
             try await ada.run(.all)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["meanwhile", "waiting"])
         }
     }

@@ -208,7 +208,7 @@ import Vault
                 #expect(told == nil && !isForGood && item.cipher.isInTrash)
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(Set(passwords) == ["theirs", "mine"])
         }
     }

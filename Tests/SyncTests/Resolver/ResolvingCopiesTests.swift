@@ -66,7 +66,7 @@ import Vault
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine, later", "theirs"])
             for (outcome, count) in [("created", 1.0), ("reused", 0), ("failed", 0)] {
                 let series = #"holdfast_backups_total{reason="hardConflict",outcome="\#(outcome)"}"#

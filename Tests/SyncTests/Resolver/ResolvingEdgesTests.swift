@@ -276,7 +276,7 @@ import Vault
             try #require(try await ada.elsewhere.item(id).cipher.revisionDate == stamp)
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs", "theirs too"])
         }
     }
@@ -348,7 +348,7 @@ import Vault
             #expect(try ada.item(id).login?.password == "theirs")
             try await ada.edit(id, Rows.password("again"))
             try await ada.run()
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["again", "theirs"])
         }
     }
@@ -425,7 +425,7 @@ import Vault
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }
@@ -462,7 +462,7 @@ import Vault
             try #require(try ada.changes.count == 1)
             try await ada.run(.all)
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }
@@ -501,7 +501,7 @@ import Vault
                 #expect(try await ada.run(.all).stop == nil)
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(Set(passwords) == (isEdited ? ["second", "third"] : ["second"]))
             #expect(try await ada.elsewhere.names.count { $0 == "mail" } == 1)
         }

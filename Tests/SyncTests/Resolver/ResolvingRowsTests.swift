@@ -524,7 +524,7 @@ import Vault
             try await ada.elsewhere.put(id, theirs.cipher, over: seen.cipher)
             try await ada.run()
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }

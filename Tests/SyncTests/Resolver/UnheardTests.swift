@@ -34,7 +34,7 @@ import Vault
                 try await ada.run(.all)
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(Set(passwords) == ["second", "theirs"])
         }
     }
@@ -241,7 +241,7 @@ import Vault
             #expect(try ada.item(id).login?.password == "theirs")
             world.time.pass(.seconds(901))
             try await ada.run()
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
             #expect(try ada.changes.isEmpty)
             #expect(try ada.base(made)?.lane.cipherID == id)

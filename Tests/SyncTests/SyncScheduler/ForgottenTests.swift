@@ -94,7 +94,7 @@ import Vault
                 try await ada.elsewhere.edit(id, Rows.password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["fresh", "theirs"])
         }
     }
@@ -112,7 +112,7 @@ import Vault
             }
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
         }
     }
@@ -131,7 +131,7 @@ import Vault
                 try await ada.elsewhere.edit(id, Rows.password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
         }
     }
@@ -149,7 +149,7 @@ import Vault
                 try await ada.elsewhere.edit(id, Rows.password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["fresh", "mine", "theirs"])
         }
     }
@@ -182,7 +182,7 @@ import Vault
                 }
             }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.contains("fresh") && passwords.contains("theirs"))
             if writer == .elsewhere {
                 #expect(passwords.sorted() == ["fresh", "later", "mine", "theirs"])
@@ -324,7 +324,7 @@ import Vault
             }
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }
@@ -365,7 +365,7 @@ import Vault
             }
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "second", "theirs"])
             #expect(try await ada.elsewhere.item(other).login?.password == "theirs")
         }
@@ -450,7 +450,7 @@ import Vault
             }
             for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords == ["theirs"])
         }
     }
@@ -512,7 +512,7 @@ import Vault
                 try await ada.edit(id, Rows.password("mine"))
                 #expect(try ada.changes.map(\.bringsNothing) == [true, true])
             }
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["fresh", "mine"])
         }
     }
@@ -586,7 +586,7 @@ import Vault
             try await ada.refresh()
             #expect(try ada.item(id).login?.password == "mine")
             try await ada.run()
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(Set(passwords) == ["fresh", "mine", "theirs"])
         }
     }
@@ -627,7 +627,7 @@ import Vault
             world.time.pass(.seconds(70))
         }
         #expect(try ada.changes.isEmpty)
-        let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+        let passwords = try await ada.elsewhere.passwords
         #expect(Set(passwords).isSuperset(of: ["mine", "theirs", "kept"]))
     }
 
@@ -679,7 +679,7 @@ import Vault
             }
             _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords == ["second"])
             let known = try Self.ownHistory(world)
             #expect(known == min(edits + 2, OwnHistory.depth))
@@ -881,7 +881,7 @@ import Vault
             )
             for _ in 1...3 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["first", "mine"])
         }
     }

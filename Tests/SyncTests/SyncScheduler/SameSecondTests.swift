@@ -51,7 +51,7 @@ import Vault
             try await ada.elsewhere.put(id, theirs)
             for _ in 0..<2 { try await Self.sync(scheduler) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.contains("mine 4") && passwords.contains("theirs"))
             #expect(passwords.count == 3)
         }
@@ -72,7 +72,7 @@ import Vault
             try await ada.elsewhere.put(id, again)
             for _ in 0..<2 { try await Self.sync(scheduler) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs", "theirs again"])
         }
     }
@@ -407,7 +407,7 @@ import Vault
             world.time.pass(.milliseconds(300))
             try await ada.elsewhere.put(id, #require(seen.withLock { $0 }))
             for _ in 0..<2 { try await Self.sync(scheduler) }
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }
@@ -492,7 +492,7 @@ import Vault
             ada.keys.unlock(ada.ring)
             for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: false, $0) } }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
         }
     }
@@ -646,7 +646,7 @@ import Vault
             try await ada.elsewhere.put(id, theirs)
             for _ in 0..<2 { try await Self.sync(scheduler) }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.items.compactMap { $0.login?.password }
+            let passwords = try await ada.elsewhere.passwords
             #expect(passwords.count(where: { $0 == "mine" }) == 1)
             #expect(passwords.count == (copied == "other" ? 3 : 2))
         }
