@@ -88,6 +88,11 @@ final class Connection {
     /// Whether nothing of it lies here unread, either.
     var rests: Bool { isQuiet && cm_unread(descriptor) <= 0 }
 
+    /// Of those let in within one turn of the loop, whoever came first.
+    func restedLonger(than other: Connection) -> Bool {
+        (restsSince, identity) < (other.restsSince, other.identity)
+    }
+
     /// Ends it, whatever it is doing. The library lets go of it once it has seen the end; so that it
     /// looks, ``ServerLoop/cut(_:)`` is the way where no exchange is about to end with it.
     func cut() {

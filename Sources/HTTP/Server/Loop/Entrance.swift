@@ -63,7 +63,7 @@ extension ServerLoop {
         var count = present
         var quiet = connections.values.filter { $0.isQuiet && !$0.door.isHandedDown }
         while count >= most,
-            let place = quiet.indices.min(by: { quiet[$0].restsSince < quiet[$1].restsSince }),
+            let place = quiet.indices.min(by: { quiet[$0].restedLonger(than: quiet[$1]) }),
             quiet[place].rests
         {
             let connection = quiet.remove(at: place)
