@@ -139,20 +139,6 @@ extension Offering {
         return true
     }
 
-    /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
-    func exposed(_ lane: Lane, _ db: borrowing Connection) throws(DatabaseError) -> Exposed? {
-        let row = try db.first(
-            """
-            SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
-            FROM brought_up WHERE user_id = ? AND cipher_id = ? AND is_exposed > 0
-            """,
-            .text(userID),
-            .text(lane.cipherID)
-        ) { (row) throws(DatabaseError) in try Row(row, of: userID) }
-        guard let row else { return nil }
-        return try Exposed(row, db)
-    }
-
     /// What came from here and may be written over by somebody who has not seen it.
     struct Exposed {
         let row: Row
@@ -160,6 +146,23 @@ extension Offering {
         /// Whether base has something else, or nothing.
         let isHeld: Bool
         let content: Cipher
+
+        /// What of that cipher is exposed. To be asked before base follows an answer that is about it alone.
+        static func find(
+            _ lane: Lane,
+            _ db: borrowing Connection
+        ) throws(DatabaseError) -> Exposed? {
+            let row = try db.first(
+                """
+                SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
+                FROM brought_up WHERE user_id = ? AND cipher_id = ? AND is_exposed > 0
+                """,
+                .text(lane.userID),
+                .text(lane.cipherID)
+            ) { (row) throws(DatabaseError) in try Row(row, of: lane.userID) }
+            guard let row else { return nil }
+            return try Exposed(row, db)
+        }
 
         init?(_ row: Row, _ db: borrowing Connection) throws(DatabaseError) {
             guard !row.isGone, let (base, isHeld) = try Self.base(row, db), !base.isDamaged,

@@ -259,7 +259,7 @@ extension Store {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard try AccountTable.contains(cipher.lane.userID, db) else { return }
-        let exposed = try offering.exposed(cipher.lane, db)
+        let exposed = try Offering.Exposed.find(cipher.lane, db)
         let known = try BaseTable.find(cipher.lane, db)
         if let ground {
             let before = known?.revision

@@ -142,7 +142,8 @@ extension Store {
                 return .occupied(by: occupant.state)
             }
             let before = try BaseTable.footing(lane, db)?.revision
-            let exposed = try offering?.exposed(lane, db)
+            let exposed =
+                offering == nil ? nil : try Offering.Exposed.find(lane, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
             try Aftercare.begin(
@@ -155,6 +156,7 @@ extension Store {
             )
             let isOver = summary.version == version || mutated(.forgetsByName)
             let lost = try settlement.mayBeLost(exposed, isOver: isOver, id, db)
+            if isOver, try settlement.keepsHeld(lane, id, db) { try Aftercare.release(lane, db) }
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
             if let offering, let now = settlement.answered {
                 for lost in lost { try offering.keepLost(lost, to: now, db) }
@@ -292,12 +294,32 @@ extension Settlement {
     ) throws(DatabaseError) -> [Offering.Exposed] {
         var lost = isOver ? [overwritten].compactMap(\.self) : []
         guard let exposed, brought == nil || exposed.isHeld else { return lost }
-        if isOver, receipts.status == .backedUp {
-            let copied = try PendingTable.find(id: id, db)?.reading.value?.change.intent.snapshot
-            if exposed.isKept(in: copied, by: judge) { return lost }
-        }
+        if isOver, try isInCopy(exposed, of: id, db) { return lost }
         lost.append(exposed)
         return lost
+    }
+
+    /// Whether what is held until this has been decided about is in the copy that was made of it. What upstream had
+    /// forgotten is more than a password.
+    fileprivate func keepsHeld(
+        _ lane: Lane,
+        _ id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard case .untouched = upstream, let exposed = try Offering.Exposed.find(lane, db),
+            exposed.isHeld, exposed.row.exposure != .forgotten
+        else { return false }
+        return try isInCopy(exposed, of: id, db)
+    }
+
+    private func isInCopy(
+        _ exposed: Offering.Exposed,
+        of id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Bool {
+        guard receipts.status == .backedUp else { return false }
+        let copied = try PendingTable.find(id: id, db)?.reading.value?.change.intent.snapshot
+        return exposed.isKept(in: copied, by: judge)
     }
 
     /// Under which id the cipher is known from now on.

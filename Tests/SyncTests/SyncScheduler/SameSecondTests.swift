@@ -361,6 +361,30 @@ import Vault
         }
     }
 
+    @Test func `P4, P14 what is saved before the next list is seen, if that edit's copy has it`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.run()
+            let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
+            try await ada.edit(id, noted)
+            world.time.pass(.seconds(60))
+            try await ada.elsewhere.put(id, theirs)
+            try await ada.run()
+            try #require(try ada.changes.isEmpty)
+            try #require(try ada.item(id).login?.password == "theirs")
+            let edit = try await ada.edit(id, Rows.password("mine again"), atOnce: true)
+            guard case .saved = try await ada.attempt(edit) else {
+                throw Unexpected("it was not saved")
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.item(id).login?.password == "mine again")
+            #expect(try await ada.elsewhere.items.count == 2)
+        }
+    }
+
     /// How a host hears of what somebody else has made at once of a password from here.
     enum Hearing: String, CaseIterable, Sendable {
         case list, answer
