@@ -46,6 +46,7 @@ struct ClientCommandTests {
         ("list sends", "GET /list/object/send", ""),
         ("list folders --search a&b", "GET /list/object/folders?search=a%26b", ""),
         ("list --account X/Y", "GET /accounts/X%2FY/list/object/items", ""),
+        ("lock --account ..", "POST /accounts/../lock", "{}"),
         ("list --url http://x", "GET /list/object/items?url=http%3A%2F%2Fx", ""),
         (
             "list trash --organization-id 3 --collection-id null --folder-id 1",

@@ -258,6 +258,8 @@ bool cc_easy_prepare(cc_easy *easy, void *owner, const struct cc_request *reques
     bool is_direct = request->proxy[0] == 0;
     long version = is_direct ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1;
     curl_easy_setopt(curl, CURLOPT_HTTP_VERSION, version);
+    // A command's path is made of what somebody typed, and dots are to lead nowhere else in it.
+    curl_easy_setopt(curl, CURLOPT_PATH_AS_IS, request->socket_path ? 1L : 0L);
     return curl_easy_setopt(curl, CURLOPT_URL, request->url) == CURLE_OK
         && curl_easy_setopt(curl, CURLOPT_PROXY, request->proxy) == CURLE_OK
         && curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, request->socket_path) == CURLE_OK
