@@ -51,7 +51,7 @@ extension Command {
             try invocation.allow(2)
             let isWhole = invocation.operands.count == 1
             let part: Part = isWhole ? .item : try invocation.word(.item)
-            guard let search = invocation.operands.last else {
+            guard let search = invocation.operands.last, !search.isEmpty else {
                 throw Failure(status: .usage, message: "Say which item: holdfast get ID-OR-SEARCH.")
             }
             let path = "/object/\(part.rawValue)/\(search.escapedForURL)"

@@ -82,7 +82,7 @@ extension Command {
         _ showing: Showing
     ) async throws(Failure) {
         try invocation.allow(2)
-        guard invocation.operands.count == 2 else {
+        guard invocation.operands.count == 2, !invocation.operands[1].isEmpty else {
             throw Failure(status: .usage, message: "Say which token: holdfast token revoke ID.")
         }
         let path = "/tokens/\(invocation.operands[1].escapedForURL)"
