@@ -469,10 +469,8 @@ struct ClientCommandTests {
         await host.close()
     }
 
-    @Test func `where no account is the default one, every command says how to name one`()
-        async throws
-    {
-        let host = try ScriptedHost { question in
+    private static func hostWithoutDefault() throws -> ScriptedHost {
+        try ScriptedHost { question in
             switch question.line {
             case "GET /accounts":
                 .envelope(
@@ -483,6 +481,12 @@ struct ClientCommandTests {
             default: .refusal(400, DeskRefusal.noDefaultAccount.description)
             }
         }
+    }
+
+    @Test func `where no account is the default one, every command says how to name one`()
+        async throws
+    {
+        let host = try Self.hostWithoutDefault()
         for command in ["list", "get mail", "sync", "pending", "lock", "status", "logout"] {
             let words = command.split(separator: " ").map(String.init)
             let outcome = await run(words + ["--socket", host.socket])
@@ -493,6 +497,22 @@ struct ClientCommandTests {
         // Those who answer for `bw` know what that means.
         let status = await run(["status", "--json", "--socket", host.socket])
         #expect(status.said.answer.contains("unauthenticated"))
+        await host.close()
+    }
+
+    @Test func `a container is well also where no account is the default one`() async throws {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let recipe = String(
+            decoding: try Files.read("\(root)/packaging/Containerfile"),
+            as: UTF8.self
+        )
+        let check = "HEALTHCHECK CMD "
+        let line = try #require(recipe.split(separator: "\n").first { $0.hasPrefix(check) })
+        let words = try #require(JSON.Document(Array(line.dropFirst(check.count).utf8)).root.array)
+            .compactMap(\.string)
+        #expect(words.first == "holdfast")
+        let host = try Self.hostWithoutDefault()
+        #expect(await run(words.dropFirst() + ["--socket", host.socket]).status == .success)
         await host.close()
     }
 
