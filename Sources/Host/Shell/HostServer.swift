@@ -308,15 +308,22 @@ extension HostSettings {
     }
 
     fileprivate func apiPlaces(_ activation: Activation) -> [ListenPlace] {
-        let given = activation.api.map(\.place)
-        let own = listen.filter { place in !given.contains { $0.isBound(to: place) } }
+        let given = unnamed(activation.api)
+        let handed = activation.sockets.map(\.place)
+        let own = listen.filter { place in !handed.contains { $0.isBound(to: place) } }
         guard !given.isEmpty, !isListenChosen else { return own + given }
         return given + own.filter { if case .unix = $0 { true } else { false } }
     }
 
     fileprivate func opsPlaces(_ activation: Activation) -> [ListenPlace] {
-        let given = activation.ops.map(\.place)
+        let given = unnamed(activation.ops)
+        if case .inherited = opsListen { return [opsListen] + given }
         return given.isEmpty ? [opsListen] : given
+    }
+
+    /// Without what the operator has named by its number: that is for what it was named, and only for that.
+    private func unnamed(_ sockets: [Activation.Socket]) -> [ListenPlace] {
+        sockets.map(\.place).filter { $0 != opsListen && !listen.contains($0) }
     }
 }
 

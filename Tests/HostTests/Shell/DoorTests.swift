@@ -102,6 +102,29 @@ struct DoorTests {
         await venue.close()
     }
 
+    @Test
+    func `a socket that is named by its number is for what it was named, however it is called`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let paths = ["holdfast.sock", "figures"].map(scratch.file)
+        let sockets = try paths.map { path -> Activation.Socket in
+            let descriptor = try boundSocket(path)
+            #expect(listen(descriptor, 8) == 0)
+            return Activation.Socket(descriptor: descriptor, name: "")
+        }
+        let names = sockets.map { "fd+listening://\($0.descriptor)" }
+        let venue = try await ShellVenue(
+            flags: ["state": [scratch.path], "listen": [names[0]], "ops-listen": [names[1]]],
+            activation: Activation(sockets: sockets)
+        )
+        let doors = venue.log.lines.filter { $0.contains("Listening.") }
+        #expect(doors.count == 2)
+        let statuses = try paths.map { try ShellWire(socket: $0).ask("GET /", ["Host: x"]).status }
+        #expect(statuses == [404, 302])
+        await venue.close()
+    }
+
     /// What a start in that directory says, up to where it would open anything.
     private func start(in scratch: Scratch) async throws -> [String] {
         let log = ShellLog()
