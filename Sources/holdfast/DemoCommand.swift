@@ -206,7 +206,10 @@ private struct Guide {
         _ account: String,
         _ upstream: String
     ) {
-        let api = "http://\(addresses.api?.description ?? "")"
+        let socket = addresses.socket ?? ""
+        let api = "http://\(addresses.api?.description ?? "localhost")"
+        let curl = addresses.api == nil ? "curl --unix-socket '\(socket)'" : "curl"
+        let health = addresses.ops.map { "http://\($0)" } ?? "\(addresses.opsSocket ?? ""): "
         let auth = "-H \"Authorization: Bearer $TOKEN\""
         let json = "-H 'Content-Type: application/json'"
         let state = Files.absolute(settings.state)
@@ -214,8 +217,8 @@ private struct Guide {
             Holdfast is running, with a demo account and a server of its own.
 
               account   \(Demo.email), password "\(Demo.password)"
-              API       \(api)  (and \(state)/holdfast.sock)
-              health    http://\(addresses.ops?.description ?? "")/status and /metrics
+              API       \(addresses.api == nil ? socket : "\(api)  (and \(socket))")
+              health    \(health)/status and /metrics
               server    \(upstream)
 
             Things to try, in another terminal:
@@ -223,17 +226,17 @@ private struct Guide {
               TOKEN=$(cat \(state)/admin.token)
 
               # what is in the vault
-              curl -s \(auth) '\(api)/list/object/items?pretty'
+              \(curl) -s \(auth) '\(api)/list/object/items?pretty'
 
               # take the network away, and edit all the same
-              curl -s -X PUT \(auth) \(json) -d '{"mode":"offline"}' \(api)/network
-              curl -si \(auth) \(json) -d '{"type":2,"name":"Made offline","notes":"kept","secureNote":{"type":0}}' \\
+              \(curl) -s -X PUT \(auth) \(json) -d '{"mode":"offline"}' \(api)/network
+              \(curl) -si \(auth) \(json) -d '{"type":2,"name":"Made offline","notes":"kept","secureNote":{"type":0}}' \\
                    \(api)/object/item
-              curl -s \(auth) '\(api)/pending?pretty'
+              \(curl) -s \(auth) '\(api)/pending?pretty'
 
               # bring it back: what waited goes to the server
-              curl -s -X PUT \(auth) \(json) -d '{"mode":"auto"}' \(api)/network
-              curl -s \(auth) '\(api)/accounts/\(account)?pretty'
+              \(curl) -s -X PUT \(auth) \(json) -d '{"mode":"auto"}' \(api)/network
+              \(curl) -s \(auth) '\(api)/accounts/\(account)?pretty'
 
             Ctrl-C ends it.
             """

@@ -141,6 +141,31 @@ struct ServeProgramTests {
         #expect(running.wait() == 0)
     }
 
+    @Test func `what a demo has one try works also where it listens at Unix sockets only`() throws {
+        let scratch = try Scratch()
+        let (ready, guide) = (scratch.file("ready"), scratch.file("guide"))
+        let program = Child.productsDirectory + "/holdfast"
+        let running = try Running(
+            "/bin/sh",
+            [
+                "-c", "exec \"$0\" \"$@\" > \(guide)", program, "demo",
+                "--state", scratch.file("state"), "--listen", "unix:\(scratch.file("api"))",
+                "--ops-listen", "unix:\(scratch.file("ops"))", "--ready-file", ready,
+            ]
+        )
+        _ = try Host.arrival(of: ready)
+        let lines = String(decoding: try Files.read(guide), as: UTF8.self).split(separator: "\n")
+        #expect(lines.contains("  API       \(scratch.file("api"))"))
+        #expect(lines.contains("  health    \(scratch.file("ops")): /status and /metrics"))
+        let calls = lines.filter { $0.hasPrefix("  curl ") }
+        #expect(calls.count == 6)
+        for call in calls {
+            #expect(call.hasPrefix("  curl --unix-socket '\(scratch.file("api"))' -s"), "\(call)")
+        }
+        running.signal(SIGTERM)
+        #expect(running.wait() == 0)
+    }
+
     @Test func `a demo tells its settings too, and certificates have to be there`() throws {
         let demo = try holdfast("demo", "--print-config", "--state", "/s")
         #expect(demo.status == 0 && demo.output.contains("state = /s (flag)\n"))

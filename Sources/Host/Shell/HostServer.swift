@@ -140,7 +140,7 @@ extension HostServer {
         public let api: SocketAddress?
         public let ops: SocketAddress?
         /// Absolute paths, for whoever reads them may be in another directory.
-        let opsSocket: String?
+        public let opsSocket: String?
         public let socket: String?
 
         var json: JSON.Raw {
