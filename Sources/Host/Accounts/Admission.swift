@@ -13,7 +13,9 @@ extension Accounts {
         let link = try link(to: server)
         let entry = Entry(request, server: server, link: link, office: office)
         let known = account(withAddress: request.email, at: link)
-        let admitted = try await entry.admit(knowing: known?.record)
+        let admitted = try await entry.admit(knowing: known?.record) { id in
+            self.account(id)?.record
+        }
         // Two who sign in the same account at once would bring up its services twice.
         let (account, isNew) = try await admissions.hold(admitted.tokens.userID) {
             () async throws(DeskRefusal) in try await welcome(admitted, request)
@@ -197,13 +199,20 @@ private struct Entry {
         return manner
     }
 
-    func admit(knowing known: AccountRecord?) async throws(DeskRefusal) -> Admitted {
+    /// - Parameters:
+    ///   - known: Who has this address on this server, as far as can be told before upstream has said who it is.
+    ///   - record: What is known of the account with that id. It may have come from another server, or have had another
+    ///     address until now.
+    func admit(
+        knowing known: AccountRecord?,
+        record: (String) -> AccountRecord?
+    ) async throws(DeskRefusal) -> Admitted {
         let prelogin = try await upstream { () async throws(Setback) in
             try await link.upstream.prelogin(email: request.email, manner)
         }
         let master = try await master(prelogin)
         let signedIn = try await signIn(master, known)
-        return try await admitted(signedIn, master, prelogin, known)
+        return try await admitted(signedIn, master, prelogin, record(signedIn.tokens.userID))
     }
 
     private func master(_ prelogin: PreloginAnswer) async throws(DeskRefusal) -> MasterKey {

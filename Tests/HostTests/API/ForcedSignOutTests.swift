@@ -144,6 +144,29 @@ struct ForcedSignOutTests {
         }
     }
 
+    /// Until upstream has said who it is, nobody is known there by the address.
+    @Test func `T-57 what waits comes under the new key at whatever address its owner signs in`()
+        async throws
+    {
+        try await Self.deaf { guest, stage, _ in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+            let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
+            #expect(made.headers["Holdfast-Disposition"] == "queued")
+            try await stage.changeKeys()
+            #expect(try await guest.put("/network", #"{"mode":"auto"}"#).isSuccess)
+            var request = stage.signIn
+            request.server = stage.server.replacing("127.0.0.1", with: "localhost")
+            try #require(request.server != stage.server)
+            _ = try await guest.accounts?.signIn(request)
+            let states = try await guest.get("/pending").elements.map { $0["state"]?.string }
+            #expect(!states.contains("quarantined"))
+            #expect(try await guest.post("/sync?force=true", "").isSuccess)
+            #expect(try await guest.get("/pending").elements.isEmpty)
+            #expect(try await guest.get("/list/object/items").names == ["kept"])
+        }
+    }
+
     /// What is known here, and what upstream shows.
     struct Comparison {
         let stamps: (known: String?, shown: String?)

@@ -284,14 +284,45 @@ struct HostStage: Stage {
 
     /// From now on every session of the account has ended.
     func endSessions() async throws {
-        let device = try await device()
-        var request = Client.Request(.post, server + "/api/accounts/security-stamp")
-        request.headers["Authorization"] = "Bearer \(device.session.tokens.access)"
-        request.headers["Content-Type"] = "application/json"
         let proof = JSON.Raw.object {
             $0.add("masterPasswordHash", newcomer.registration.masterPasswordHash)
         }
-        request.body = .bytes(Array(proof.bytes))
+        try await tell("/api/accounts/security-stamp", proof)
+    }
+
+    /// The same, and the account, which has nothing upstream, has other keys. The master password opens them.
+    func changeKeys() async throws {
+        let present = newcomer.registration
+        let next = try Newcomer(
+            email: present.email,
+            password: password,
+            settings: present.settings
+        ).registration
+        let wish = JSON.Raw.object { wish in
+            wish.add("oldMasterKeyAuthenticationHash", present.masterPasswordHash)
+            wish.object("accountUnlockData") { unlock in
+                unlock.object("masterPasswordUnlockData") {
+                    $0.add("masterKeyAuthenticationHash", next.masterPasswordHash)
+                    $0.add("masterKeyEncryptedUserKey", next.wrappedUserKey)
+                }
+            }
+            wish.object("accountKeys") {
+                $0.add("accountPublicKey", next.keys.publicKey)
+                $0.add("userKeyEncryptedAccountPrivateKey", next.keys.wrappedPrivateKey)
+            }
+            wish.object("accountData") { data in
+                for kind in ["ciphers", "folders", "sends"] { data.array(kind) { _ in } }
+            }
+        }
+        try await tell("/api/accounts/key-management/rotate-user-account-keys", wish)
+    }
+
+    private func tell(_ path: String, _ body: JSON.Raw) async throws {
+        let device = try await device()
+        var request = Client.Request(.post, server + path)
+        request.headers["Authorization"] = "Bearer \(device.session.tokens.access)"
+        request.headers["Content-Type"] = "application/json"
+        request.body = .bytes(Array(body.bytes))
         let response = try await client.send(request)
         try #require(response.status.isSuccess)
     }
