@@ -309,8 +309,11 @@ extension Account {
     fileprivate func noteSignOut(ofSession signIn: Int) async {
         guard session.signIn == signIn else { return }
         if !keyholder.isLocked { lockKeys() }
-        await note { record, _ in
-            if session.signIn == signIn { record.isSignedOut = true }
+        await note { record, office in
+            guard session.signIn == signIn else { return }
+            // What another host.key has sealed is as good as before once that is back: nobody has asked upstream.
+            let isSealedOtherwise = record.sealedTokens.map { office.key.openTokens($0) == nil }
+            if isSealedOtherwise != true { record.isSignedOut = true }
         }
         office.announce(.account(userID: id))
     }

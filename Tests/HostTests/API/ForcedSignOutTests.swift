@@ -3,6 +3,7 @@ import EmbeddedUpstream
 import HTTP
 import JSON
 import Testing
+import Vault
 
 @testable import Host
 @testable import Sync
@@ -141,6 +142,25 @@ struct ForcedSignOutTests {
             #expect(await upstream.traffic.calls["createCipher"] == nil)
             let path = "/accounts/\(stage.userID)"
             #expect(try await guest.get(path).data?["status"]?.string == "signedOut")
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func `a session that another host.key has sealed goes on once that is back`(
+        _ hasLostItsKey: Bool
+    ) async throws {
+        var host = RestingHost(of: 1)
+        host.hasLostItsKey = hasLostItsKey
+        try await host.open { accounts in
+            let account = try #require(accounts.everybody.first)
+            account.session.doubt()
+            let setback = await #expect(throws: Setback.self) {
+                try await account.upstream.revision(.interactive)
+            }
+            #expect(setback?.reason == .signedOut)
+            #expect(try await account.status == .signedOut)
+            let stored = try #require(accounts.office.store.reader.accounts().first)
+            #expect(try AccountRecord(stored).isSignedOut == !hasLostItsKey)
         }
     }
 

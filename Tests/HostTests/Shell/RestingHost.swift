@@ -1,3 +1,4 @@
+import Glibc
 import Sync
 import System
 import TestSupport
@@ -12,6 +13,8 @@ struct RestingHost {
     let timekeeper: any Timekeeper
     /// Its services begin when this is opened; nil for at once.
     var beginning: Gate?
+    /// What has sealed the sessions is not there any more.
+    var hasLostItsKey = false
 
     init(of count: Int, _ timekeeper: any Timekeeper = SystemTimekeeper()) {
         (self.count, self.timekeeper) = (count, timekeeper)
@@ -72,5 +75,6 @@ struct RestingHost {
             try await store.put(record.stored)
         }
         try await store.close()
+        if hasLostItsKey { try #require(unlink(directory.file("host.key")) == 0) }
     }
 }
