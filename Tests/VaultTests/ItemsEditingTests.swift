@@ -162,12 +162,12 @@ import Testing
         #expect(replaced.fields.isEmpty)
     }
 
-    @Test func `collections are added to`() throws {
-        var edit = JSON.Edit(try samples.cipher(Full.note).document)
-        edit.put(JSON.Raw(["a", "b"]), at: "collectionIds")
-        let item = Item(Cipher(edit), keys: samples.keys)
-        let edited = try samples.edited(item, #"{"name":"Note","collectionIds":["c","a"]}"#)
-        #expect(edited.cipher.collectionIDs == ["a", "b", "c"])
+    @Test func `what belongs to no organisation comes into no collection`() throws {
+        let body = #"{"type":2,"name":"Note","organizationId":"","collectionIds":["c"]}"#
+        let item = try samples.item(body)
+        #expect(item.cipher.collectionIDs.isEmpty)
+        let edited = try samples.edited(item, #"{"name":"New","collectionIds":["c"]}"#)
+        #expect(edited.cipher.collectionIDs.isEmpty)
     }
 
     @Test func `ids are taken in either case, each once, and an empty one is none`() throws {

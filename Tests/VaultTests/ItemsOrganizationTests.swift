@@ -70,6 +70,18 @@ import Testing
         #expect(Item(edited, keys: account).flaws.map(\.reason) == [.noOrganizationKey])
     }
 
+    @Test func `collections are added to`() throws {
+        var edit = JSON.Edit(try cipher(in: "org", ownKey: true).document)
+        edit.put(JSON.Raw(["a", "b"]), at: "collectionIds")
+        let edited = try Item(Cipher(edit), keys: keys).edited(
+            by: ItemBody(Array(#"{"name":"n","collectionIds":["c","a"]}"#.utf8)),
+            at: Samples.now,
+            keys: keys,
+            entropy: chance
+        ).cipher
+        #expect(edited.collectionIDs == ["a", "b", "c"])
+    }
+
     private func userKey() -> SymmetricKey { SymmetricKey(from: SeededChance(seed: 11)) }
 
     @Test func `T-59 a backup of an organisation's item is the user's own`() throws {

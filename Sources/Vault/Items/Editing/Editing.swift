@@ -12,7 +12,8 @@ extension Item {
     /// Replaces the item by what the caller sends, by the rules of the API: name, notes, favourite,
     /// reprompt and folder are overwritten, and cleared where the body has none; fields, history
     /// and what belongs to the type are kept where the body has none, and replaced as a whole where
-    /// it has some; collections are added to; dates are upstream's, but for that of archiving.
+    /// it has some; collections are added to, if the item is an organisation's; dates are upstream's,
+    /// but for that of archiving.
     ///
     /// Only what differs is sealed anew. What the API does not show is kept.
     ///
@@ -82,7 +83,7 @@ extension Item {
         wanted.restoreUnseen(from: contents, seenAs: seen)
         // What does not open looks as empty as what is; an edit may not take it away.
         if flaws.isEmpty { wanted.dropVoidEntries() }
-        wanted["collectionIds"] = union(of: cipher.collectionIDs, and: body.collectionIDs)
+        wanted["collectionIds"] = collections(with: body.collectionIDs)
         return wanted
     }
 
@@ -108,9 +109,12 @@ extension Item {
         return PasswordHistory.latest(of: unseen, over: given)
     }
 
-    private func union(of old: [String], and new: [String]) -> Content {
-        guard new.contains(where: { !old.contains($0) }) else { return contents["collectionIds"] }
-        return .plain(JSON.Raw(old + new.filter { !old.contains($0) }))
+    /// Those that an edit names are added. What belongs to no organisation lies in none, as upstream has it.
+    private func collections(with named: [String]) -> Content {
+        let old = cipher.collectionIDs
+        let new = named.filter { !old.contains($0) }
+        guard cipher.organizationID != nil, !new.isEmpty else { return contents["collectionIds"] }
+        return .plain(JSON.Raw(old + new))
     }
 
     private func history(of wanted: Contents, at now: Moment) -> PasswordHistory {
@@ -155,6 +159,7 @@ extension Cipher {
         wanted["id"] = id.map { .plain(JSON.Raw($0)) } ?? .none
         (wanted["revisionDate"], wanted["creationDate"]) = (stamp, stamp)
         wanted["deletedDate"] = .none
+        if body.organizationID == nil { wanted["collectionIds"] = .none }
         wanted.dropVoidEntries()
         wanted.dateNewEntries(at: now)
         try wanted.check(against: nil)
