@@ -42,6 +42,17 @@ struct ReadableTests {
         #expect(login.weight == nil)
     }
 
+    @Test(
+        arguments: [
+            ("3", 3), ("3.0", 3), ("30e-1", 3), ("-0.0", 0), ("9223372036854775807", .max),
+            ("3.5", nil), ("1e19", nil), ("9223372036854775808", nil), (#""3""#, nil),
+        ] as [(String, Int?)]
+    )
+    func `a whole number is read in each of its spellings`(_ text: String, _ int: Int?) throws {
+        let root = try JSON.Document(Array(text.utf8)).root
+        #expect((try? Int(json: root)) == int)
+    }
+
     @Test(arguments: [
         ("[]", "The value must be an object."),
         ("{}", "name is missing."),

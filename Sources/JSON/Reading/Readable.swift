@@ -67,8 +67,11 @@ extension String: JSON.Readable {
 }
 
 extension Int: JSON.Readable {
+    /// A whole number, however it is spelled: some clients write 1.0 for 1.
     public init(json: JSON.Value) throws(JSON.Mismatch) {
-        guard let int = json.int else { throw JSON.Mismatch("must be a whole number") }
+        guard let int = json.int ?? json.double.flatMap(Int.init(exactly:)) else {
+            throw JSON.Mismatch("must be a whole number")
+        }
         self = int
     }
 }

@@ -310,6 +310,7 @@ struct WritePointTests {
             let bodies = [
                 "{}", "[]", #"{"type":9,"name":"x"}"#, #"{"type":1,"name":7}"#,
                 #"{"type":5,"name":"k","sshKey":{"privateKey":" ","publicKey":"a"}}"#,
+                #"{"type":5.0,"name":"k","sshKey":{}}"#,
             ]
             for body in bodies {
                 let reply = try await guest.post("/object/item", body)

@@ -96,9 +96,8 @@ extension VaultAPI.Call {
     private func itemBody(isNew: Bool) async throws -> ItemBody {
         let document = try await json()
         let key = document.root["sshKey"]
-        if document.root["type"]?.int == ItemType.sshKey.number, isNew || key?.isNull == false {
-            try requireKey(key)
-        }
+        let type = document.root["type"].flatMap { try? Int(json: $0) }
+        if type == ItemType.sshKey.number, isNew || key?.isNull == false { try requireKey(key) }
         do throws(EditRefusal) {
             return try ItemBody(document.bytes)
         } catch {

@@ -184,7 +184,7 @@ extension VaultAPI.Call {
 
     private func maxAccessCount(_ body: JSON.Value) throws -> Int? {
         if let value = body["maxAccessCount"], !value.isNull {
-            guard let count = value.int, count > 0 else { throw Self.badCount }
+            guard let count = try? Int(json: value), count > 0 else { throw Self.badCount }
             return count
         }
         guard let text = option("maxAccessCount") else { return nil }
