@@ -103,13 +103,14 @@ struct DescriptionTests {
         }
     }
 
-    @Test func `a new item has a type, an edit may leave it out, and a send may not open`() {
+    @Test
+    func `a new item has a type and a name, an edit may leave out both, and a send may not open`() {
         func properties(_ name: String) -> [Schema.Property] {
             let schema = Components.schemas.first { $0.name == name }?.schema
             guard case .object(let properties) = schema else { return [] }
             return properties
         }
-        #expect(properties("NewItem").filter(\.isRequired).map(\.name) == ["type"])
+        #expect(properties("NewItem").filter(\.isRequired).map(\.name) == ["type", "name"])
         #expect(properties("ItemBody").filter(\.isRequired).isEmpty)
         for name in ["accessUrl", "key"] {
             guard case .optional = properties("Send").first(where: { $0.name == name })?.schema

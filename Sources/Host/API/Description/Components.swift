@@ -31,8 +31,11 @@ enum Components {
 
     private static let items: [(name: String, schema: Schema)] = [
         ("Item", .object([.init("object", .constant("item"))] + identity + content + [sync])),
-        ("NewItem", .object([.init("type", itemType)] + sentContent)),
-        ("ItemBody", .object([.maybe("type", itemType)] + sentContent)),
+        ("NewItem", .object([.init("type", itemType), .init("name", .filled)] + sentContent)),
+        (
+            "ItemBody",
+            .object([.maybe("type", itemType), .maybe("name", .filled)] + sentContent)
+        ),
         (
             "Login",
             .object([
@@ -96,8 +99,9 @@ enum Components {
 
     private static let itemType = Schema.number([1, 2, 3, 4, 5])
 
-    private static let sentContent: [Schema.Property] = content.dropFirst().map {
-        .maybe($0.name, $0.name == "name" ? .filled : .any)
+    /// What else may be sent of an item, beside its type and its name.
+    private static let sentContent: [Schema.Property] = content.dropFirst(2).map {
+        .maybe($0.name, .any)
     }
 
     private static let cardMembers = [
