@@ -1,3 +1,5 @@
+internal import Crypto
+
 /// Asks for an access token.
 public struct TokenRequest: Sendable, Equatable {
     public enum Grant: Sendable, Equatable {
@@ -33,6 +35,13 @@ public struct TokenRequest: Sendable, Equatable {
         }
         device?.write(to: &form)
         return form
+    }
+
+    /// The email of a password grant once more, for the head of the request: without it Bitwarden before 2025.6 lets
+    /// nobody in.
+    public var authEmail: String? {
+        guard case .password(let grant) = grant else { return nil }
+        return Base64.urlText(of: Array(grant.email.utf8))
     }
 }
 

@@ -18,8 +18,8 @@ import Vault
         return "e30.\(text).x"
     }
 
-    private static func session(renewedFor user: String) throws -> Session {
-        let network = ScriptedNetwork { (_: Client.Request) in
+    private static func network(granting user: String) -> ScriptedNetwork {
+        ScriptedNetwork { (_: Client.Request) in
             let body = """
                 {"access_token":"\(token(of: user))","expires_in":3600,"token_type":"Bearer",\
                 "refresh_token":"new","scope":"api offline_access"}
@@ -27,13 +27,20 @@ import Vault
             let type: Headers = ["Content-Type": "application/json"]
             return NetworkAnswer(status: 200, headers: type, body: Array(body.utf8))
         }
+    }
+
+    private static func upstream(_ network: ScriptedNetwork) throws -> Upstream {
         let time = VirtualTimekeeper()
-        let upstream = Upstream(
+        return Upstream(
             try Bases("https://vault.example"),
             identity: ClientIdentity(device: Site.device),
             world: .init(network: network, timekeeper: time, chance: SeededChance(seed: 1)),
             metrics: UpstreamMetrics(Registry(timekeeper: time))
         )
+    }
+
+    private static func session(renewedFor user: String) throws -> Session {
+        let upstream = try upstream(network(granting: user))
         let tokens = Tokens(
             userID: "me",
             access: "old",
@@ -41,6 +48,18 @@ import Vault
             renewal: .refresh(token: "old", clientID: "cli")
         )
         return upstream.session(tokens) { _ in }
+    }
+
+    @Test func `a sign-in with a password names the email in its head, as older servers want it`()
+        async throws
+    {
+        let network = Self.network(granting: "me")
+        let upstream = try Self.upstream(network)
+        let grant = PasswordGrant(email: "Ä+b?~@example.com", masterPasswordHash: "h")
+        _ = try await upstream.signIn(grant)
+        _ = try await upstream.signIn(clientID: "user.me", secret: "s")
+        let said = network.requests.map { $0.headers["Auth-Email"] }
+        #expect(said == ["w4QrYj9-QGV4YW1wbGUuY29t", nil])
     }
 
     @Test func `a renewed token is used from then on, and so is the new right to renew`()

@@ -135,6 +135,7 @@ extension Upstream {
         var call = Self.tokenCall
         call.body = .bytes(request.form.bytes)
         call.headers["Content-Type"] = "application/x-www-form-urlencoded; charset=utf-8"
+        if let email = request.authEmail { call.headers["Auth-Email"] = email }
         let received = world.now
         do throws(Setback) {
             let answer = try await perform(call, for: account, manner)
