@@ -78,7 +78,7 @@ extension Account {
             throw error
         }
         if let announced = try? Cipher(upload.cipher), announced.id == known.cipherID {
-            let now = announced.inCollections(known.cipher.collectionIDs)
+            let now = announced.stillInCollections(known.cipher.collectionIDs)
             try await keep(now.withFiles(of: known.cipher), of: known)
         }
         // It was carried out, so it is there or gone.

@@ -148,7 +148,7 @@ extension Kit {
                 return nil
             }
             done.insert(deed)
-            copy = answer.inCollections(copy.collectionIDs)
+            copy = answer.stillInCollections(copy.collectionIDs)
             held = copy
             state = ItemState(copy, isCertain: true)
         }

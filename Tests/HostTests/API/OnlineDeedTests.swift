@@ -560,6 +560,28 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test func `what is done to an organisation's item leaves it in its collections`() async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let (organization, collection) = try await guest.stage.addOrganization()
+            let more = #","organizationId":"\#(organization)","collectionIds":["\#(collection)"]"#
+            let id = try await guest.make(#"{"type":1,"name":"x"\#(more)}"#)
+            let moved = await upstream.inject(Fault(.invalid, on: .shareCipher))
+            // So an answer about one item is to whoever may only read in its collections.
+            let nowhere = Reshaping(["collectionIds"], .set(JSON.Raw([String]())))
+            for operation in [Operation.archiveCipher, .updateCipher, .placeCipher] {
+                await upstream.inject(Fault(.reshape([nowhere]), on: operation))
+            }
+            #expect(try await guest.post("/archive/item/\(id)").isSuccess)
+            let archived = try await guest.get("/object/item/\(id)").data
+            #expect(archived?["collectionIds"]?[0]?.string == collection)
+            let edited = #"{"type":1,"name":"y","favorite":true\#(more)}"#
+            let reply = try await guest.put("/object/item/\(id)", edited)
+            #expect(reply.data?["collectionIds"]?[0]?.string == collection, "\(reply.text)")
+            #expect(await upstream.hits(moved) == 0)
+        }
+    }
+
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `an edit waits until a move that nobody has answered can be written over it no more`(
         _ personality: Personality.Name

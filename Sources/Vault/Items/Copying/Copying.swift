@@ -18,6 +18,15 @@ extension Cipher {
         return Cipher(edit)
     }
 
+    /// It is in these collections still, whatever it says itself: of an item that was changed, one of the servers names
+    /// only those in which its reader may change something.
+    public func stillInCollections(_ collectionIDs: [String]) -> Cipher {
+        guard !collectionIDs.isEmpty, self.collectionIDs != collectionIDs else { return self }
+        var edit = JSON.Edit(document)
+        edit.put(JSON.Raw(collectionIDs), at: "collectionIds")
+        return Cipher(edit)
+    }
+
     /// A copy to be posted as a new item of the user's own, so that what this cipher holds is not
     /// lost.
     ///
