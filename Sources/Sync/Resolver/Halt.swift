@@ -81,6 +81,7 @@ extension FailureNote {
 extension Setback.Reason {
     var retryCause: SyncMetrics.RetryCause {
         switch self {
+        case .rejected(let words) where words.isOfStore: .serverError
         case .rejected, .missing, .malformed: .other
         case .stale: .conflict
         case .unauthorised, .signedOut: .auth

@@ -49,6 +49,7 @@ extension FailureNote.Kind {
     init(_ reason: Setback.Reason) {
         self =
             switch reason {
+            case .rejected(let words) where words.isOfStore: .serverError
             case .rejected, .missing: .rejected
             case .stale: .stale
             case .unauthorised, .signedOut: .auth

@@ -89,6 +89,7 @@ extension Setback {
 
     public var failureClass: FailureClass {
         switch reason {
+        case .rejected(let words) where words.isOfStore: .transient
         case .rejected, .missing: .permanent
         case .stale, .unavailable(500): .transient
         case .unauthorised, .signedOut, .throttled, .unavailable, .unreachable, .foreign,
@@ -135,6 +136,7 @@ extension Setback: CustomStringConvertible {
 
     public var hint: String {
         switch reason {
+        case .rejected(let words) where words.isOfStore: "Look after upstream's database."
         case .rejected: "What upstream says tells what to change."
         case .missing: "Look at the item."
         case .stale: "It will be compared anew."

@@ -14,10 +14,11 @@ import Vault
 
     static func refusal(
         _ status: Int,
+        _ words: String = "no",
         on operation: Operation,
         times: Int? = nil
     ) -> Fault {
-        var fault = Fault(.answer(.refusal(status, "no"), isCarriedOut: false), on: operation)
+        var fault = Fault(.answer(.refusal(status, words), isCarriedOut: false), on: operation)
         fault.times = times
         return fault
     }
@@ -272,6 +273,37 @@ import Vault
             world.wire.isCut = false
             world.time.pass(.seconds(60))
             #expect(try await ada.run().settled == 2)
+        }
+    }
+
+    @Test
+    func `T-72 what upstream's store cannot write is not refused, and goes there once it can`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.edit(id, Rows.password("mine"))
+            await world.server.inject(Self.refusal(400, "Error saving cipher", on: .updateCipher))
+            for _ in 0..<4 {
+                #expect(try await ada.run().settled == 0)
+                let change = try #require(try ada.change(id))
+                #expect(change.lastFailure?.kind == .serverError)
+                #expect(change.state != .quarantined)
+                world.time.pass(.seconds(901))
+            }
+            await world.server.withdrawAll()
+            #expect(try await ada.run().settled == 1)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `T-72 two items that upstream's store cannot write count for nobody`() async throws {
+        try await World.open { world in
+            let ada = try await world.person()
+            for number in 1...6 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(400, "Error saving cipher", on: .createCipher))
+            let report = try await ada.run()
+            #expect(report.stop != nil && report.settled == 0)
+            #expect(try ada.changes.allSatisfy(\.isBlameless))
         }
     }
 
