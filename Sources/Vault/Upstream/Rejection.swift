@@ -26,11 +26,15 @@ public struct Rejection: Hashable, Sendable {
         status == 403 || (status != 413 && body.first { $0 > 0x20 } == UInt8(ascii: "<"))
     }
 
-    /// Whether upstream's store could not write, and nothing is done: one of the servers words that as a refusal of the
-    /// item. It is locked, full or read-only, and will be well again.
+    /// Whether upstream's store could not write, and nothing is done: one of the servers words that as a refusal. It is
+    /// locked, full or read-only, and will be well again.
     public var isOfStore: Bool {
-        status == 400 && (says("error saving cipher") || says("error deleting cipher"))
+        status == 400 && Self.wordsOfStore.contains { says($0) }
     }
+
+    private static let wordsOfStore = [
+        "error saving cipher", "error deleting cipher", "error saving device",
+    ]
 
     /// Whether it says so, in the message or in a complaint, whatever the case of its letters.
     public func says(_ words: String) -> Bool {

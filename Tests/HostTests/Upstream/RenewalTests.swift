@@ -50,6 +50,30 @@ import Vault
         return upstream.session(tokens) { _ in }
     }
 
+    @Test(arguments: [("Incorrect client_secret", true), ("Error saving device", false)])
+    func `a key that is refused ends the session, and a store that cannot write does not`(
+        _ words: String,
+        _ isOver: Bool
+    ) async throws {
+        let network = ScriptedNetwork { (_: Client.Request) in
+            let body = """
+                {"message":"\(words)","validationErrors":{"":["\(words)"]},"error":"","object":"error"}
+                """
+            let type: Headers = ["Content-Type": "application/json"]
+            return NetworkAnswer(status: 400, headers: type, body: Array(body.utf8))
+        }
+        let tokens = Tokens(
+            userID: "me",
+            access: "old",
+            expires: Moment(ticks: 0),
+            renewal: .apiKey(clientID: "user.me", secret: "s", device: Site.device)
+        )
+        let session = try Self.upstream(network).session(tokens) { _ in }
+        let setback = await setback { () async throws(Setback) in try await session.token() }
+        #expect(setback?.reason == (isOver ? .signedOut : .unavailable(status: 400)))
+        #expect(session.isSignedOut == isOver)
+    }
+
     @Test func `a sign-in with a password names the email in its head, as older servers want it`()
         async throws
     {

@@ -97,7 +97,8 @@ extension Upstream {
             case 401, 403: return .refused
             case 400 where refusal?.isOurs == false: return .refused
             // Not all servers have a code for a key that is not valid any more.
-            case 400 where tokens.renewal.isByKey && refusal != nil: return .refused
+            case 400 where tokens.renewal.isByKey && refusal != nil && !words.isOfStore:
+                return .refused
             // Not a word about the grant, from upstream or from somebody on the way. It may be a mistake of ours, and
             // is no reason to end anything; nor is it about what waits.
             case let status:
