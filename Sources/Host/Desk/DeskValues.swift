@@ -133,8 +133,9 @@ public struct SignInRequest: Sendable {
     public var newDeviceCode: String?
     public var isDefault: Bool?
 
+    /// - Parameter email: As somebody has typed it. Servers know no blanks around it.
     public init(email: String, password: String) {
-        self.email = email
+        self.email = email.split(whereSeparator: \.isWhitespace).joined(separator: " ")
         self.password = password
     }
 }

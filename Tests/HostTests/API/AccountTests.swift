@@ -89,7 +89,7 @@ struct AccountTests {
                 "{}": "email is missing.",
                 #"{"email":"a@b.test"}"#: "password is missing.",
                 #"{"email":"a@b.test","password":7}"#: "password must be a string.",
-                #"{"email":"","password":"x"}"#: "email is empty.",
+                #"{"email":" ","password":"x"}"#: "email is empty.",
                 #"{"email":"a@b.test","password":"x","clientId":"y"}"#:
                     "clientId and clientSecret go together.",
                 #"{"email":"a@b.test","password":"x"}"#:
@@ -100,7 +100,7 @@ struct AccountTests {
                 #expect(reply.status == .badRequest)
                 #expect(reply.message == message)
             }
-            let body = #"{"email":"c@b.test","password":"correct horse"}"#
+            let body = #"{"email":" c@b.test\n","password":"correct horse"}"#
             let reply = try await guest.post("/accounts", body)
             #expect(reply.data?["email"]?.string == "c@b.test")
             #expect(try await guest.get("/accounts").elements.count == 2)
