@@ -109,6 +109,10 @@ extension Errand {
         holdsContent: Bool = false,
         isCertain: Bool = true
     ) async throws(Halt) -> Turn {
+        if !holdsContent, isOvertaken(copy) {
+            (fresh, distrustsList) = (nil, true)
+            return .again
+        }
         let ground = copy
         let agreed = change.baseCopy.flatMap { try? Cipher($0) }
         var (copy, state) = (copy, ItemState(copy, isCertain: isCertain))
@@ -159,6 +163,17 @@ extension Errand {
             .sent,
             isSeen: isOwn(copy, since: agreed ?? ground)
         )
+    }
+
+    /// Whether a list shows that somebody may have written it again since it was read. What is sent over the former
+    /// within that second, upstream takes for up to date; and stamps may be of whole seconds.
+    private func isOvertaken(_ copy: Cipher) -> Bool {
+        guard !distrustsList, let revision = copy.revision,
+            let listed = kit.listing.content?.listed.ciphers[change.cipherID],
+            listed.json != copy.bytes, !listed.revision.isEarlier(than: revision),
+            let shown = try? Cipher(listed.json)
+        else { return false }
+        return revision.isEarlier(than: listed.revision) || !kit.isSame(shown, as: copy)
     }
 
     /// In which conflict what others have done gives way by that: what the user has put into the trash is nobody

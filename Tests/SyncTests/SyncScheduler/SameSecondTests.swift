@@ -385,6 +385,29 @@ import Vault
         }
     }
 
+    /// Vaultwarden counts whole seconds.
+    @Test func `P14 what a list shows that comes before the sending is not written over unseen`()
+        async throws
+    {
+        try await Rows.open(.vaultwarden) { world, ada, id in
+            // With a copy of an earlier conflict, each further one has a list looked into.
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.run()
+            try #require(try await ada.elsewhere.items.count == 2)
+            try await ada.elsewhere.edit(id, Rows.password("theirs again"))
+            try await ada.edit(id, Rows.password("mine again"), after: .milliseconds(1_300))
+            world.wire.interrupt("/sync?excludeDomains=true") {
+                let last = Rows.password("theirs at last")
+                try await ada.elsewhere.edit(id, last, after: .milliseconds(300))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.passwords
+            #expect(passwords.contains("theirs at last") && passwords.contains("mine again"))
+        }
+    }
+
     /// How a host hears of what somebody else has made at once of a password from here.
     enum Hearing: String, CaseIterable, Sendable {
         case list, answer
