@@ -11,15 +11,19 @@ enum OwnHistory {
 
     /// What came from here, if nobody else has written in between.
     ///
-    /// - Parameter before: The revision that base had until this push.
+    /// - Parameters:
+    ///   - ground: The revision that content was sent over; nil where none was sent, or that is not known.
+    ///   - before: The revision that base had until this push.
     static func extend(
         by cipher: BaseCipher,
         from lane: Lane,
         _ pushed: PendingSummary,
+        over ground: Revision?,
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let start = try start(of: pushed, lane, before: before, db)
+        let ground = ground ?? cipher.revision
+        let start = try start(of: pushed, lane, over: ground, before: before, db)
         if lane != cipher.lane { try forget(lane, but: nil, db) }
         try note(cipher, since: start, db)
     }
@@ -44,6 +48,9 @@ enum OwnHistory {
         to listed: BaseCipher,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
+        if let since = try startUnheard(of: listed, over: known, db) {
+            return try note(listed, since: since, db)
+        }
         guard !known.isDamaged, known.revision.isSame(as: listed.revision) else {
             return try followTrash(known, to: listed, db)
         }
@@ -66,6 +73,26 @@ enum OwnHistory {
             before.fingerprint == now.fingerprint
         else { return }
         try note(listed, since: since, db)
+    }
+
+    /// What is pending here may have got there though nobody has answered. Nobody else can have sealed it so, and if
+    /// it was made on what was known until now, nobody else has written in between.
+    ///
+    /// - Returns: Nil if it is not that.
+    private static func startUnheard(
+        of listed: BaseCipher,
+        over known: BaseCipher,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Moment? {
+        guard !known.isDamaged, known.isTrashed == listed.isTrashed,
+            known.isArchived == listed.isArchived,
+            let change = try PendingTable.find(known.lane, db)?.change,
+            !change.overwritesOthers, let baseline = change.baseline,
+            let agreed = change.baseCopy.flatMap({ try? Cipher($0) }),
+            let before = try? Cipher(known.json), let now = try? Cipher(listed.json),
+            change.hasSealed(now), !agreed.hasOtherContent(than: before)
+        else { return nil }
+        return try start(on: baseline, known.lane, before: known.revision, db)
     }
 
     private static func note(
@@ -109,13 +136,17 @@ enum OwnHistory {
     }
 
     /// Nil if somebody else has written in between.
+    ///
+    /// - Parameter ground: What it was sent over, or what upstream had of it already. A list may have brought that.
     private static func start(
         of pushed: PendingSummary,
         _ lane: Lane,
+        over ground: Revision,
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Moment? {
         guard let before else { return pushed.type == .create ? Moment(ticks: .min) : nil }
+        if ground.text == before.text, let since = try find(lane, at: before, db) { return since }
         guard let baseline = pushed.baseline else { return nil }
         return try start(on: baseline, lane, before: before, db)
     }
@@ -159,6 +190,11 @@ enum OwnHistory {
             .text(revision.text)
         ) { (row) throws(DatabaseError) in try row.moment(0) }
     }
+}
+
+extension PendingChange {
+    /// Whether others had written what gave way to it, or may have.
+    fileprivate var overwritesOthers: Bool { backup.map { $0.conflict != .soft } ?? false }
 }
 
 extension StoreReader {

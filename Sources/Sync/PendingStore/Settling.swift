@@ -351,7 +351,14 @@ extension Settlement {
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard case .holds(let cipher) = upstream, isOwn, !overwritesOthers else { return }
-        try OwnHistory.extend(by: cipher, from: lane, pushed, before: before, db)
+        try OwnHistory.extend(
+            by: cipher,
+            from: lane,
+            pushed,
+            over: brought?.over,
+            before: before,
+            db
+        )
     }
 
     fileprivate func writeBase(

@@ -133,7 +133,7 @@ extension PendingChange {
 
     /// Whether it was ever sent, letter for letter. Nobody else can have sealed it so: upstream has taken it, though
     /// it may have refused it as well, having been asked twice.
-    fileprivate func hasSealed(_ content: Cipher) -> Bool {
+    public func hasSealed(_ content: Cipher) -> Bool {
         let fingerprint = content.fingerprint
         return attempts.contains { $0.kind.bringsContent && $0.fingerprint == fingerprint }
     }

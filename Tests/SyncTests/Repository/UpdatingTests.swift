@@ -478,6 +478,88 @@ import Vault
         }
     }
 
+    /// It may be edited on before anybody has found out that upstream has it.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `nor is one refused that is older than what a list has brought of an unanswered edit`(
+        _ personality: Personality.Name,
+        _ isEditedOn: Bool
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let seen = try #require(try ada.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            #expect(try await home.update(id, password("second")).isQueued)
+            try await ada.refresh()
+            try #require(try ada.base(id)?.revision.text != seen)
+            if isEditedOn {
+                try await home.loseNetwork()
+                #expect(try await home.update(id, password("third")).isQueued)
+                try await home.regainNetwork()
+            }
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            #expect(!(try await home.update(id, stale)).isQueued)
+            #expect(try await ada.elsewhere.item(id).login?.password == "x")
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
+    /// What others wrote a list may have shown before.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `one is refused where that was sent over what others wrote`(
+        _ personality: Personality.Name,
+        _ isListed: Bool
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let seen = try #require(try ada.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            try await home.loseNetwork()
+            #expect(try await home.update(id, password("second")).isQueued)
+            try await ada.elsewhere.edit(id, password("theirs"))
+            if isListed { try await ada.refresh() }
+            #expect(try await home.update(id, password("third")).isQueued)
+            try await home.regainNetwork()
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            try await ada.run(.all)
+            try #require(try ada.changes.count == 1)
+            try #require(try await ada.elsewhere.item(id).login?.password == "third")
+            try await ada.refresh()
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
+                throw Unexpected("the stale copy was taken")
+            }
+            #expect(try await ada.elsewhere.item(id).login?.password == "third")
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `one is refused where others wrote over what a list has brought of an unanswered edit`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let seen = try #require(try ada.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            #expect(try await home.update(id, password("second")).isQueued)
+            try await ada.refresh()
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.refresh()
+            world.time.pass(.seconds(25))
+            try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
+                throw Unexpected("the stale copy was taken")
+            }
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+        }
+    }
+
     /// As clients do that try again, or save without having changed anything.
     @Test(arguments: Personality.Name.allCases)
     func `G-U2, P4 what is sent back as it was shown writes over nothing`(

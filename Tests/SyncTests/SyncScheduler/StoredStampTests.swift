@@ -237,6 +237,28 @@ import Vault
         }
     }
 
+    @Test(arguments: Keeping.all)
+    func `nor are they where a list has brought an unanswered edit of the same moment`(
+        _ keeping: Keeping
+    ) async throws {
+        try await keeping.open { world, ada in
+            let home = try await ada.home()
+            let id = try await home.add(Rows.mail).value
+            let seen = try #require(try await home.view(id)?.item.cipher.revisionDate)
+            await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
+            try await ada.edit(id, Rows.password("second"), after: keeping.moment)
+            try await ada.run()
+            try #require(try ada.changes.count == 1)
+            try await ada.refresh()
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            try #require(try ada.changes.isEmpty)
+            let body = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"third"}}"#
+            #expect(!(try await home.update(id, body)).isQueued)
+            #expect(try await Self.passwords(ada) == ["third"])
+        }
+    }
+
     @Test(arguments: Keeping.all, [false, true])
     func `T-17, R-055 whoever edits that after somebody else in the same moment is`(
         _ keeping: Keeping,
