@@ -45,6 +45,10 @@ extension Errand {
             return try await yield(to: copy, .backedUpLocal, .backedUp)
         case (.yield, let copy?) where mutated(.deletesMoved):
             return try await push(over: copy)
+        // Nobody is told that what is in the trash was spared.
+        case (.yield, let copy?) where isTrashedAsWished(copy):
+            conflict = nil
+            return try await push(over: copy)
         case (.yield, let copy?):
             let rest = change.rest(over: copy, id: kit.surroundings.chance.identifier(at: kit.now))
             return try await yield(to: copy, .restoredServer, .restored, leaving: rest)
@@ -53,6 +57,11 @@ extension Errand {
             // The table has no such line. If it ever had, nothing would be forgotten for it.
             throw .doubt(.unconfirmed)
         }
+    }
+
+    /// Whether upstream has carried out already what would be withdrawn because others have edited the item.
+    private func isTrashedAsWished(_ copy: Cipher) -> Bool {
+        change.intent.trash == .trashed && change.intent.snapshot == nil && copy.isInTrash
     }
 
     private mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {

@@ -265,6 +265,24 @@ import Vault
     }
 
     @Test(arguments: Personality.Name.allCases)
+    func `row 82: a trash that upstream has carried out unheard is not told to be withdrawn`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            let receiptID = try #require(try await ada.wish(.trash, id).made.receiptID)
+            // As from a caller whose answer was lost, so nobody had looked before.
+            try await ada.elsewhere.trash(id)
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
+            #expect(try ada.item(id).cipher.isInTrash)
+            #expect(try world.store.reader.receipt(receiptID, of: ada.userID)?.status == .sent)
+            #expect(try ada.resolutions.map(\.outcome) != [.restoredServer])
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
     func `row 82: what was wished for before a trash that is withdrawn is carried out`(
         _ personality: Personality.Name
     ) async throws {
