@@ -140,8 +140,8 @@ private enum ConflictsDocument {
           deletion.
         - Where a trash is withdrawn, what was wished for before it, the archive, a folder or a
           favourite, goes on as a change of its own.
-        - A trash that upstream has carried out already, unheard or by others, is told as done, and
-          nothing is withdrawn.
+        - A trash that is wished for alone, and that upstream has carried out already, unheard or by
+          others, is told as done, and nothing is withdrawn.
         """
 
     private static func section(_ wish: Situation.Wish) -> String {

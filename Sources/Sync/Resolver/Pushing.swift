@@ -61,7 +61,7 @@ extension Errand {
 
     /// Whether upstream has carried out already what would be withdrawn because others have edited the item.
     private func isTrashedAsWished(_ copy: Cipher) -> Bool {
-        change.intent.trash == .trashed && change.intent.snapshot == nil && copy.isInTrash
+        change.intent == .softDelete(nil, .none) && copy.isInTrash
     }
 
     private mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {

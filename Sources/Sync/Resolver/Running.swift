@@ -228,8 +228,6 @@ extension Resolver {
             switch setback.reason {
             case .unavailable:
                 for other in state.suspectServer(errand, setback) { try await acquit(other) }
-            case .rejected(let words) where words.isOfStore:
-                for other in state.suspectServer(errand, setback) { try await acquit(other) }
             case .rejected(let words) where words.mayMeanEverybody:
                 state.suspectRefusal(errand, setback)
             case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled,

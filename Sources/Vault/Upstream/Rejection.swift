@@ -26,14 +26,16 @@ public struct Rejection: Hashable, Sendable {
         status == 403 || (status != 413 && body.first { $0 > 0x20 } == UInt8(ascii: "<"))
     }
 
-    /// Whether upstream's store could not write, and nothing is done: one of the servers words that as a refusal. It is
-    /// locked, full or read-only, and will be well again.
+    /// Whether upstream's store could not write: one of the servers words that as a refusal. Mostly it is locked, full or
+    /// read-only, and will be well again; or it never takes this one. What a create meets once its item is there is not
+    /// among it.
     public var isOfStore: Bool {
         status == 400 && Self.wordsOfStore.contains { says($0) }
     }
 
     private static let wordsOfStore = [
         "error saving cipher", "error deleting cipher", "error saving device",
+        "error removing cipher from folder", "error removing favorite",
     ]
 
     /// Whether it says so, in the message or in a complaint, whatever the case of its letters.

@@ -296,14 +296,25 @@ import Vault
         }
     }
 
-    @Test func `T-72 two items that upstream's store cannot write count for nobody`() async throws {
-        try await World.open { world in
-            let ada = try await world.person()
-            for number in 1...6 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
-            await world.server.inject(Self.refusal(400, "Error saving cipher", on: .createCipher))
+    @Test
+    func `T-72 what upstream's store never writes keeps nobody else, and is set aside in the end`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let other = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            for id in [id, other] { try await ada.edit(id, Rows.password("mine")) }
+            try await ada.add(Rows.mail)
+            await world.server.inject(Self.refusal(400, "Error saving cipher", on: .updateCipher))
             let report = try await ada.run()
-            #expect(report.stop != nil && report.settled == 0)
-            #expect(try ada.changes.allSatisfy(\.isBlameless))
+            #expect(report.stop == nil && report.settled == 1)
+            #expect(try ada.changes.count == 2)
+            #expect(try ada.changes.allSatisfy { $0.state != .quarantined })
+            for _ in 0..<12 {
+                world.time.pass(.seconds(3 * 3_600))
+                try await ada.run(.all)
+            }
+            #expect(try ada.changes.allSatisfy { $0.state == .quarantined })
         }
     }
 
