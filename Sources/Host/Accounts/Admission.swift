@@ -330,7 +330,9 @@ private struct Entry {
                 "The server does not say whether it keeps items' own keys.",
                 because: error
             )
-            return known?.dropsItemKeys ?? true
+            // What the account's former server does says nothing of this one.
+            guard let known, known.server == server else { return true }
+            return known.dropsItemKeys
         }
     }
 

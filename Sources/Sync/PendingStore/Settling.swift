@@ -142,8 +142,7 @@ extension Store {
                 return .occupied(by: occupant.state)
             }
             let before = try BaseTable.footing(lane, db)?.revision
-            let exposed =
-                offering == nil ? nil : try Offering.Exposed.find(lane, db)
+            let exposed = try Offering.Exposed.find(lane, db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
             try Aftercare.begin(
@@ -156,7 +155,9 @@ extension Store {
             )
             let isOver = summary.version == version || mutated(.forgetsByName)
             let lost = try settlement.mayBeLost(exposed, isOver: isOver, id, db)
-            if isOver, try settlement.keepsHeld(lane, id, db) { try Aftercare.release(lane, db) }
+            if isOver, let exposed, try settlement.keepsHeld(exposed, of: id, db) {
+                try Aftercare.release(lane, db)
+            }
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
             if let offering, let now = settlement.answered {
                 for lost in lost { try offering.keepLost(lost, to: now, db) }
@@ -302,12 +303,11 @@ extension Settlement {
     /// Whether what is held until this has been decided about is in the copy that was made of it. What upstream had
     /// forgotten is more than a password.
     fileprivate func keepsHeld(
-        _ lane: Lane,
-        _ id: String,
+        _ exposed: Offering.Exposed,
+        of id: String,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard case .untouched = upstream, let exposed = try Offering.Exposed.find(lane, db),
-            exposed.isHeld, exposed.row.exposure != .forgotten
+        guard case .untouched = upstream, exposed.isHeld, exposed.row.exposure != .forgotten
         else { return false }
         return try isInCopy(exposed, of: id, db)
     }

@@ -219,19 +219,25 @@ struct AccountUpkeepTests {
         }
     }
 
-    @Test func `a server that once does not say how old it is is the one that it was`()
-        async throws
-    {
+    @Test(arguments: ["127.0.0.1", "localhost"])
+    func `a server that does not say how old it is is the one that it was, and no other`(
+        _ name: String
+    ) async throws {
         try await HostVenue().open { guest, upstream in
             let accounts = try #require(guest.accounts)
             let account = try #require(accounts.account(guest.stage.userID))
             #expect(!account.record.dropsItemKeys)
-            let silence = await upstream.inject(Fault(.drop, on: .config))
+            let former = account.record.server
+            var fault = Fault(.drop, on: .config)
+            fault.times = nil
+            let silence = await upstream.inject(fault)
             var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
-            request.server = account.record.server
+            let server = former.replacing("127.0.0.1", with: name)
+            request.server = server
             _ = try await accounts.signIn(request)
-            #expect(await upstream.hits(silence) == 1)
-            #expect(!account.record.dropsItemKeys)
+            #expect(await upstream.hits(silence) > 0)
+            let now = try #require(accounts.account(guest.stage.userID))
+            #expect(now.record.dropsItemKeys == (server != former))
         }
     }
 

@@ -29,14 +29,19 @@ struct ForcedSignOutTests {
         try await venue.open { _ in }
     }
 
+    /// Once the account is known to be synced, so that nothing else is under way.
+    private static func queueItem(_ guest: Guest) async throws {
+        while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+        #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+        let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
+        #expect(made.headers["Holdfast-Disposition"] == "queued")
+    }
+
     @Test func `T-63 another security stamp ends the session, and what waits is there after it`()
         async throws
     {
         try await Self.deaf { guest, stage, _ in
-            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
-            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
-            let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
-            #expect(made.headers["Holdfast-Disposition"] == "queued")
+            try await Self.queueItem(guest)
             try await stage.endSessions()
             #expect(try await guest.put("/network", #"{"mode":"auto"}"#).isSuccess)
             _ = try await guest.post("/sync?force=true", "")
@@ -169,10 +174,7 @@ struct ForcedSignOutTests {
         async throws
     {
         try await Self.deaf { guest, stage, _ in
-            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
-            #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
-            let made = try await guest.post("/object/item", #"{"type":1,"name":"kept"}"#)
-            #expect(made.headers["Holdfast-Disposition"] == "queued")
+            try await Self.queueItem(guest)
             try await stage.changeKeys()
             #expect(try await guest.put("/network", #"{"mode":"auto"}"#).isSuccess)
             var request = stage.signIn

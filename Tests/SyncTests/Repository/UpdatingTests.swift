@@ -439,6 +439,12 @@ import Vault
         }
     }
 
+    private static func refuses(_ stale: String, of id: String, _ home: Home) async throws {
+        guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
+            throw Unexpected("the stale copy was taken")
+        }
+    }
+
     @Test func `one is refused that is older than what others wrote and this host wrote over`()
         async throws
     {
@@ -452,9 +458,7 @@ import Vault
             try await home.regainNetwork()
             try await home.person.run(.all)
             try #require(try await home.person.elsewhere.item(id).login?.password == "second")
-            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
-                throw Unexpected("the stale copy was taken")
-            }
+            try await Self.refuses(stale, of: id, home)
         }
     }
 
@@ -530,9 +534,7 @@ import Vault
             world.time.pass(.seconds(25))
             try await ada.run(.all)
             try #require(try ada.changes.isEmpty)
-            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
-                throw Unexpected("the stale copy was taken")
-            }
+            try await Self.refuses(stale, of: id, home)
             #expect(try await ada.elsewhere.item(id).login?.password == "third")
         }
     }
@@ -553,9 +555,7 @@ import Vault
             world.time.pass(.seconds(25))
             try await ada.run(.all)
             try #require(try ada.changes.isEmpty)
-            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
-                throw Unexpected("the stale copy was taken")
-            }
+            try await Self.refuses(stale, of: id, home)
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
         }
     }

@@ -12,10 +12,7 @@ extension Cipher {
     /// Where it does not say itself in which collections it is, it is in these: not all servers repeat
     /// that in an answer to a write.
     public func inCollections(_ collectionIDs: [String]) -> Cipher {
-        guard self["collectionIds"]?.array == nil, !collectionIDs.isEmpty else { return self }
-        var edit = JSON.Edit(document)
-        edit.put(JSON.Raw(collectionIDs), at: "collectionIds")
-        return Cipher(edit)
+        self["collectionIds"]?.array == nil ? stillInCollections(collectionIDs) : self
     }
 
     /// It is in these collections still, whatever it says itself: of an item that was changed, one of the servers names
