@@ -224,6 +224,7 @@ extension Account {
         body(&changed)
         try await office.put(changed)
         memory.withLock { $0.record = changed }
+        office.addresses.note(changed.email, of: id)
     }
 
     fileprivate func keep(_ tokens: Tokens) async {

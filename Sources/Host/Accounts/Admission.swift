@@ -168,8 +168,11 @@ extension AccountRecord {
         hasSecurityState = admitted.hasSecurityState
         dropsItemKeys = admitted.dropsItemKeys
         isSignedOut = false
+        let claims = AccessClaims(token: admitted.tokens.access)
         // The one under which upstream has given these keys.
-        securityStamp = AccessClaims(token: admitted.tokens.access)?.securityStamp
+        securityStamp = claims?.securityStamp
+        // Salts these keys, where upstream names no salt. The former ones are salted with the former address.
+        if let address = claims?.email, !address.isEmpty { email = address }
         sealedTokens = try? key.seal(admitted.tokens)
         if let token = admitted.secondFactorToken {
             sealedSecondFactor = try? key.sealer.seal(token)

@@ -2,6 +2,7 @@ import Bitwarden
 import Crypto
 import Sync
 import Testing
+import Vault
 
 @testable import Host
 
@@ -96,6 +97,63 @@ import Testing
             }
             #expect(account.keyholder.isLocked)
         }
+    }
+
+    @Test
+    func `whoever signs in under a new address is at home there at once, and unlocks with it`()
+        async throws
+    {
+        let key = SymmetricKey(from: Self.entropy)
+        let keyCase = try KeyCase(key, entropy: Self.entropy)
+        let salted = try Self.unlock(key)
+        let unlock = MasterPasswordUnlock(
+            settings: salted.settings,
+            salt: nil,
+            wrappedUserKey: salted.wrappedUserKey
+        )
+        try await RestingHost(of: 1).open { accounts in
+            let account = try #require(accounts.everybody.first)
+            let former = account.record.email
+            try await account.takeUp(Self.admitted(account, unlock, keyCase))
+            #expect(accounts.accounts(withAddress: Self.email).map(\.id) == [account.id])
+            #expect(accounts.accounts(withAddress: former).isEmpty)
+            try await account.unlock(Secret(utf8: "correct horse"))
+            #expect(!account.keyholder.isLocked)
+        }
+    }
+
+    /// Under the address of these tests, whatever the account's was.
+    private static func admitted(
+        _ account: Account,
+        _ unlock: MasterPasswordUnlock,
+        _ key: KeyCase
+    ) -> Admitted {
+        let claims = AccessClaims(
+            userID: account.id,
+            validFrom: 0,
+            validUntil: 4_000_000_000,
+            issuer: "test",
+            email: email,
+            clientID: "cli",
+            scope: ["api"]
+        )
+        let tokens = Tokens(
+            userID: account.id,
+            access: claims.token(seal: [1]),
+            expires: Moment(ticks: .max / 2),
+            renewal: .none
+        )
+        return Admitted(
+            server: account.record.server,
+            tokens: tokens,
+            unlock: unlock,
+            wrappedPrivateKey: nil,
+            hasSecurityState: false,
+            dropsItemKeys: false,
+            secondFactorToken: nil,
+            formerKeys: .none,
+            key: key
+        )
     }
 
     @Test func `what was opened before is kept with how it was opened, and four of it`() throws {
