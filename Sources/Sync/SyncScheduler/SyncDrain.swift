@@ -88,16 +88,16 @@ extension SyncScheduler {
             outcome: .deferred,
             reason: Self.stillPending(live),
             abort: .pending,
-            ending: ending(leaving: live, settled: report.settled),
+            ending: ending(leaving: live, hasAdvanced: report.settled > 0),
             hasMoved: hasMoved,
             live: live
         )
     }
 
     /// A change that could be tried and was not is tried again after a wait, as after a failure.
-    func ending(leaving live: Int, settled: Int) -> Agenda.Ending {
+    func ending(leaving live: Int, hasAdvanced: Bool) -> Agenda.Ending {
         guard live > 0, canResolve else { return .done }
         guard isSomethingDue else { return .waiting }
-        return settled > 0 ? .unfinished : .failed(nil)
+        return hasAdvanced ? .unfinished : .failed(nil)
     }
 }

@@ -29,6 +29,7 @@ extension SyncScheduler {
     ) async throws(Finding) -> Finding {
         let now = surroundings.timekeeper.elapsed
         state.withLock { $0.docket.looksAtUpstream(at: now) }
+        let offered: Int
         do throws(Obstacle) {
             let news = try await news(isFull: isFull, urgency, leaving: left)
             if news == .nothing {
@@ -46,7 +47,7 @@ extension SyncScheduler {
                     throw Obstacle.setback(Setback(.cancelled, operation: "sync"))
                 }
             }
-            try await take(fetched, since: start, urgency)
+            offered = try await take(fetched, since: start, urgency)
             await noteTwins(among: fetched, on: start.footing)
             await sweep(fetched, urgency)
         } catch {
@@ -62,10 +63,10 @@ extension SyncScheduler {
                 throw finding
             }
         }
-        return completed(leaving: left)
+        return completed(leaving: left, offered: offered)
     }
 
-    private func completed(leaving left: Leftovers) -> Finding {
+    private func completed(leaving left: Leftovers, offered: Int) -> Finding {
         if let trouble = left.trouble {
             return Finding(
                 outcome: left.live > 0 ? .deferred : .failed,
@@ -83,7 +84,8 @@ extension SyncScheduler {
             reason: left.live > 0
                 ? [Self.stillPending(left.live), obstacle].compactMap(\.self).joined(separator: " ")
                 : nil,
-            ending: ending(leaving: left.live, settled: 0),
+            // What is offered again was not there to be tried, so that it is due is no failure.
+            ending: ending(leaving: left.live, hasAdvanced: offered > 0),
             hasMoved: left.hasMoved,
             live: left.live
         )
@@ -198,12 +200,13 @@ extension SyncScheduler {
         }
     }
 
+    /// - Returns: How many changes are offered to upstream again.
     private func take(
         _ fetched: Fetched,
         since start: Start,
         _ urgency: Urgency,
         isSecondLook: Bool = false
-    ) async throws(Obstacle) {
+    ) async throws(Obstacle) -> Int {
         var isFallback = false
         switch Belief(in: fetched.picture, on: start.footing, at: surroundings.now) {
         case .believed: break
@@ -240,6 +243,7 @@ extension SyncScheduler {
             $0.memory.lastFetch = taken.kept > 0 || !fetched.isWhole ? nil : start.moment
         }
         try await observe(fetched, since: start)
+        return taken.offered
     }
 
     /// Whether upstream, asked for single ciphers, still says what its list denies. What nobody can say

@@ -226,6 +226,16 @@ extension Stage {
         ).made
     }
 
+    /// Upstream has carried it out.
+    func delete(_ cipher: String) async throws {
+        let (lane, now) = (Shelf.lane(cipher), Moment(time.now))
+        let deletion = Edit(.hardDelete, at: now)
+        let made = try await store.record(deletion, in: lane, as: .queued, expecting: nil).made
+        let settlement = Settlement(upstream: .lacks, receipts: ReceiptEnd(.sent, at: now))
+        let version = made.change.version
+        _ = try await store.settle(made.change.id, in: lane, expecting: version, settlement)
+    }
+
     /// When something that failed is tried next, and the longest wait; nil if nothing has to wait.
     var backoff: (retry: Moment, longest: Duration)? {
         scheduler.outlook.backoff(at: surroundings.now, time.elapsed)

@@ -165,6 +165,28 @@ import Vault
         }
     }
 
+    @Test func `A6-N3 what is offered again is brought at once, though another change waits`()
+        throws
+    {
+        try Stage.play(policy: SyncPolicy(abort: .item)) { stage in
+            let before = ["a": 10, "b": 10, "c": 20_000_000]
+            stage.upstream.edit { $0.ciphers = before }
+            try await stage.sync()
+            try await stage.delete("a")
+            stage.upstream.edit { $0.ciphers = ["b": 10, "c": 50_000_000] }
+            #expect(try await stage.sync(isFull: true).outcome == .completed)
+            stage.resolver.edit { $0.poison["b"] = .seconds(600) }
+            try await stage.edit("b")
+            stage.upstream.edit { $0.ciphers = before }
+            #expect(try await stage.sync(isFull: true).outcome == .failed)
+            try await stage.pass(.seconds(70))
+            #expect(stage.scheduler.lastReport?.outcome == .deferred)
+            #expect(try stage.live == 1, "The deletion is not pending any more.")
+            let ends = stage.announced.reports.suffix(2).map(\.ended)
+            #expect(ends.first == ends.last, "It has waited.")
+        }
+    }
+
     @Test(arguments: [["b": 10], ["a": 20_000_000, "b": 10], [:]])
     func `P7 an old answer is not believed however often it comes, while upstream says otherwise`(
         _ old: [String: Int]
