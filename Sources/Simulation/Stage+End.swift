@@ -24,9 +24,15 @@ extension Stage {
         guard await becomesQuiet("I3"), await retryEverything(), oracle.breach == nil else {
             return
         }
-        // What one host has brought up last, the other hears of at its next sync.
-        if sites.count > 1 { await hearOfEverything() }
+        if sites.count > 1 { await hearOfEachOther() }
         await judge()
+    }
+
+    /// What one host has brought up last, the other hears of at its next sync. Of an upstream that seems to have gone
+    /// back it may then offer again what that has undone, of which the first is still to hear.
+    private func hearOfEachOther() async {
+        await hearOfEverything()
+        if oracle.with({ $0.hasLied || $0.hasOddStamps }) { await hearOfEverything() }
     }
 
     /// One sync. Whoever hears only then that the session is over signs in again.
