@@ -178,9 +178,17 @@ public struct Person: Sendable {
         }
     }
 
-    public func carryOut(_ wish: Edit.Wish, of id: String) async throws -> Carried {
+    /// - Parameter seen: What it was made on; what base has now, if that is not said.
+    public func carryOut(
+        _ wish: Edit.Wish,
+        of id: String,
+        madeOn seen: BaseCipher? = nil
+    ) async throws -> Carried {
         world.time.pass(.seconds(10))
-        return try await resolver.address.ask { .carryOut(wish, of: lane(id), $0) }.get()
+        let seen = try seen ?? base(id)
+        return try await resolver.address.ask {
+            .carryOut(wish, of: lane(id), madeOn: seen, $0)
+        }.get()
     }
 
     /// The content for a wish that is carried out without being recorded.

@@ -56,6 +56,26 @@ public final class Wire: Network {
         state.withLock { ($0.lines, $0.bodies, $0.revisions) = ([], [], 0) }
     }
 
+    /// Where the account is asked after, which goes over no wire here; see ``interrupt(_:isCarriedOut:_:)``.
+    public static let account = "the account"
+
+    func askForAccount() async throws(Setback) {
+        if let refusal = accountRefusal { throw refusal }
+        let interlude = takeInterlude(before: Self.account)
+        do { try await interlude?.body() } catch {
+            throw Setback(.unreachable(.tried("\(error)")), operation: "look at the account")
+        }
+    }
+
+    private func takeInterlude(before path: String) -> Interlude? {
+        state.withLock { state in
+            guard let interlude = state.interlude, path.hasSuffix(interlude.ending) else {
+                return nil
+            }
+            return state.interlude.take()
+        }
+    }
+
     /// Lets that happen right before the next request whose path ends so, or right before its answer.
     public func interrupt(
         _ ending: String,
@@ -81,12 +101,7 @@ public final class Wire: Network {
             return false
         }
         if isCut { throw NetworkFailure(.lost, "the wire is cut") }
-        let interlude = state.withLock { state -> Interlude? in
-            guard let interlude = state.interlude, path.hasSuffix(interlude.ending) else {
-                return nil
-            }
-            return state.interlude.take()
-        }
+        let interlude = takeInterlude(before: path)
         do {
             if interlude?.isLate == false { try await interlude?.body() }
             let answer = try await transport.send(

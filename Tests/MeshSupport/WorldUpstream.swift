@@ -17,7 +17,7 @@ public struct WorldUpstream: VaultUpstream {
     }
 
     public func requireSameAccount(_ urgency: Urgency) async throws(Setback) -> Bool {
-        if let refusal = wire?.accountRefusal { throw refusal }
+        try await wire?.askForAccount()
         return false
     }
 

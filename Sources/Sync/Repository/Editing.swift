@@ -168,12 +168,14 @@ extension Repository {
                 try requireReach()
                 return .needsLane
             }
-            return .done(try await carryOut(wish, lane))
+            return Step(try await carryOut(wish, layers))
         case .personal(let wish):
             let keepsEdits = switches.now.keepsEdits
             let waits = (isOffline || isOvertaken) && keepsEdits
             guard holdsLane || waits else { return .needsLane }
-            if !keepsEdits, layers.pending == nil { return .done(try await carryOut(wish, lane)) }
+            if !keepsEdits, layers.pending == nil {
+                return Step(try await carryOut(wish, layers))
+            }
             let edit = Edit(wish, at: draft.moment, clock: draft.clock)
             return Step(
                 waits
@@ -378,16 +380,19 @@ extension Repository {
 
     /// With offline editing switched off, and for what belongs to an organisation: upstream's answer
     /// is the caller's.
+    ///
+    /// - Returns: Nil if the ground has moved.
     private func carryOut(
         _ wish: Edit.Wish,
-        _ lane: Lane
-    ) async throws(Refusal) -> Written<Made> {
+        _ layers: Layers
+    ) async throws(Refusal) -> Written<Made>? {
         try requireReach()
         let carried: Carried = try await ask(neighbours.resolver) {
-            .carryOut(wish, of: lane, $0)
+            .carryOut(wish, of: layers.lane, madeOn: layers.base, $0)
         }
         switch carried {
-        case .done(let cipherID): return .saved(cipherID ?? lane.cipherID)
+        case .done(let cipherID): return .saved(cipherID ?? layers.lane.cipherID)
+        case .moved: return nil
         case .refused(let setback):
             tellOutdated(setback)
             throw .upstream(setback)

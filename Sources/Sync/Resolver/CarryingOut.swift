@@ -1,18 +1,32 @@
 internal import Logging
+internal import System
 internal import Vault
 
 extension Resolver {
     /// Carries out a wish that is recorded nowhere, on the base copy's revision. Its caller hears of
     /// whatever goes wrong.
-    func carryOut(_ wish: Edit.Wish, of lane: Lane) async throws(StoreError) -> Carried {
+    ///
+    /// - Parameter seen: What base had when the wish was made. It must not be taken for one that was made on a newer
+    ///   copy, which a sync may have brought since: that would be written over, or deleted, unseen.
+    func carryOut(
+        _ wish: Edit.Wish,
+        of lane: Lane,
+        madeOn seen: BaseCipher?
+    ) async throws(StoreError) -> Carried {
         guard let kit = kit(.interactive) else { return .locked }
+        do throws(Setback) {
+            try await kit.upstream.requireSameAccount(kit.urgency)
+        } catch {
+            return .refused(error)
+        }
         let lane = try reader.resolve(lane)
         let mark = try reader.refreshMark(of: userID)
-        let copy = try reader.base(lane).flatMap { try? Cipher($0.json) }
+        let base = try reader.base(lane).flatMap { $0.isDamaged ? nil : $0 }
+        guard base == seen || mutated(.ignoresMovedGround) else { return .moved }
+        let copy = base.flatMap { try? Cipher($0.json) }
         let ground = wish.isConditional ? copy?.revision : nil
         var held = copy
         do throws(Setback) {
-            try await kit.upstream.requireSameAccount(kit.urgency)
             let answer = try await kit.bringAbout(wish, of: lane.cipherID, over: &held)
             guard let answer else {
                 await keep(kit) { .base(.remove(lane, $0)) }

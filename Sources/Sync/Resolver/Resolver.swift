@@ -50,9 +50,9 @@ public final class Resolver: Service {
         switch message {
         case .attempt(let recorded, let reply):
             await reply.answer { () async throws(StoreError) in try await attempt(recorded) }
-        case .carryOut(let wish, let lane, let reply):
+        case .carryOut(let wish, let lane, let seen, let reply):
             await reply.answer { () async throws(StoreError) in
-                try await carryOut(wish, of: lane)
+                try await carryOut(wish, of: lane, madeOn: seen)
             }
         case .run(let run, let reply):
             await reply.answer { () async throws(StoreError) in try await carryOut(run) }
@@ -74,8 +74,9 @@ extension Resolver {
         /// recorded the edit as in flight.
         case attempt(Recorded, Answer<Attempted>)
         /// Carries out a wish that was not recorded: with offline editing switched off, and for what
-        /// belongs to an organisation. The caller has the cipher's lane. Base takes the answer.
-        case carryOut(Edit.Wish, of: Lane, Answer<Carried>)
+        /// belongs to an organisation. The caller has the cipher's lane, and says what base had when the wish was
+        /// made. Base takes the answer.
+        case carryOut(Edit.Wish, of: Lane, madeOn: BaseCipher?, Answer<Carried>)
         /// Tries what is pending, each in its own lane.
         case run(Run, Answer<RunReport>)
         /// Brings what is pending under the account's keys, from those that it had before. To be asked for before
@@ -151,6 +152,8 @@ public enum Carried: Sendable {
     /// Nil if the cipher is gone now.
     case done(cipherID: String?)
     case refused(Setback)
+    /// Base has something else by now than the wish was made on, and nothing was sent: look again.
+    case moved
     /// The vault was locked in the very moment.
     case locked
 }

@@ -310,6 +310,33 @@ import Vault
         }
     }
 
+    /// A sync brings it while the account is asked after.
+    @Test(arguments: Personality.Name.allCases)
+    func `what a sync brings of others is not written over by an edit that is not kept`(
+        _ personality: Personality.Name
+    ) async throws {
+        let switches = Switches(offlineChanges: false, resolution: true)
+        try await atHome(personality, switches) { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let edit = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"mine"}}"#
+            for isDeletion in [false, true] {
+                world.wire.interrupt(Wire.account) {
+                    try await home.person.elsewhere.edit(id, password("theirs"))
+                    try await home.person.refresh()
+                }
+                let refusal = try await refusal {
+                    isDeletion ? try await home.edit(.delete(id)) : try await home.update(id, edit)
+                }
+                guard case .outOfDate? = refusal else {
+                    throw Unexpected("\(String(describing: refusal))")
+                }
+                #expect(world.wire.requests.isEmpty)
+                #expect(try await home.person.elsewhere.passwords == ["theirs"])
+            }
+            #expect(try await home.view(id)?.item.login?.password == "theirs")
+        }
+    }
+
     @Test func `a copy older than upstream's is refused, unless only this host has written`()
         async throws
     {

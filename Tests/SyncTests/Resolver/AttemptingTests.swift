@@ -550,6 +550,26 @@ import Vault
         }
     }
 
+    /// Sent along, the newer copy's stamp would have upstream take it for an edit of that.
+    @Test(arguments: Personality.Name.allCases)
+    func `I1 what was made on one copy and is not recorded is not sent over a newer one`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let seen = try ada.base(id)
+            let content = try ada.content(of: id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.refresh()
+            for wish in [Edit.Wish.update(content, changesPassword: true), .hardDelete] {
+                guard case .moved = try await ada.carryOut(wish, of: id, madeOn: seen) else {
+                    throw Unexpected("taken for one of the newer copy: \(wish)")
+                }
+            }
+            #expect(world.wire.requests.isEmpty)
+            #expect(try await ada.elsewhere.passwords == ["theirs"])
+        }
+    }
+
     /// As for an organisation's item, of which nothing is recorded. Nobody may have heard that others edited it.
     @Test(arguments: Personality.Name.allCases)
     func
