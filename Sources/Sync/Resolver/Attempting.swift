@@ -54,7 +54,20 @@ extension Errand {
         if case .create = change.intent { return try await goOn(after: create(as: .pushed)) }
         guard let copy = try base() else { throw .doubt(.unconfirmed) }
         if change.intent == .hardDelete { try await requireUnmoved(from: copy) }
+        try requireLatest(copy)
         return try await goOn(after: push(over: copy, isCertain: false))
+    }
+
+    /// A sync may have brought what others have written since the edit was made. Within the second of what that was
+    /// made on, upstream would take it for up to date all the same.
+    private mutating func requireLatest(_ copy: Cipher) throws(Halt) {
+        guard change.intent.snapshot != nil, let revision = copy.revision,
+            let shown = try known(lane), !shown.isDamaged, shown.json != copy.bytes,
+            !shown.revision.isEarlier(than: revision), let there = try? Cipher(shown.json),
+            !kit.isSame(there, as: copy)
+        else { return }
+        concludeUnsent()
+        throw .overruled
     }
 
     /// Whoever deletes for good has to have seen what is there.

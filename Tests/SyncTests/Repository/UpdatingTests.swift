@@ -337,6 +337,33 @@ import Vault
         }
     }
 
+    /// Servers take for up to date what is sent over a copy of the same second.
+    @Test(arguments: Personality.Name.allCases)
+    func `nor is it within a second by an edit that would be kept`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.refresh()
+            world.wire.interrupt(Wire.account) {
+                let again = password("theirs again")
+                try await ada.elsewhere.edit(id, again, after: .milliseconds(300))
+                try await ada.refresh()
+            }
+            let edit = Repository.Wish.update(id, try ItemBody(Array(password("mine").utf8)))
+            let refusal = try await refusal {
+                try await home.repository.address.ask { .edit(edit, $0) }.get()
+            }
+            guard case .outOfDate? = refusal else {
+                throw Unexpected("\(String(describing: refusal))")
+            }
+            #expect(try ada.changes.isEmpty && world.wire.requests.isEmpty)
+            #expect(try await ada.elsewhere.passwords == ["theirs again"])
+            #expect(try await home.view(id)?.item.login?.password == "theirs again")
+        }
+    }
+
     @Test func `a copy older than upstream's is refused, unless only this host has written`()
         async throws
     {
