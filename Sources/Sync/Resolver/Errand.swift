@@ -329,6 +329,7 @@ struct Errand {
         var moved = change
         moved.rebase(onto: ground, cipherID: base.lane.cipherID)
         let situation = try situation(of: moved, upstream: found)
+        try refuseToYield(situation.resolution)
         try await keepLoser(of: situation, found)
         guard situation.resolution == .yieldKeepingLocal else { return nil }
         conflict = situation.conflict ?? conflict

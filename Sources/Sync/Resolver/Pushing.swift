@@ -64,7 +64,8 @@ extension Errand {
         change.intent == .softDelete(nil, .none) && copy.isInTrash
     }
 
-    private mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {
+    /// Whoever would give way unasked, and has a caller, is refused instead.
+    mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {
         guard isAnswered, !mayYield else { return }
         switch resolution {
         case .yield, .yieldKeepingLocal:

@@ -367,6 +367,31 @@ import Vault
         }
     }
 
+    /// Nobody else would tell that it is not in the trash.
+    @Test func `whoever trashes what was created unheard hears that others have edited it`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(Rows.mail)
+            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+            try await ada.run()
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            world.time.pass(.seconds(30))
+            let recorded = try await ada.wish(.trash, made, atOnce: true).made
+            guard case .overruled(let version) = try await ada.attempt(recorded) else {
+                throw Unexpected("not overruled: \(world.wire.requests)")
+            }
+            #expect(try await world.store.withdraw(recorded, expecting: version))
+            #expect(try await ada.elsewhere.items.map(\.cipher.isInTrash) == [false])
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.base(made)?.lane.cipherID == id)
+            #expect(try await ada.elsewhere.passwords == ["theirs"])
+        }
+    }
+
     @Test func `the receipt of what had waited says that a saved edit has taken its place`()
         async throws
     {
