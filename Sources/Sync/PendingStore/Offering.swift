@@ -175,17 +175,18 @@ struct Offering {
         }
         // What upstream has now is dated by its clock.
         let since = present?.revision.moment ?? Moment(ticks: .min)
-        try begin(intent, row.lane, on: ground, at: edited, reopening: since, db)
+        let later = Moment(ticks: since.ticks + 1)...Moment(ticks: .max)
+        try begin(intent, row.lane, on: ground, at: edited, reopening: later, db)
         return true
     }
 
-    /// - Parameter since: Receipts of what upstream took after that are open again.
+    /// - Parameter sent: Receipts of what upstream took then are open again.
     func begin(
         _ intent: Intent,
         _ lane: Lane,
         on ground: Footing?,
         at edited: Moment,
-        reopening since: Moment,
+        reopening sent: ClosedRange<Moment>,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         let change = PendingChange(
@@ -205,7 +206,7 @@ struct Offering {
             let stray = Stray(content.fingerprint, keeper: .whichever)
             try Aftercare.watch([stray], of: lane.userID, now, db)
         }
-        try ReceiptTable.reopen(lane, for: change, after: since, db)
+        try ReceiptTable.reopen(lane, for: change, sent: sent, db)
     }
 
     /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets
@@ -325,7 +326,7 @@ extension ReceiptTable {
     fileprivate static func reopen(
         _ lane: Lane,
         for change: PendingChange,
-        after moment: Moment,
+        sent: ClosedRange<Moment>,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         try db.execute(
@@ -333,12 +334,13 @@ extension ReceiptTable {
             UPDATE receipt SET status = 'queued', pending_id = ?, result_cipher_id = NULL,
                 sent_ticks = NULL, observed_ticks = NULL, ended_ticks = NULL
             WHERE user_id = ? AND ifnull(result_cipher_id, cipher_id) = ?
-                AND status IN ('sent', 'observed') AND sent_ticks > ?
+                AND status IN ('sent', 'observed') AND sent_ticks BETWEEN ? AND ?
             """,
             .text(change.id),
             .text(lane.userID),
             .text(lane.cipherID),
-            .moment(moment)
+            .moment(sent.lowerBound),
+            .moment(sent.upperBound)
         )
     }
 }

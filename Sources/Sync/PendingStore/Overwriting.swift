@@ -131,8 +131,8 @@ extension Offering {
             on: lost.footing,
             // However upstream has rounded its stamp, what is there came later.
             at: min(lost.revision.moment, now.revision.moment),
-            // Receipts are dated by this host's clock, as the settling is.
-            reopening: Moment(ticks: row.settled.ticks - 1),
+            // Receipts are dated by this host's clock, as the settling is. What was wished beside it is done.
+            reopening: row.settled...row.settled,
             db
         )
         try Aftercare.release(row.lane, db)

@@ -654,6 +654,20 @@ import Vault
         }
     }
 
+    @Test func `the receipt of what was wished beside it says that this was sent`() async throws {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
+            let wish = try await ada.wish(.favour(true), id).made
+            for _ in 0..<3 { try await Self.sync(scheduler) }
+            try #require(try await ada.elsewhere.items.count == 2)
+            let receiptID = try #require(wish.receiptID)
+            let receipt = try world.store.reader.receipt(receiptID, of: ada.userID)
+            #expect(receipt?.status == .observed && receipt?.backupCipherID == nil)
+        }
+    }
+
     /// Two devices in turn, as fast as they can.
     @Test(arguments: [#"{"name":"theirs"}"#, Rows.password("theirs")])
     func `what somebody has seen and edited within the second leaves no copy, and is shown`(
