@@ -105,13 +105,23 @@ extension PendingChange {
         change.intent = intent
         change.foreignType = nil
         change.version += 1
-        change.updated = edit.moment
+        change.updated = moment(of: edit)
         change.clock = edit.clock
         change.passwordChanges = passwordChanges(after: edit.wish)
         change.state = .ready
         change.failures = 0
         change.lastFailure = nil
         return change
+    }
+
+    /// Whoever had to wait for their turn has made the edit before something else was sent that it comes after. What was
+    /// sent long after it, a wrong clock has dated.
+    private func moment(of edit: Edit) -> Moment {
+        let call = attempts.last { $0.kind == .partial && $0.outcome == .unknown }
+        guard let call, edit.moment < call.moment,
+            call.moment < edit.moment.advanced(bySeconds: Attempt.patience)
+        else { return edit.moment }
+        return call.moment + .microseconds(1)
     }
 
     /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.

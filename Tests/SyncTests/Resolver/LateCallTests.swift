@@ -154,6 +154,26 @@ import Vault
         }
     }
 
+    /// Whoever waits for their turn has wished it by then.
+    @Test(arguments: Personality.Name.allCases)
+    func `a place that comes late is not that of what was wished before it and recorded after it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            try await ada.wish(.favour(true), id)
+            let last = Edit(.favour(false), at: world.surroundings.now)
+            world.time.pass(.seconds(2))
+            await world.server.inject(Fault(.commitLate(.seconds(15)), on: .placeCipher))
+            try await ada.run()
+            _ = try await world.store.record(last, in: ada.lane(id), as: .queued)
+            try await Self.pass(60, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.cipher.isFavorite) == [false])
+        }
+    }
+
     /// Content carries a place, too.
     @Test(arguments: Personality.Name.allCases)
     func `T-48, I5 a place that comes late is not that of what was written after it`(
