@@ -119,7 +119,8 @@ extension Errand {
         holdsContent: Bool = false,
         isCertain: Bool = true
     ) async throws(Halt) -> Turn {
-        if !holdsContent, isOvertaken(copy) {
+        let isBehind = isCertain && !holdsContent ? try isBehindBase(copy) : false
+        if isBehind || !holdsContent && isOvertaken(copy) {
             (fresh, distrustsList) = (nil, true)
             return .again
         }
@@ -173,6 +174,13 @@ extension Errand {
             .sent,
             isSeen: isOwn(copy, since: agreed ?? ground)
         )
+    }
+
+    /// Whether a sync has brought what was written since it was read.
+    private func isBehindBase(_ copy: Cipher) throws(Halt) -> Bool {
+        guard let revision = copy.revision, let shown = try known(lane), !shown.isDamaged
+        else { return false }
+        return revision.isEarlier(than: shown.revision)
     }
 
     /// Whether a list shows that somebody may have written it again since it was read. What is sent over the former

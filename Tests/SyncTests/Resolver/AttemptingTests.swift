@@ -367,6 +367,28 @@ import Vault
         }
     }
 
+    /// Vaultwarden counts whole seconds.
+    @Test func `what a sync brings before the sending is not written over unseen`() async throws {
+        try await Rows.open(.vaultwarden) { world, ada, id in
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(1_200))
+            let again = Rows.password("mine again")
+            let recorded = try await ada.edit(id, again, atOnce: true, after: .milliseconds(100))
+            // Right before a copy is made of theirs.
+            world.wire.interrupt("/api/ciphers") {
+                let last = Rows.password("theirs at last")
+                try await ada.elsewhere.edit(id, last, after: .milliseconds(200))
+                try await ada.refresh()
+            }
+            guard case .saved = try await ada.attempt(recorded) else {
+                throw Unexpected("not saved: \(world.wire.requests)")
+            }
+            #expect(try ada.changes.isEmpty)
+            let passwords = try await ada.elsewhere.passwords
+            #expect(passwords.contains("theirs at last") && passwords.contains("mine again"))
+        }
+    }
+
     /// Nobody else would tell that it is not in the trash.
     @Test func `whoever trashes what was created unheard hears that others have edited it`()
         async throws
