@@ -48,13 +48,12 @@ struct PendingRow: Sendable {
 }
 
 extension PendingRow {
-    /// Makes room for it.
-    func clear(_ db: borrowing Connection) throws(DatabaseError) {
-        try db.execute(
-            "DELETE FROM pending_change WHERE user_id = ? AND cipher_id = ?",
-            .text(userID),
-            .text(cipherID)
-        )
+    /// Makes room for it. Who waits for what was there waits for this from now on.
+    func clear(at moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
+        let lane = Lane(userID: userID, cipherID: cipherID)
+        guard let earlier = try PendingTable.summary(lane, db) else { return }
+        try ReceiptTable.end(earlier.id, ReceiptEnd(.superseded, at: moment), db)
+        try db.execute("DELETE FROM pending_change WHERE id = ?", .text(earlier.id))
     }
 
     /// With its number, so that the order stays. A cipher that has a row keeps that, and a number

@@ -75,7 +75,7 @@ struct Salvage {
                 guard let row = try PendingRows.row(sequence, in: source) else { continue }
                 try await store.write { (db) throws(DatabaseError) in
                     // What the store has of that cipher came before, and was settled by then.
-                    try row.clear(db)
+                    try row.clear(at: now, db)
                     try row.doubted(at: now).insert(db)
                 }
                 count += 1

@@ -85,6 +85,36 @@ import Vault
         try await next.close()
     }
 
+    @Test func `F41 a receipt of what an older file had waiting ends with what came later`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        let receipt: String
+        do {
+            let shelf = try await Shelf(scratch)
+            receipt = try #require(try await shelf.edit("a", to: "earlier").receiptID)
+            try await shelf.store.close()
+        }
+        let old = try Files.read(path)
+        do {
+            let shelf = try await Shelf(scratch, seed: 2)
+            try await shelf.discard("a")
+            try await shelf.edit("a", to: "later")
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        StoreFile.remove(path)
+        try Files.replace(path, with: old)
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition == .caughtUp(changes: 1))
+        let change = try #require(try store.reader.change(in: Shelf.lane("a"))?.change)
+        #expect(change.intent.snapshot == Shelf.snapshot("later"))
+        let ended = try #require(try store.reader.receipt(receipt, of: Shelf.user))
+        #expect(ended.status == .superseded && ended.ended != nil)
+        try await store.close()
+    }
+
     @Test func `what was discarded since the copy was made stays discarded after a salvage`()
         async throws
     {
