@@ -38,6 +38,7 @@ struct Salvage {
     }
 
     func carryOver() async throws(StoreError) {
+        try await numberAnew()
         var ended = EndedChanges()
         if let damaged {
             let isWhole = try await reading(damaged, otherwise: false) {
@@ -197,6 +198,15 @@ struct Salvage {
     }
 
     private static let receiptsPerStep = 500
+
+    /// What is edited from now on is younger than all that any earlier file knew, also where nothing tells how far
+    /// changes were numbered there. If one of those comes into the place of this one, its copy is compared by that.
+    private func numberAnew() async throws(StoreError) {
+        let number = Int(store.now.ticks / Moment.ticksPerMillisecond)
+        try await store.write { (db) throws(DatabaseError) in
+            try PendingTable.raiseNumber(to: number, db)
+        }
+    }
 
     /// How far changes were numbered, or those that are settled would look younger than all that there is.
     private func carryNumber(from source: Database) async throws(StoreError) {

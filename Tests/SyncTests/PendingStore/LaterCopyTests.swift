@@ -115,6 +115,37 @@ import Vault
         try await store.close()
     }
 
+    @Test
+    func `F41 what was edited after the file was gone outlives that an older one is put back`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        do {
+            let shelf = try await Shelf(scratch)
+            for id in ["a", "b"] {
+                try await shelf.add(id)
+                try await shelf.discard(id)
+            }
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        let old = try Files.read(path)
+        StoreFile.remove(path)
+        do {
+            let shelf = try await Shelf(scratch, seed: 2)
+            try await shelf.add("c")
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        StoreFile.remove(path)
+        try Files.replace(path, with: old)
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition == .caughtUp(changes: 1))
+        #expect(try Self.ciphers(store) == ["c"])
+        try await store.close()
+    }
+
     @Test func `what was discarded since the copy was made stays discarded after a salvage`()
         async throws
     {
