@@ -1,5 +1,6 @@
 import FoundationEssentials
 import Glibc
+import System
 import TestSupport
 import Testing
 
@@ -223,6 +224,27 @@ struct MigrationTests {
         try await new.close()
 
         let copy = try await Shelf(at: old.path + ".version-1")
+        #expect(try copy.ids() == [1])
+        try await copy.close()
+    }
+
+    @Test func `what lies where that copy is to be does not make the file a damaged one`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let old = try await Shelf(scratch)
+        try await old.add(1)
+        try await old.close()
+        let place = old.path + ".version-1"
+        for ending in ["", "-wal"] {
+            try Files.replace(place + ending, with: [UInt8](repeating: 7, count: 8_192))
+        }
+
+        let new = try await Shelf(scratch, migrations: Shelf.migrations + [Self.second])
+        #expect(try new.ids() == [1])
+        try await new.close()
+
+        let copy = try await Shelf(at: place)
         #expect(try copy.ids() == [1])
         try await copy.close()
     }

@@ -5,9 +5,10 @@ extension Session {
 
     /// Copies the database as it is now, while others go on writing.
     ///
-    /// The copy is written in one transaction of its own: after a crash there is what was there
-    /// before, or the copy, whole and on stable storage.
+    /// What was there before goes first. The copy is written in one transaction of its own: after a
+    /// crash there is nothing in it, or it is whole and on stable storage.
     func copy(to place: Place) throws(DatabaseError) {
+        place.removeFile()
         place.makePrivateFile()
         let copy = try Session(place, .write, statements: 4)
         // Its own transaction keeps the copy at one moment; without it, it would have to start

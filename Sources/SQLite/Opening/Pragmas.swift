@@ -102,4 +102,10 @@ extension Place {
         guard vfs == nil else { return }
         _ = try? File(path: path, flags: O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
     }
+
+    /// Whatever it is: what is wrong with it would be taken for a flaw of that which is written there.
+    func removeFile() {
+        guard vfs == nil else { return }
+        for ending in ["", "-journal", "-wal", "-shm"] { unlink(path + ending) }
+    }
 }
