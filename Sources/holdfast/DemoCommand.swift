@@ -14,7 +14,7 @@ extension Command {
     static let demo = Command(
         name: "demo",
         summary: "serves a demo account with a server of its own, and tells what to try",
-        flags: Command.serve.flags,
+        flags: Command.serve.flags.map { $0.name == "state" ? Demo.state : $0 },
         notes: Command.serve.notes,
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
@@ -41,6 +41,13 @@ private struct Demo {
     /// Nobody misses it afterwards.
     let isTemporary: Bool
 
+    static let state = Flag(
+        name: "state",
+        value: "DIR",
+        help: "where everything is kept (a directory that is gone in the end)"
+    )
+    /// The state that is exported is that of a host with people's accounts: a demo keeps out of it.
+    static let environment = Environment.current.filter { $0.key != "HOLDFAST_STATE" }
     static let email = "demo@holdfast.example"
     static let password = "correct horse battery staple"
 
@@ -48,7 +55,12 @@ private struct Demo {
         var template = "/tmp/holdfast-demo-XXXXXX"
         func settings() throws(Failure) -> (HostSettings, [String: [String]]) {
             let standards = ["state": [template], "log-level": ["warning"]]
-            return (try HostSettings.read(invocation, standards: standards), standards)
+            let settings = try HostSettings.read(
+                invocation,
+                environment: Self.environment,
+                standards: standards
+            )
+            return (settings, standards)
         }
         var chosen = try settings()
         isTemporary = chosen.0.state == template
@@ -84,7 +96,11 @@ private struct Demo {
                 try await shell.serve(
                     until: Signals.stream(),
                     reread: { () throws(SettingFlaw) in
-                        try HostSettings(invocation, standards: standards)
+                        try HostSettings(
+                            invocation,
+                            environment: Self.environment,
+                            standards: standards
+                        )
                     },
                     wire: { directory, premises in
                         let interior = try await Wiring.interior(

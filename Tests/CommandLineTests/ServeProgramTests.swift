@@ -180,6 +180,20 @@ struct ServeProgramTests {
         #expect(bare.status == 64 && bare.complaint.contains("'/nowhere.pem'"))
     }
 
+    @Test func `a demo keeps out of the state that is exported for a host and its commands`() throws
+    {
+        func settings(_ command: String) throws -> Child {
+            let words = [Child.productsDirectory + "/holdfast", command, "--print-config"]
+            return try Child.run(
+                "/bin/sh",
+                ["-c", #"HOLDFAST_STATE=/s exec "$0" "$@""#] + words
+            )
+        }
+        let demo = try settings("demo")
+        #expect(demo.status == 0 && demo.output.contains("\nstate = /tmp/holdfast-demo-"))
+        #expect(try settings("serve").output.contains("\nstate = /s (env)\n"))
+    }
+
     @Test func `2 to 6: names, pages, the root and methods`() throws {
         let host = try Host()
         let bearer = "Authorization: Bearer \(try host.token)"

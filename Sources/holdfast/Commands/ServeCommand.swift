@@ -62,11 +62,16 @@ extension Failure {
 extension HostSettings {
     static func read(
         _ invocation: Invocation,
+        environment: [String: String] = Environment.current,
         standards: [String: [String]] = [:]
     ) throws(Failure) -> HostSettings {
         let settings: HostSettings
         do {
-            settings = try HostSettings(invocation, standards: standards)
+            settings = try HostSettings(
+                invocation,
+                environment: environment,
+                standards: standards
+            )
         } catch {
             throw Failure(status: .usage, message: error.description)
         }
@@ -92,11 +97,12 @@ extension HostSettings {
     /// What was said on the command line, in the environment and in the configuration file.
     init(
         _ invocation: Invocation,
+        environment: [String: String] = Environment.current,
         standards: [String: [String]] = [:]
     ) throws(SettingFlaw) {
         try self.init(
             flags: invocation.values.filter { $0.key != "print-config" },
-            environment: Environment.current,
+            environment: environment,
             standards: standards,
             isTerminal: isatty(STDERR_FILENO) == 1
         )
