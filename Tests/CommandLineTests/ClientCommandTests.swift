@@ -501,19 +501,44 @@ struct ClientCommandTests {
     }
 
     @Test func `a container is well also where no account is the default one`() async throws {
-        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
-        let recipe = String(
-            decoding: try Files.read("\(root)/packaging/Containerfile"),
-            as: UTF8.self
-        )
-        let check = "HEALTHCHECK CMD "
-        let line = try #require(recipe.split(separator: "\n").first { $0.hasPrefix(check) })
-        let words = try #require(JSON.Document(Array(line.dropFirst(check.count).utf8)).root.array)
-            .compactMap(\.string)
+        let check = try Self.recipe("HEALTHCHECK CMD ")
+        let words = try #require(JSON.Document(Array(check.utf8)).root.array).compactMap(\.string)
         #expect(words.first == "holdfast")
         let host = try Self.hostWithoutDefault()
         #expect(await run(words.dropFirst() + ["--socket", host.socket]).status == .success)
         await host.close()
+    }
+
+    @Test func `a container that is given flags listens where people come in from outside`() throws
+    {
+        let pairs = try Self.recipe("ENV ").split(separator: " ").map { $0.split(separator: "=") }
+        let environment = Dictionary(
+            uniqueKeysWithValues: pairs.map { (String($0[0]), String($0[1])) }
+        )
+        // They take the place of all that stands there.
+        #expect(try Self.recipe("CMD ") == #"["serve"]"#)
+        let settings = try HostSettings(
+            flags: ["upstream": ["https://vault.example.org"]],
+            environment: environment,
+            isTerminal: false
+        )
+        let state = "/var/lib/holdfast"
+        #expect(settings.state == state)
+        #expect(
+            settings.listen == [
+                .tcp(host: "0.0.0.0", port: 8087), .unix(path: "\(state)/holdfast.sock"),
+            ]
+        )
+        #expect(settings.opsListen == .tcp(host: "0.0.0.0", port: 9187))
+    }
+
+    /// What stands behind that word in the recipe of a container.
+    private static func recipe(_ word: String) throws -> String {
+        let root = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" }
+        let bytes = try Files.read("\(root)/packaging/Containerfile")
+        let lines = String(decoding: bytes, as: UTF8.self).replacing("\\\n\t", with: "")
+            .split(separator: "\n")
+        return String(try #require(lines.first { $0.hasPrefix(word) }).dropFirst(word.count))
     }
 
     @Test func `what takes longer than a second is shown to take its time`() async throws {
