@@ -194,6 +194,20 @@ struct ServeProgramTests {
         #expect(try settings("serve").output.contains("\nstate = /s (env)\n"))
     }
 
+    @Test func `who signs in where no server is known reads both ways to name one`() throws {
+        let host = try Host()
+        let script = #"PASSWORD=x exec "$0" "$@""#
+        let words = [
+            Child.productsDirectory + "/holdfast", "login", "ada@example.org", "--password-env",
+            "PASSWORD", "--state", host.state,
+        ]
+        let login = try Child.run("/bin/sh", ["-c", script] + words)
+        #expect(login.status == 1)
+        #expect(login.complaint.contains("which server") && login.complaint.contains("--upstream"))
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+    }
+
     @Test func `2 to 6: names, pages, the root and methods`() throws {
         let host = try Host()
         let bearer = "Authorization: Bearer \(try host.token)"

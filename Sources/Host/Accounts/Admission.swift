@@ -9,7 +9,11 @@ extension Accounts {
     public func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
         guard
             let server = request.server ?? server(of: request.email) ?? options.defaultServer
-        else { throw .notAllowed("Say which server the account is on.") }
+        else {
+            throw .notAllowed(
+                "Say which server the account is on, or start the host with --upstream URL."
+            )
+        }
         let link = try link(to: server)
         let entry = Entry(request, server: server, link: link, office: office)
         let known = account(withAddress: request.email, at: link)
