@@ -91,15 +91,22 @@ struct DescriptionTests {
     }
 
     @Test(arguments: ["serve", "demo"])
-    func `the help of a host tells of proxies and of names, and so does the manual`(
+    func `the help of a host tells of proxies, names and lists, and so does the manual`(
         _ name: String
     ) throws {
         let command = try #require(Holdfast.commands.first { $0.name == name })
         let help = Help(commands: Holdfast.commands).text(command)
         let manual = ManualPage(commands: Holdfast.commands).text
-        for word in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "*:PORT"] {
+        for word in ["http_proxy", "https_proxy", "all_proxy", "no_proxy", "*:PORT", "commas"] {
             #expect(help.contains(word) && manual.contains(word), "\(word)")
         }
+    }
+
+    @Test(arguments: Holdfast.commands)
+    func `the help of a command names the words that may stand behind it`(_ command: Command) {
+        let help = Help(commands: Holdfast.commands).text(command)
+        let words = help.split(separator: "\n").first?.split { " []|".contains($0) } ?? []
+        for choice in command.choices { #expect(words.contains { $0 == choice }, "\(choice)") }
     }
 
     @Test func `the manual page has every command and every flag`() {

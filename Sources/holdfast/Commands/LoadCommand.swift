@@ -10,7 +10,7 @@ extension Command {
     static let load = Command(
         name: "load",
         summary: "tests a host with many users' offline edits, and checks what became of each",
-        operands: "[PROFILE]",
+        operands: "[\(LoadProfile.Name.allCases.map(\.rawValue).joined(separator: "|"))]",
         choices: LoadProfile.Name.allCases.map(\.rawValue),
         flags: [
             Flag(name: "users", value: "N", help: "how many users (200)"),

@@ -61,7 +61,10 @@ extension VaultAPI {
         .account(
             .get,
             "/receipts/{id}",
-            Description("What became of a queued edit.", answer: .data(.receipt))
+            Description(
+                "What became of a queued edit, until a week after that.",
+                answer: .data(.receipt)
+            )
         ) { call, desk in
             guard let receipt = try await desk.receipt(call.id.lowercased()) else {
                 throw DeskRefusal.notFound
