@@ -14,6 +14,9 @@ yours go into a drop-in, as the environment variables that `holdfast help serve`
                                   # Environment=HOLDFAST_UPSTREAM=https://vault.example.org\
     systemctl restart holdfast\
 \
+What has no variable there is a member of a JSON file that everybody may read, such as `{"no-auth": true}`, and that\
+`Environment=HOLDFAST_CONFIG=/etc/holdfast.json` names.\
+\
 Without `HOLDFAST_UPSTREAM` each account names its server when it signs in (`--server`). Its state directory only root\
 can look into, so commands are run as root, and are told where it is: `export HOLDFAST_STATE=/var/lib/holdfast`.
 /^needs these packages:/,/^$/d

@@ -161,7 +161,7 @@ struct TidyTests {
         #expect(unit.contains("StateDirectory=holdfast\n"))
         for words in [
             "HOLDFAST_STATE=/var/lib/holdfast", "Environment=HOLDFAST_UPSTREAM=",
-            "cat /var/lib/holdfast/admin.token",
+            "cat /var/lib/holdfast/admin.token", "Environment=HOLDFAST_CONFIG=",
         ] {
             #expect(child.output.contains(words), "\(words)")
         }
