@@ -89,7 +89,7 @@ public final class SyncMetrics: Sendable {
         propagation = registry.register(
             .histogram(
                 "holdfast_edit_propagation_seconds",
-                "How long it took from accepting an edit to seeing it upstream.",
+                "How long it took from accepting a queued edit to seeing it upstream.",
                 bounds: Self.longTimes
             )
         )
