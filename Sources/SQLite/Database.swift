@@ -27,10 +27,11 @@ public final class Database: Sendable {
     /// Kept for as long as somebody can hand work to them.
     private let threads: [ExecutorThread]
 
-    private init(_ place: Place, _ configuration: Configuration) {
-        let threads =
-            configuration.executor == nil
-            ? ["sqlite-write", "sqlite-scan"].map(ExecutorThread.init(name:)) : []
+    private init(_ place: Place, _ configuration: Configuration) throws(SystemError) {
+        let names = configuration.executor == nil ? ["sqlite-write", "sqlite-scan"] : []
+        let threads = try names.map { (name) throws(SystemError) in
+            try ExecutorThread(name: name, start: configuration.startThread)
+        }
         self.threads = threads
         let executors = threads.map { $0.executor as any SerialExecutor & TaskExecutor }
         let given = configuration.executor.map { [$0, $0] } ?? executors
@@ -46,7 +47,12 @@ public final class Database: Sendable {
         configuration: Configuration = Configuration()
     ) async throws(DatabaseError) -> Database {
         let place = Place(path: path, vfs: configuration.vfs)
-        let database = Database(place, configuration)
+        let database: Database
+        do throws(SystemError) {
+            database = try Database(place, configuration)
+        } catch {
+            throw DatabaseError(error, during: "open \(path)")
+        }
         try await database.writer.open(place, migrations, configuration)
         return database
     }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import Glibc
+internal import System
 
 /// Why the database did not do as it was told.
 ///
@@ -80,6 +81,15 @@ extension DatabaseError {
 
     static func cancelled(during operation: String) -> DatabaseError {
         DatabaseError(.cancelled, during: operation, message: "the caller was cancelled")
+    }
+
+    /// The system has nothing to spare for what SQLite would run on.
+    init(_ error: SystemError, during operation: String) {
+        self.init(
+            .sqlite(.noMemory, systemError: error.code),
+            during: operation,
+            message: error.description
+        )
     }
 
     /// What SQLite says about the call that has just failed on this connection.

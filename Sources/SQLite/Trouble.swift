@@ -47,7 +47,7 @@ public enum Trouble: String, CaseIterable, Sendable {
         case .noDirectory:
             "There is a file where a directory should be: check the path of the state directory."
         case .exhausted:
-            "The host ran out of memory or open files: raise its limits."
+            "The host ran out of memory, open files or threads: raise its limits."
         case .newerSchema:
             "A newer version of the program wrote this file: run that version."
         case .refused:

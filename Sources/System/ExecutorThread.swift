@@ -6,12 +6,12 @@ public final class ExecutorThread: Sendable {
     private let wake = Semaphore()
     private let isReleased: ReleaseMark
 
-    public init(name: String) {
+    public init(name: String, start: ThreadStart = systemThread) throws(SystemError) {
         let (wake, isReleased) = (wake, ReleaseMark())
         let executor = LoopExecutor { wake.signal() }
         self.executor = executor
         self.isReleased = isReleased
-        Thread.start(name: name) {
+        try start(name) {
             executor.adoptThread()
             var isLast = false
             repeat {

@@ -1,6 +1,14 @@
 import CSystem
 import Glibc
 
+/// How a thread is begun: for real, or (in a test of what happens then) not.
+public typealias ThreadStart =
+    @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
+
+public let systemThread: ThreadStart = { (name, body) throws(SystemError) in
+    try Thread.attempt(name: name, body)
+}
+
 /// A thread of its own, for what would block the shared pool: SQLite, epoll, curl.
 public enum Thread {
     /// Starts a thread that runs `body` once.
@@ -11,7 +19,8 @@ public enum Thread {
         do {
             return try attempt(name: name, body)
         } catch {
-            preconditionFailure("The system refuses another thread (\(error)).")
+            // Said in a release build as well.
+            fatalError("The system refuses another thread (\(error)).")
         }
     }
 

@@ -54,6 +54,24 @@ struct OpeningTests {
         #expect(!FileManager.default.fileExists(atPath: shelf.path + "-wal"))
     }
 
+    @Test(arguments: ["sqlite-write", "sqlite-scan"])
+    func `a system without a thread to spare refuses to open, and ends nobody`(
+        _ refused: String
+    ) async throws {
+        var configuration = Configuration()
+        configuration.startThread = { (name, body) throws(SystemError) in
+            if name == refused { throw SystemError("pthread_create \(name)", code: EAGAIN) }
+            try systemThread(name, body)
+        }
+        let scratch = try Scratch()
+        let error = await #expect(throws: DatabaseError.self) {
+            try await Shelf(scratch, configuration)
+        }
+        #expect(error?.trouble == .exhausted)
+        #expect(error?.message.contains("pthread_create") == true)
+        try await Shelf(scratch).close()
+    }
+
     @Test func `a file that is no database is refused`() async throws {
         let scratch = try Scratch()
         let bytes = [UInt8](repeating: 0x2a, count: 8192)

@@ -112,11 +112,3 @@ final class Inbox<Command: Sendable>: Sendable {
         for continuation in waiting { continuation.resume() }
     }
 }
-
-/// How a thread is begun: for real, or (in a test of what happens then) not.
-typealias ThreadStart =
-    @Sendable (_ name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
-
-let systemThread: ThreadStart = { (name, body) throws(SystemError) in
-    try Thread.attempt(name: name, body)
-}

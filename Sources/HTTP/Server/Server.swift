@@ -35,7 +35,7 @@ public final class Server: Sendable {
                 timekeeper: timekeeper,
                 handler: handler
             )
-            Thread.start(name: "http") { loop.run() }
+            try Thread.attempt(name: "http") { loop.run() }
             return Server(listeners: sockets.map(\.listener), loop: loop)
         } catch {
             for socket in sockets { socket.close() }

@@ -1,3 +1,5 @@
+internal import System
+
 /// How a database is opened. The defaults are meant for the host.
 public struct Configuration: Sendable {
     /// Another file system than the system's own: a test's, which loses power.
@@ -29,6 +31,8 @@ public struct Configuration: Sendable {
     /// The tables of which that check holds every row to its CHECKs as well, if they are there.
     public var tablesCheckedByRow: [String] = []
     public var observer: Observer?
+    /// How it gets those threads of its own.
+    var startThread = systemThread
 
     public init() {}
 }
