@@ -240,6 +240,46 @@ import Testing
         server.loop.rest(after: EMFILE)
     }
 
+    @Test func `a crowd that comes at once and asks is let in up to the limit, and hardly beyond`()
+        async throws
+    {
+        var limits = Limits()
+        limits.connections = 8
+        let (held, gate) = (Signals(), Signals())
+        let release = Gate()
+        let handler: Handler = { _ in
+            await gate.happened()
+            return .text("done")
+        }
+        try await serve(handler, limits: limits) { server async throws in
+            async let hold: Void = withTaskExecutorPreference(server.loop.executor) {
+                await Self.holdLoop(held, until: release)
+            }
+            await held.happened()
+            let crowd = try (0..<40).map { _ in
+                let client = try server.client()
+                client.trySend(Self.request(headers: ""))
+                return client
+            }
+            release.open()
+            await hold
+            for client in crowd.dropFirst(8 + limits.newcomers) {
+                #expect(try client.answer().status == .unavailable)
+            }
+            #expect(server.connections <= 8 + limits.newcomers)
+            gate.happen()
+            for client in crowd.prefix(8) { #expect(try client.answer().status == .ok) }
+        }
+    }
+
+    /// Keeps the server's thread, so that all who come meanwhile are there in its next turn. Concurrent, so that it
+    /// leaves the caller's executor.
+    @concurrent
+    private static func holdLoop(_ held: Signals, until release: Gate) async {
+        held.happen()
+        release.pass()
+    }
+
     @Test(arguments: ["", "GET / HT"])
     func `a crowd that asks nothing keeps nobody out`(_ beginning: String) async throws {
         var limits = Limits()

@@ -1,3 +1,4 @@
+import HTTP
 import System
 
 /// How many descriptors each of those gets who would take them all, so that the others have some left.
@@ -6,6 +7,8 @@ import System
 struct Allotment: Hashable {
     /// For the files of the store and its readers, names that are looked up, and all that is open at rest.
     private static let reserve = 64
+    /// So much of that is left at rest for a crowd at the doors.
+    private static let roomForCrowds = 20
     /// With fewer, one that talks to its upstream might have none left for whoever comes in.
     static let least: UInt64 = 128
 
@@ -23,6 +26,16 @@ struct Allotment: Hashable {
         callers = min(1_024, rest / 8 * 3)
         operators = min(128, rest / 8)
         requests = min(128, rest / 4)
-        lines = rest - callers - operators - requests
+        let crowds = Limits.crowd(beyond: callers) + Limits.crowd(beyond: operators)
+        lines = rest - callers - operators - requests - max(0, crowds - Self.roomForCrowds)
+    }
+}
+
+extension Limits {
+    /// How many connections a crowd may have beyond so many.
+    static func crowd(beyond connections: Int) -> Int {
+        var limits = Limits()
+        limits.connections = connections
+        return limits.crowd
     }
 }

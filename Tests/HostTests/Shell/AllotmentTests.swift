@@ -1,3 +1,4 @@
+import HTTP
 import Testing
 
 @testable import Host
@@ -14,6 +15,9 @@ struct AllotmentTests {
         ]
         #expect(parts.allSatisfy { $0 >= 8 })
         #expect(UInt64(parts.reduce(0, +)) <= count - 64)
+        // Of the store's own, 44 are left also when there is a crowd at both doors.
+        let crowds = [allotment.callers, allotment.operators].map(Limits.crowd(beyond:))
+        #expect(UInt64((parts + crowds).reduce(0, +)) <= count - 44)
     }
 
     @Test func `where there are many nobody but the lines has a use for more`() {

@@ -5,11 +5,9 @@ import Glibc
 // MARK: Letting in
 
 extension ServerLoop {
-    static let acceptedAtOnce = 64
-
     func accept(_ token: UInt64) {
         guard let socket = listeners[token] else { return }
-        for _ in 0..<Self.acceptedAtOnce {
+        for _ in 0..<limits.newcomers {
             let descriptor = cm_accept(socket.descriptor)
             guard descriptor >= 0 else { return rest(after: errno) }
             welcome(descriptor, at: socket.listener.door)
@@ -73,7 +71,7 @@ extension ServerLoop {
             count -= 1
         }
         if count < most { return true }
-        return !quiet.isEmpty && count < most + Self.acceptedAtOnce
+        return !quiet.isEmpty && count < most + limits.newcomers
     }
 
     private var present: Int { connections.values.count { $0.phase != .cut } }

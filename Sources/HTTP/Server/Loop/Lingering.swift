@@ -15,7 +15,7 @@ struct Lingering {
     private let capacity: Int
     private var guests: [UInt64: Guest] = [:]
 
-    init(capacity: Int = 256) {
+    init(capacity: Int) {
         self.capacity = capacity
     }
 

@@ -35,7 +35,7 @@ final class ServerLoop: @unchecked Sendable {
     var restless: [Exchange] = []
     /// Connections that were cut, of which the library has to be told.
     var leaving: [Connection] = []
-    var lingering = Lingering()
+    var lingering: Lingering
     var nextIdentity: UInt64 = 1_000
     var nextLook: Duration?
     var arriving: Arrival?
@@ -78,6 +78,7 @@ final class ServerLoop: @unchecked Sendable {
         let bell = try Bell()
         self.bell = bell
         self.limits = limits
+        lingering = Lingering(capacity: limits.leavers)
         self.timekeeper = timekeeper
         self.handler = handler
         now = timekeeper.elapsed

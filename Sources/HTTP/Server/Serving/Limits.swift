@@ -29,6 +29,16 @@ public struct Limits: Sendable {
 
     public init() {}
 
+    /// So many are let in in one turn, and so beyond the limit for as long as it is not known who of those that
+    /// are there rests.
+    var newcomers: Int { min(64, max(1, connections / 8)) }
+
+    /// So many connections that are over for us wait for their clients to read why.
+    var leavers: Int { min(256, max(8, connections / 4)) }
+
+    /// Connections that a crowd may have beyond the limit.
+    public var crowd: Int { newcomers + leavers }
+
     /// Bytes that a connection has for the heads of requests and answers for as long as it is open,
     /// and cannot go beyond: for the head, for the library's record of each field, and for the head of
     /// the answer. As the limits are, 45 KiB, and so 45 MiB for all connections.
