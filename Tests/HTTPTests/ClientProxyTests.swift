@@ -111,6 +111,27 @@ import Testing
         await client.close()
     }
 
+    @Test func `a proxy that makes no way to the server is told from a connection that was lost`()
+        async throws
+    {
+        let proxy = try ScriptedServer { connection in
+            guard connection.head() != nil else { return }
+            connection.send(
+                "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n"
+            )
+        }
+        var configuration = Client.Configuration()
+        configuration.proxies = Proxies(https: proxy.url)
+        let client = try Client(configuration: configuration)
+        let error = await failure { () throws(ClientError) in
+            try await client.send(Client.Request(.get, "https://vault.test/"))
+        }
+        #expect(error?.reason == .refusedByProxy("CONNECT tunnel failed, response 407"))
+        #expect(error?.progress.sent == .nothing)
+        await client.close()
+        proxy.stop()
+    }
+
     @Test(arguments: [
         ("", nil), ("h:1", "h:1"), ("http://h", "h"), ("http://u:p/w@h:1/", "h:1"),
         ("socks5h://u:p@q@[::1]:9?x", "[::1]:9"), ("http://u:p@", nil),

@@ -20,6 +20,8 @@ public struct ClientError: Error, Equatable, Sendable {
         /// The connection cannot be made private, or the server is not who it should be.
         case untrusted(String)
         case timedOut(Phase)
+        /// The proxy makes no way to the server, for one because it wants to know who asks; its status is in the text.
+        case refusedByProxy(String)
         /// The connection broke, or ended before the response did.
         case connectionLost
         case tooLarge(Part, limit: Int)
@@ -83,6 +85,8 @@ extension ClientError: CustomStringConvertible {
             "Check the server's certificate, and the extra authorities if it is private."
         case .timedOut(.connect): "Check the network between here and the server."
         case .timedOut: "The server or the network is slow; it may be overloaded."
+        case .refusedByProxy:
+            "Check the proxy, what it asks for, and that it lets this host through."
         case .connectionLost: "The server, or something before it, ended the connection."
         case .tooLarge: "The answer is larger than expected; it may not come from the right server."
         case .malformedAnswer: "Something that does not speak HTTP answers at this address."
@@ -105,6 +109,7 @@ extension ClientError.Reason: CustomStringConvertible {
         case .timedOut(.connect): "no connection in time"
         case .timedOut(.total): "no whole answer in time"
         case .timedOut(.stalled): "the transfer stalled"
+        case .refusedByProxy(let text): "the proxy refuses (\(text))"
         case .connectionLost: "the connection was lost"
         case .tooLarge(.head, let limit): "the head of the answer exceeds \(limit)"
         case .tooLarge(.body, let limit): "the body of the answer exceeds \(limit) bytes"

@@ -21,7 +21,7 @@ struct Ending {
         case CC_UNREACHABLE: unreachable
         case CC_TLS_FAILED: .untrusted(text)
         case CC_TIMED_OUT: .timedOut(phase(allowance))
-        case CC_LOST: .connectionLost
+        case CC_LOST: isTunnelRefused ? .refusedByProxy(text) : .connectionLost
         case CC_COMPLETE, CC_MALFORMED: .malformedAnswer(text)
         case CC_BAD_REQUEST: .invalidRequest(text)
         default: .local(text)
@@ -46,6 +46,9 @@ struct Ending {
         return ours.contains(code)
             ? .local(String(cString: strerror(code))) : .unreachable(code: code)
     }
+
+    /// For curl that is a connection from which nothing could be read.
+    private var isTunnelRefused: Bool { text.hasPrefix("CONNECT tunnel failed") }
 
     /// curl has three timers and one code for them.
     private func phase(_ allowance: Duration) -> ClientError.Phase {

@@ -96,8 +96,8 @@ extension NetworkFailure {
             case .tooLarge: .tooLarge
             case .exhausted: .exhausted
             case .invalidRequest, .bodyUnreadable, .wrongLength, .local: .ours
-            case .unresolvable, .unreachable, .untrusted, .timedOut, .connectionLost,
-                .malformedAnswer:
+            case .unresolvable, .unreachable, .untrusted, .timedOut, .refusedByProxy,
+                .connectionLost, .malformedAnswer:
                 .lost
             }
         let text = kind == .exhausted ? "\(error.reason)" : "\(error.reason) at \(error.place)"
