@@ -74,9 +74,7 @@ extension Repository {
         _ layers: Layers,
         _ keys: KeyRing
     ) throws(Refusal) -> Demand {
-        if let edited = body.revisionDate.flatMap({ Revision($0) }), !layers.shows(edited) {
-            try refuseStale(edited, draft, layers)
-        }
+        try requireSeen(body, draft, layers)
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
                 by: body,
@@ -119,6 +117,20 @@ extension Repository {
             try neighbours.reader.slices(of: userID, .folder)
         }
         return known.first { $0.id.lowercased() == id }.map { .id($0.id) }
+    }
+
+    /// Who names no stamp has seen at most what was shown when the edit came in, and not what arrived while it waited
+    /// for its turn.
+    private func requireSeen(
+        _ body: ItemBody,
+        _ draft: Draft,
+        _ layers: Layers
+    ) throws(Refusal) {
+        if let named = body.revision {
+            if !layers.shows(named) { try refuseStale(named, draft, layers) }
+        } else if let seen = draft.seen(over: layers.pending), !layers.stand(on: seen) {
+            try refuseStale(seen, draft, layers)
+        }
     }
 
     /// Whoever edits a copy that is older than upstream's, or deletes one while upstream's arrives, would
@@ -173,6 +185,14 @@ extension Layers {
         let shown = pending?.change?.withoutIdleContent.intent.snapshot
         guard let stamp = shown?.revision else { return false }
         return stamp.isWritten(like: revision)
+    }
+
+    /// Whether content that is pending was made on that, or on what came before it. What others have written since
+    /// is found out when it is sent.
+    fileprivate func stand(on revision: Revision) -> Bool {
+        guard let change = pending?.change?.withoutIdleContent, change.intent.snapshot != nil
+        else { return false }
+        return change.baseline.map { !revision.isEarlier(than: $0) } ?? true
     }
 }
 

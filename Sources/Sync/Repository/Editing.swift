@@ -44,7 +44,7 @@ extension Repository {
         let id = wish.cipherID ?? surroundings.chance.identifier(at: surroundings.now)
         let lane = Lane(userID: userID, cipherID: id)
         var (shown, over): (Revision?, StoredChange?) = (nil, nil)
-        if case .delete = wish {
+        if wish.isBlind {
             let layers = try layers(of: lane)
             (shown, over) = (layers.base?.revision, layers.pending)
         }

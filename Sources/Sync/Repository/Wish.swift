@@ -65,6 +65,15 @@ extension Repository.Wish {
         }
     }
 
+    /// Whether it takes away what is there, and the client does not name the stamp of what they have seen of it.
+    var isBlind: Bool {
+        switch self {
+        case .update(_, let body): body.revision == nil
+        case .delete: true
+        case .add, .addCopy, .trash, .restore, .archive, .unarchive, .move, .favour: false
+        }
+    }
+
     var operation: SyncMetrics.Operation {
         switch self {
         case .add, .addCopy: .create
@@ -75,4 +84,9 @@ extension Repository.Wish {
         case .archive, .unarchive: .other
         }
     }
+}
+
+extension ItemBody {
+    /// The stamp of the copy that was edited, if the client names one.
+    var revision: Revision? { revisionDate.flatMap { Revision($0) } }
 }

@@ -382,6 +382,42 @@ import Vault
         }
     }
 
+    /// Another edit's refusal may bring it, or a sync; who names no stamp has not seen it.
+    @Test(arguments: Personality.Name.allCases)
+    func `what others write while an edit waits for its turn is not written over unseen`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let told = try await home.besideHolder(of: id) { leave in
+                async let told = refusal { try await home.update(id, password("mine")) }
+                await home.haveWaiting(1, for: id)
+                try await ada.elsewhere.edit(id, password("theirs"), after: .seconds(3))
+                try await ada.refresh()
+                leave()
+                return try await told
+            }
+            guard case .outOfDate = told else { throw Unexpected("it was taken") }
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
+    @Test func `an edit that waited behind another one of this host is not refused`() async throws {
+        try await atHome { world, home, id in
+            try await home.besideHolder(of: id) { leave in
+                async let first = home.update(id, password("second"))
+                await home.haveWaiting(1, for: id)
+                async let second = home.update(id, password("third"))
+                await home.haveWaiting(2, for: id)
+                leave()
+                _ = try await (first, second)
+            }
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.person.elsewhere.item(id).login?.password == "third")
+        }
+    }
+
     @Test
     func `R-055 what is pending can be edited as it is shown, whatever others write meanwhile`()
         async throws
