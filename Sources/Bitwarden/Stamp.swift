@@ -5,8 +5,9 @@ public import Vault
 public enum Stamp {
     /// `2026-01-05T08:12:44.901234Z` with that many digits behind the point, cut off and not rounded,
     /// lest a stamp lie in the future. Without `padded`, zeros at the end are left out, and with them
-    /// the point, as .NET writes it.
+    /// the point, as .NET writes it. A moment of no year that servers know is written as the nearest that is.
     public static func text(_ moment: Moment, digits: Int, padded: Bool) -> String {
+        let moment = moment.withinYears
         let seconds = floor(moment.ticks, by: Moment.ticksPerSecond)
         let ticks = moment.ticks - seconds * Moment.ticksPerSecond
         var fraction = Array(number(ticks, count: 7).prefix(digits))

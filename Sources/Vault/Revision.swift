@@ -61,6 +61,17 @@ extension Moment {
     /// Whether it says nothing of when in its second that was. So do all that some stores keep.
     public var isWholeSecond: Bool { ticks % Self.ticksPerSecond == 0 }
 
+    /// The years 1 to 9999 in UTC, in seconds: servers know no others, whatever the offset.
+    fileprivate static let years: Range<Int64> = -62_135_596_800..<253_402_300_800
+
+    /// The same, or the first or the last moment of those years if it is none of them: a bit that turns on the disk
+    /// makes such moments.
+    public var withinYears: Moment {
+        let first = Self.years.lowerBound * Self.ticksPerSecond
+        let last = Self.years.upperBound * Self.ticksPerSecond - 1
+        return Moment(ticks: min(max(ticks, first), last))
+    }
+
     /// What 1/300 of a second may take, and what clients do not see.
     private static let ticksLost = 4 * ticksPerMillisecond
 
@@ -97,9 +108,6 @@ public enum Side: String, CaseIterable, Hashable, Sendable {
 private struct StampReader {
     var rest: Substring.UTF8View
 
-    /// The years 1 to 9999 in UTC: servers know no others, whatever the offset.
-    private static let years: Range<Int64> = -62_135_596_800..<253_402_300_800
-
     mutating func moment() -> Moment? {
         guard
             let year = number(digits: 4), take("-"),
@@ -115,7 +123,7 @@ private struct StampReader {
             rest.isEmpty
         else { return nil }
         let seconds = midnight + Int64(hour * 3600 + minute * 60 + second) - offset
-        guard Self.years.contains(seconds) else { return nil }
+        guard Moment.years.contains(seconds) else { return nil }
         return Moment(ticks: seconds * Moment.ticksPerSecond + fraction)
     }
 

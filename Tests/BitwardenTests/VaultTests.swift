@@ -143,6 +143,19 @@ struct VaultTests {
         #expect(Stamp.text(moment, digits: digits, padded: padded) == text)
     }
 
+    @Test(
+        arguments: [
+            (.min, "0001-01-01T00:00:00.000Z"), (.min / 2, "0001-01-01T00:00:00.000Z"),
+            (.max, "9999-12-31T23:59:59.999Z"),
+        ] as [(Int64, String)]
+    )
+    func `F38 a moment of no year that servers know is written as the nearest that is`(
+        _ ticks: Int64,
+        _ text: String
+    ) {
+        #expect(Stamp.text(Moment(ticks: ticks), digits: 3, padded: true) == text)
+    }
+
     @Test func `stamps before 1970 and their milliseconds are cut off downwards`() {
         let moment = Moment(ticks: -1)
         #expect(Stamp.text(moment, digits: 7, padded: true) == "1969-12-31T23:59:59.9999999Z")

@@ -108,6 +108,20 @@ struct QueueTests {
         }
     }
 
+    @Test func `a change that stands on nothing that upstream ever said has no original revision`()
+        async throws
+    {
+        let venue = try StillVenue()
+        let now = Moment(ticks: 17_681_155_649_012_345)
+        let lane = Lane(userID: venue.userID, cipherID: "c")
+        let change = StoredChange.still(.update, "p", lane, now, over: .beforeAll)
+        venue.desk.change { $0.pending = [change] }
+        try await venue.open { guest async throws in
+            let shown = try #require(try await guest.get("/pending").elements.first)
+            #expect(shown["originalRevisionDate"]?.isNull == true)
+        }
+    }
+
     @Test func `resolutions are listed as asked for, or refused`() async throws {
         let venue = try StillVenue()
         let entries = (1...3).map { number in

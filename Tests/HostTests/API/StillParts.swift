@@ -100,7 +100,8 @@ extension StoredChange {
         _ id: String,
         _ lane: Lane,
         _ now: Moment,
-        _ state: PendingChange.State = .ready
+        _ state: PendingChange.State = .ready,
+        over baseline: Revision? = Revision("2026-01-05T08:12:44.9012345Z")
     ) -> StoredChange {
         let change = PendingChange(
             id: id,
@@ -124,7 +125,7 @@ extension StoredChange {
                 state: state,
                 created: now,
                 updated: now,
-                baseline: Revision("2026-01-05T08:12:44.9012345Z"),
+                baseline: baseline,
                 passwordChanges: 2
             ),
             reading: .readable(PendingRecord(change))

@@ -17,7 +17,7 @@ struct PendingObject: JSON.Writable {
             $0.add("itemId", summary.lane.cipherID)
             $0.add("changeType", summary.type.rawValue)
             $0.add("state", summary.state.kind.rawValue)
-            $0.add("originalRevisionDate", summary.baseline?.moment.text)
+            $0.add("originalRevisionDate", originalRevision?.moment.text)
             $0.add("createdDate", summary.created.text)
             $0.add("updatedDate", summary.updated.text)
             $0.add("offlinePasswordChangeCount", summary.passwordChanges)
@@ -26,6 +26,11 @@ struct PendingObject: JSON.Writable {
             $0.add("lastError", failure)
             $0.add("version", summary.version)
         }
+    }
+
+    /// What was made here and was found upstream after others had edited it stands on nothing that upstream ever said.
+    private var originalRevision: Revision? {
+        stored.summary.baseline.flatMap { $0 == .beforeAll ? nil : $0 }
     }
 
     /// Why it was not accepted, or why it cannot even be read.
