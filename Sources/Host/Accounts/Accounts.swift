@@ -392,7 +392,7 @@ extension Accounts: Household {
     }
 
     /// An account that is alone is what routes without an account mean, and is shown as the default.
-    private func preferTheOnlyOne() async throws(DeskRefusal) {
+    func preferTheOnlyOne() async throws(DeskRefusal) {
         guard everybody.count == 1, let last = everybody.first, last.record.choice == 0 else {
             return
         }

@@ -27,6 +27,7 @@ extension Accounts {
         // Not in turn: whoever takes the account away meanwhile need not wait for that.
         if isNew {
             try await settleIn(account)
+            try? await preferTheOnlyOne()
         } else {
             _ = try? await account.sync(isForced: false)
         }
@@ -98,6 +99,8 @@ extension Accounts {
             if isErased { end(account) }
             return isErased
         }
+        // Who came meanwhile was not the first.
+        if isErased { try? await preferTheOnlyOne() }
         guard !isErased, !account.keyholder.isLocked else { throw refusal }
     }
 

@@ -171,6 +171,25 @@ struct AccountTests {
         }
     }
 
+    @Test func `whoever came while the first account came to nothing is the default`() async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            let silence = await upstream.inject(Fault(.hang, on: .sync))
+            let first = Task { [request = stage.signIn] in try await accounts.signIn(request) }
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            let bea = try await Self.addBea(guest, stage)
+            first.cancel()
+            await #expect(throws: DeskRefusal.self) { try await first.value }
+            #expect(accounts.everybody.map(\.id) == [bea])
+            #expect(accounts.account(bea)?.record.choice == 1)
+            _ = try await accounts.signIn(stage.signIn)
+            #expect(accounts.defaultDesk?.id == bea)
+        }
+    }
+
     @Test func `who signs in is fetched once`() async throws {
         try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
