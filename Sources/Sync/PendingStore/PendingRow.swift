@@ -72,6 +72,16 @@ extension PendingRow {
         }
     }
 
+    /// The same, but in the place of what its cipher has: that came before.
+    func insertOverEarlier(
+        at moment: Moment,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        if try insert(db) { return }
+        try clear(at: moment, db)
+        try insert(db)
+    }
+
     private func insertAnywhere(_ db: borrowing Connection) throws(DatabaseError) -> Bool {
         if try insert(as: .int(sequence), db) == 1 { return true }
         return try insert(as: .null, db) == 1

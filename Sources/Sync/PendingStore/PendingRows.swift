@@ -146,8 +146,10 @@ extension Store {
             guard let newest = rows.last else { return }
             last = newest.sequence
             let whole = try await mended(rows, by: former)
+            let now = now
+            // Since the step before, a change may have been settled and another may wait for its cipher.
             try await copy.write { (db) throws(DatabaseError) in
-                for row in whole { try row.insert(db) }
+                for row in whole { try row.insertOverEarlier(at: now, db) }
             }
         }
     }

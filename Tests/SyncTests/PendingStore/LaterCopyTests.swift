@@ -146,6 +146,26 @@ import Vault
         try await store.close()
     }
 
+    @Test func `a change that has taken another's place between two steps of a copy is in it`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let shelf = try await Shelf(scratch)
+        let (draft, former) = (scratch.file("draft.db"), scratch.file("former.db"))
+        try await shelf.edit("a")
+        try await shelf.store.writeDraft(draft, after: former)
+        try await shelf.discard("a")
+        let later = try await shelf.edit("a", to: "later").change
+        try await shelf.store.writeDraft(draft, after: former)
+        let copy = try await Database.open(draft, migrations: Schema.migrations)
+        let rows = try PendingRows.sequences(in: copy).found.map {
+            try PendingRows.row($0, in: copy)
+        }
+        #expect(rows.map { $0?.id } == [later.id])
+        try await copy.close()
+        try await shelf.store.close()
+    }
+
     @Test func `what was discarded since the copy was made stays discarded after a salvage`()
         async throws
     {
