@@ -83,6 +83,14 @@ import Testing
         #expect(change.later(than: Self.revision(1_100), by: reading) == .upstream)
     }
 
+    @Test(arguments: ["boot", "earlier"])
+    func `F38 an edit whose moment is spoilt is not the later one`(_ boot: String) {
+        var change = Self.change(at: 1_000, error: Self.hour, knowsError: true, boot: boot)
+        change.updated = Moment(ticks: .min)
+        let reading = Self.reading(at: 2_000, error: 0)
+        #expect(change.later(than: Self.revision(900), by: reading) == .upstream)
+    }
+
     @Test func `G-CLOCK where the two ways disagree nothing is certain, and upstream wins`() {
         // The clock was set after the error was measured and before the edit.
         var change = Self.change(at: 1_000, error: Self.hour, knowsError: true)

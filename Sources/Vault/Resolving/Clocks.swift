@@ -18,7 +18,7 @@ extension PendingChange {
     /// since then if this is still the same boot. Where these two disagree, a clock was set in
     /// between and nothing is certain. Where neither is known, the host's own clock has to do.
     public func later(than upstream: Moment, by reading: ClockReading) -> Side {
-        let noted = clock?.offsetTicks.map { updated.ticks + $0 }
+        let noted = clock?.offsetTicks.map { updated.withinYears.ticks + $0 }
         let counted = counted(by: reading)
         if let noted, let counted, (noted - counted).magnitude > Self.tolerance {
             return .upstream
