@@ -408,10 +408,12 @@ import Vault
             try await home.besideHolder(of: id) { leave in
                 async let first = home.update(id, password("second"))
                 await home.haveWaiting(1, for: id)
-                async let second = home.update(id, password("third"))
+                // At once, so that the first still waits.
+                let body = try ItemBody(Array(password("third").utf8))
+                async let second = home.repository.address.ask { .edit(.update(id, body), $0) }
                 await home.haveWaiting(2, for: id)
                 leave()
-                _ = try await (first, second)
+                _ = try await (first, second.get())
             }
             #expect(try home.person.changes.isEmpty)
             #expect(try await home.person.elsewhere.item(id).login?.password == "third")
