@@ -22,7 +22,9 @@ enum OwnHistory {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let ground = ground ?? cipher.revision
+        // A list may have shown it before it was answered, and what it was sent over is noted since.
+        let isListed = before?.text == cipher.revision.text
+        let ground = isListed ? cipher.revision : ground ?? cipher.revision
         let start = try start(of: pushed, lane, over: ground, before: before, db)
         if lane != cipher.lane { try forget(lane, but: nil, db) }
         try note(cipher, since: start, db)

@@ -382,6 +382,22 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `nor is it refused where a list has shown what this host wrote before that was answered`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let seen = try #require(try home.person.base(id)).revision.text
+            let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                try await home.person.refresh()
+            }
+            _ = try await home.update(id, password("second"))
+            #expect(!(try await home.update(id, stale)).isQueued)
+            #expect(try await home.person.elsewhere.passwords == ["x"])
+        }
+    }
+
     /// Another edit's refusal may bring it, or a sync; who names no stamp has not seen it.
     @Test(arguments: Personality.Name.allCases)
     func `what others write while an edit waits for its turn is not written over unseen`(
