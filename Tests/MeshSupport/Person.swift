@@ -1,4 +1,5 @@
 public import Crypto
+import EmbeddedUpstream
 import Host
 import Messaging
 public import Sync
@@ -50,6 +51,14 @@ public struct Person: Sendable {
     @discardableResult
     public func add(_ json: String) async throws -> String {
         try await addition(json, atOnce: false).change.cipherID
+    }
+
+    /// The same, and upstream makes it, but nobody hears of that.
+    public func addUnheard(_ json: String) async throws -> String {
+        let made = try await add(json)
+        await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+        try await run()
+        return made
     }
 
     /// Records a new item as if it were sent at once.

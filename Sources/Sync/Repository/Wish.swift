@@ -85,8 +85,3 @@ extension Repository.Wish {
         }
     }
 }
-
-extension ItemBody {
-    /// The stamp of the copy that was edited, if the client names one.
-    var revision: Revision? { revisionDate.flatMap { Revision($0) } }
-}

@@ -119,8 +119,7 @@ extension Errand {
         holdsContent: Bool = false,
         isCertain: Bool = true
     ) async throws(Halt) -> Turn {
-        let isBehind = isCertain && !holdsContent ? try isBehindBase(copy) : false
-        if isBehind || !holdsContent && isOvertaken(copy) {
+        if !holdsContent, try isOvertaken(copy, isCertain: isCertain) {
             (fresh, distrustsList) = (nil, true)
             return .again
         }
@@ -176,17 +175,16 @@ extension Errand {
         )
     }
 
-    /// Whether a sync has brought what was written since it was read.
-    private func isBehindBase(_ copy: Cipher) throws(Halt) -> Bool {
-        guard let revision = copy.revision, let shown = try known(lane), !shown.isDamaged
-        else { return false }
-        return revision.isEarlier(than: shown.revision)
-    }
-
-    /// Whether a list shows that somebody may have written it again since it was read. What is sent over the former
-    /// within that second, upstream takes for up to date; and stamps may be of whole seconds.
-    private func isOvertaken(_ copy: Cipher) -> Bool {
-        guard !distrustsList, let revision = copy.revision,
+    /// Whether a sync, or this run's list, shows that somebody may have written it again since it was read. What is sent
+    /// over the former within that second, upstream takes for up to date; and stamps may be of whole seconds.
+    private func isOvertaken(_ copy: Cipher, isCertain: Bool) throws(Halt) -> Bool {
+        guard let revision = copy.revision else { return false }
+        if isCertain, let shown = try known(lane), !shown.isDamaged,
+            revision.isEarlier(than: shown.revision)
+        {
+            return true
+        }
+        guard !distrustsList,
             let listed = kit.listing.content?.listed.ciphers[change.cipherID],
             listed.json != copy.bytes, !listed.revision.isEarlier(than: revision),
             let shown = try? Cipher(listed.json)

@@ -222,7 +222,7 @@ final class StillDesk: AccountDesk {
         guard let old = viewed(id)?.item, let id = old.id else { throw .notFound }
         guard !old.cipher.isInTrash else { throw .inTrash }
         let moved = state.withLock { $0.movedElsewhere[id] }
-        if let moved, let seen = body.revisionDate.flatMap(Revision.init)?.moment, seen < moved {
+        if let moved, let seen = body.revision?.moment, seen < moved {
             throw .upstream(.outOfDate)
         }
         let edited: Edited

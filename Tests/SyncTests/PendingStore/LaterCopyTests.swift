@@ -21,6 +21,11 @@ import Vault
         )
     }
 
+    private static func putBack(_ old: [UInt8], at path: String) throws {
+        StoreFile.remove(path)
+        try Files.replace(path, with: old)
+    }
+
     /// SQLite itself, without anything that this program forbids it.
     private static func bySQLite(_ path: String, _ scripts: String...) throws {
         for script in scripts {
@@ -63,8 +68,7 @@ import Vault
             try await shelf.store.copyPending()
             try await shelf.store.close()
         }
-        StoreFile.remove(path)
-        try Files.replace(path, with: old)
+        try Self.putBack(old, at: path)
         do {
             let (store, condition) = try await Self.open(scratch)
             #expect(condition == .caughtUp(changes: 3))
@@ -104,8 +108,7 @@ import Vault
             try await shelf.store.copyPending()
             try await shelf.store.close()
         }
-        StoreFile.remove(path)
-        try Files.replace(path, with: old)
+        try Self.putBack(old, at: path)
         let (store, condition) = try await Self.open(scratch)
         #expect(condition == .caughtUp(changes: 1))
         let change = try #require(try store.reader.change(in: Shelf.lane("a"))?.change)
@@ -138,8 +141,7 @@ import Vault
             try await shelf.store.copyPending()
             try await shelf.store.close()
         }
-        StoreFile.remove(path)
-        try Files.replace(path, with: old)
+        try Self.putBack(old, at: path)
         let (store, condition) = try await Self.open(scratch)
         #expect(condition == .caughtUp(changes: 1))
         #expect(try Self.ciphers(store) == ["c"])

@@ -346,9 +346,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(Rows.mail)
             world.time.pass(.seconds(30))
             let second = try await ada.edit(made, Rows.password("second"), atOnce: true)
             let third = Lock<String?>(nil)
@@ -395,9 +393,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(Rows.mail)
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.elsewhere.edit(id, Rows.password("theirs"))
             world.time.pass(.seconds(30))

@@ -28,9 +28,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(Rows.mail)
             try await ada.refresh()
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.edit(id, Rows.password("second"))
@@ -536,9 +534,7 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Rows.open(personality) { world, ada, _ in
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(Rows.mail)
             world.time.pass(.seconds(25))
             await world.server.inject(Fault(.keepOnly(0), on: .sync))
             world.wire.forget()

@@ -287,9 +287,7 @@ import Vault
         try await World.open { world in
             await world.server.setStampDigits(0)
             let ada = try await world.person()
-            let made = try await ada.add(ResolvingRowsTests.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(ResolvingRowsTests.mail)
             let item = try #require(try await ada.elsewhere.items.first)
             let theirs = try item.edited(
                 by: ItemBody(Array(ResolvingRowsTests.password("theirs").utf8)),
@@ -489,9 +487,7 @@ import Vault
     ) async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            try await ada.run()
+            let made = try await ada.addUnheard(Rows.mail)
             try await ada.refresh()
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.edit(id, Rows.password("second"))

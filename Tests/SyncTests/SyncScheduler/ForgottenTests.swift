@@ -440,9 +440,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let scheduler = try await Self.fallBack(world, ada) {
-                let made = try await ada.add(Rows.mail)
-                await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-                try await ada.run()
+                let made = try await ada.addUnheard(Rows.mail)
                 try await ada.edit(made, Rows.password("mine"))
                 world.time.pass(.seconds(25))
                 let landed = try #require(try await ada.elsewhere.items.first?.id)

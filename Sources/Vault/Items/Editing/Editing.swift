@@ -94,9 +94,7 @@ extension Item {
     /// caller has not seen.
     private func history(keptWith body: ItemBody, over base: Item?) -> [Contents] {
         let given = body.contents["passwordHistory"].list
-        guard cipher.showsPasswords, let seen = body.revisionDate.flatMap(Revision.init) else {
-            return given
-        }
+        guard cipher.showsPasswords, let seen = body.revision else { return given }
         let isOld =
             cipher.revision.map { seen.moment < $0.moment && !seen.isWritten(like: $0) } ?? false
         let agreed = base?.contents["passwordHistory"].list

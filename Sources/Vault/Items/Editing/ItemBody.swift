@@ -54,8 +54,8 @@ public struct ItemBody: Sendable {
     public var folderID: String? { contents["folderId"].text }
     public var organizationID: String? { contents["organizationId"].text }
     public var collectionIDs: [String] { contents["collectionIds"].texts }
-    /// Which revision the caller has seen, in whatever spelling.
-    public var revisionDate: String? { contents["revisionDate"].text }
+    /// Which revision the caller has seen, in whatever spelling; nil if they name none.
+    public var revision: Revision? { contents["revisionDate"].text.flatMap { Revision($0) } }
 }
 
 extension [String] {
