@@ -93,9 +93,8 @@ def commit_slow(scene):
 
 @attempt(is_ill=True)
 def disk_hangs(scene):
-    scene.machine(DISK_MOOD="hang")
     scene.begins()
-    lines = crowd(scene, 3)
+    lines = crowd(scene, [account["id"] for account in scene.host.get("/accounts")["data"]], 3)
     scene.fires()
     assert len(scene.host.items()) == 3, "Reads do not go on."
     scene.type("dmesg | tail", status=None)
