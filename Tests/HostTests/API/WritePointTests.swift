@@ -211,6 +211,35 @@ struct WritePointTests {
     }
 
     @Test(arguments: Venue.allCases)
+    func `a send is found by what it says, and by the beginning of its id`(_ venue: Venue)
+        async throws
+    {
+        try await venue.open { guest async throws in
+            let end = #""deletionDate":"2200-01-01""#
+            let made = try await guest.post(
+                "/object/send",
+                #"{"name":"one","notes":"by post","text":{"text":"Hello"},\#(end)}"#
+            )
+            let id = try #require(made.data?["id"]?.string, "\(made.text)")
+            let accessID = try #require(made.data?["accessId"]?.string)
+            let other = #"{"name":"two","text":{"text":"x"},\#(end)}"#
+            #expect(try await guest.post("/object/send", other).isSuccess)
+            for search in ["ONE", "post", "hello", String(id.prefix(8)), accessID] {
+                for path in ["/list/object/send", "/send/list"] {
+                    let found = try await guest.get("\(path)?search=\(search)").names
+                    #expect(found == ["one"], "\(search)")
+                }
+                #expect(try await guest.get("/object/send/\(search)").data?["id"]?.string == id)
+            }
+            #expect(try await guest.get("/send/list?search=\(id.prefix(7))").names == [])
+            // What is called so comes before what only speaks of it.
+            let named = #"{"name":"post","text":{"text":"x"},\#(end)}"#
+            #expect(try await guest.post("/object/send", named).isSuccess)
+            #expect(try await guest.get("/object/send/post").data?["name"]?.string == "post")
+        }
+    }
+
+    @Test(arguments: Venue.allCases)
     func `point 47: a send ends in the future`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in
             let words = "Must specify a valid deletion date after the current time"

@@ -51,6 +51,15 @@ extension Membership: Listed {
 extension ViewedSend: Listed {
     var listedID: String { answer.id }
     var listedName: String { name }
+
+    /// In whatever can be read of it, or, of eight letters and more, at the beginning of the id or of what its
+    /// address is made of.
+    func isFound(by search: Folded) -> Bool {
+        let texts = [name, notes, text, fileName].compactMap { $0 }.map { Folded($0) }
+        if texts.contains(where: { $0.contains(search) }) { return true }
+        let ids = [answer.id, answer.accessID].compactMap { $0 }.map { Folded($0) }
+        return search.count >= 8 && ids.contains { $0.hasPrefix(search) }
+    }
 }
 
 extension Collection where Element: Listed {
