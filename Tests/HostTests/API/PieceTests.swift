@@ -35,6 +35,19 @@ struct PieceTests {
         #expect(Folded(text).contains(Folded(search)) == isFound)
     }
 
+    @Test func `what is numbered comes in the order of the numbers`() {
+        let order = [
+            "", "1", "2", "10", "99999999999999999999", "100000000000000000000", "a", "a 9 b",
+            "a 010",
+            "a 10", "a 10 b", "a10", "b", "v0.9", "v0.10",
+        ]
+        for (place, name) in order.enumerated() {
+            for (otherPlace, other) in order.enumerated() {
+                #expect((Folded(name) < Folded(other)) == (place < otherPlace), "\(name), \(other)")
+            }
+        }
+    }
+
     @Test(arguments: [
         ("0b0c8f5e-5a0e-4d62-9a5c-3f6d1f0b7a01", true),
         ("0B0C8F5E-5A0E-4D62-9A5C-3F6D1F0B7A01", true),
