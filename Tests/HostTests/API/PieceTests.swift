@@ -38,8 +38,7 @@ struct PieceTests {
     @Test func `what is numbered comes in the order of the numbers`() {
         let order = [
             "", "1", "2", "10", "99999999999999999999", "100000000000000000000", "a", "a 9 b",
-            "a 010",
-            "a 10", "a 10 b", "a10", "b", "v0.9", "v0.10",
+            "a 010", "a 10", "a 10 b", "a10", "b", "v0.9", "v0.10",
         ]
         for (place, name) in order.enumerated() {
             for (otherPlace, other) in order.enumerated() {
@@ -81,9 +80,29 @@ struct PieceTests {
     }
 
     @Test(arguments: [
+        ("xn--bcher-kva.example", "bücher.example"), ("a.xn--p1ai", "a.рф"),
+        ("www.xn--wgv71a119e.jp", "www.日本語.jp"), ("xn--fiqs8s", "中国"), ("xn--e28h", "😀"),
+        ("xn--mnchen-ost-9db.de", "münchen-ost.de"), ("bücher.example", "bücher.example"),
+        ("example.com", "example.com"), ("xn--", "xn--"), ("xn--paypal-.com", "xn--paypal-.com"),
+        ("xn--99999999999.com", "xn--99999999999.com"), ("xn--a-b-c.com", "xn--a-b-c.com"),
+        ("xn--é.com", "xn--é.com"), (".xn--bcher-kva.", ".bücher."),
+    ])
+    func `a host is known by either way to write it`(_ wire: String, _ readable: String) {
+        #expect(HostName.readable(wire) == readable)
+    }
+
+    @Test func `a label that is longer than any is not read`() {
+        for letter in ["a", "9", "z", "-"] {
+            let label = "xn--" + String(repeating: letter, count: 60)
+            #expect(HostName.readable(label) == label)
+        }
+    }
+
+    @Test(arguments: [
         ("https://User:pw@Example.com:8443/x?y#z", "example.com", "8443"),
         ("example.com", "example.com", nil), ("http://[::1]:80/", "[::1]", "80"),
         ("localhost:8080", "localhost", "8080"), ("androidapp://com.example", "com.example", nil),
+        ("https://xn--bcher-kva.Example/x", "bücher.example", nil),
     ])
     func `an address is taken apart`(_ text: String, _ host: String, _ port: String?) throws {
         let address = try #require(WebAddress(text))

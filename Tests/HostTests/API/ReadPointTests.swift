@@ -138,6 +138,26 @@ struct ReadPointTests {
         }
     }
 
+    /// Browsers tell what stands on the wire, and people write what they read.
+    @Test(arguments: Venue.allCases)
+    func `a site is found by either way to write its name`(_ venue: Venue) async throws {
+        try await venue.open { guest async throws in
+            try await guest.login(
+                "domain",
+                #""uris":[{"match":null,"uri":"https://bücher.example"}]"#
+            )
+            try await guest.login("host", #""uris":[{"match":1,"uri":"xn--bcher-kva.example"}]"#)
+            try await guest.login(
+                "other",
+                #""uris":[{"match":null,"uri":"https://bucher.example"}]"#
+            )
+            for host in ["xn--bcher-kva.example", "b%C3%BCcher.example", "B%C3%9CCHER.example"] {
+                let found = try await guest.get("/list/object/items?url=https://\(host)/x").names
+                #expect(found == ["domain", "host"], "\(host)")
+            }
+        }
+    }
+
     /// As upstream has them; the still desk has none.
     @Test func `point 26: a site shows the logins of its owner's other domains, away or not`()
         async throws

@@ -18,7 +18,7 @@ struct WebAddress: Equatable {
         let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         let place = authority.split(separator: "@", omittingEmptySubsequences: false).last ?? ""
         guard let (host, port) = Self.parts(place), !host.isEmpty else { return nil }
-        self.host = host.lowercased()
+        self.host = HostName.readable(host.lowercased())
         self.port = port
     }
 
