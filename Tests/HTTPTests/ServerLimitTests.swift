@@ -169,7 +169,8 @@ import Testing
             await gate.happened()
             return .text("done")
         }
-        try await serve(handler, limits: limits) { server async throws in
+        let refusals = Refusals()
+        try await serve(handler, limits: limits, refused: refusals.hear) { server async throws in
             var kept: [RawClient] = []
             for number in 1...3 {
                 let client = try server.client()
@@ -183,11 +184,34 @@ import Testing
             #expect(answer.status == .unavailable)
             #expect(answer.headers["Retry-After"] == "1")
             #expect(refused.isClosed)
+            #expect(refusals.heard == [.unavailable])
 
             gate.happen()
             for client in kept { #expect(try client.answer().status == .ok) }
             #expect(try server.ask(Self.request(headers: "")).status == .ok)
         }
+    }
+
+    @Test func `who is answered although no handler has seen them is heard of, and nobody else`()
+        async throws
+    {
+        var limits = Limits()
+        limits.body = 100
+        let refusals = Refusals()
+        try await serve(Self.read, limits: limits, refused: refusals.hear) { server async throws in
+            let long = "X: \(String(repeating: "v", count: 20_000))\r\n"
+            let chunk = "65\r\n\(String(repeating: "c", count: 0x65))\r\n"
+            for (headers, status) in [
+                ("", 200), (long, 431), ("Expect: what\r\n", 417), ("X\r\n", 400),
+                ("Content-Length: 101\r\n", 413),
+                ("Transfer-Encoding: chunked\r\n\r\n\(chunk)0\r\n", 413),
+            ] {
+                let client = try server.client()
+                client.trySend(Self.request(headers: headers))
+                #expect(try client.answer().status.rawValue == status, "\(headers.prefix(20))")
+            }
+        }
+        #expect(refusals.heard.map(\.rawValue) == [431, 417, 400, 413])
     }
 
     @Test func `whoever rests longest makes room for whoever comes`() async throws {

@@ -13,7 +13,9 @@ import Testing
 
     @Test func `a head that dribbles is cut off`() async throws {
         let time = SteppedTime()
-        try await serve(Self.handler, timekeeper: time) { server async throws in
+        let refusals = Refusals()
+        try await serve(Self.handler, timekeeper: time, refused: refusals.hear) {
+            server async throws in
             let client = try server.client()
             try server.admit(client)
             try client.send(Self.head)
@@ -27,6 +29,7 @@ import Testing
             let answer = String(decoding: client.rest(), as: UTF8.self)
             #expect(answer.hasPrefix("HTTP/1.1 408 Request Timeout\r\n"))
         }
+        #expect(refusals.heard == [.requestTimeout])
     }
 
     @Test func `a request line that dribbles is cut off`() async throws {

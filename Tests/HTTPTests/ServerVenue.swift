@@ -50,12 +50,14 @@ func serve(
     at place: Listener.Place = .tcp(SocketAddress(host: "127.0.0.1", port: 0)),
     limits: Limits = Limits(),
     timekeeper: any Timekeeper = SystemTimekeeper(),
+    refused: @escaping @Sendable (Status) -> Void = { _ in },
     _ body: (Server) async throws -> Void
 ) async throws {
     let server = try Server.start(
         [Listener(name: "test", place)],
         limits: limits,
         timekeeper: timekeeper,
+        refused: refused,
         handler: handler
     )
     do {
@@ -80,6 +82,15 @@ extension Server {
         try client.send(text)
         return try client.answer()
     }
+}
+
+/// What a server tells of those whom no handler has seen.
+final class Refusals: Sendable {
+    private let statuses = Lock<[Status]>([])
+
+    var heard: [Status] { statuses.withLock { $0 } }
+
+    @Sendable func hear(_ status: Status) { statuses.withLock { $0.append(status) } }
 }
 
 /// Time that passes when the test says so.

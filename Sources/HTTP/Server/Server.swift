@@ -21,10 +21,13 @@ public final class Server: Sendable {
 
     /// Opens all listeners, or none, and begins to serve. The server serves until ``stop(within:)``,
     /// whether anybody holds it or not.
+    ///
+    /// - Parameter refused: Hears of every answer to somebody whom no handler has seen, on the server's thread.
     public static func start(
         _ listeners: [Listener],
         limits: Limits = Limits(),
         timekeeper: any Timekeeper = SystemTimekeeper(),
+        refused: @escaping @Sendable (Status) -> Void = { _ in },
         handler: @escaping Handler
     ) throws(ServerError) -> Server {
         let sockets = try open(listeners)
@@ -33,6 +36,7 @@ public final class Server: Sendable {
                 sockets: sockets,
                 limits: limits,
                 timekeeper: timekeeper,
+                refused: refused,
                 handler: handler
             )
             try Thread.attempt(name: "http") { loop.run() }

@@ -83,6 +83,9 @@ public struct Gate: Sendable {
         return response
     }
 
+    /// Counts somebody who did not get as far as this gate.
+    public func noteRefused(_ status: Status) { metrics.noteRefused(status) }
+
     private func rule(
         _ request: Request,
         _ names: HostNames,

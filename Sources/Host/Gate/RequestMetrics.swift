@@ -40,6 +40,11 @@ struct RequestMetrics: Sendable {
         )
     }
 
+    /// Of a request that was answered before anybody knew where it leads.
+    func noteRefused(_ status: Status) {
+        requests[Self.unknown][status.rawValue].increment()
+    }
+
     /// - Parameter route: Nil if there is none.
     func note(_ route: String?, _ status: Status, after duration: Duration) {
         let route = route ?? Self.unknown

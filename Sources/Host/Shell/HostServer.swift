@@ -80,7 +80,13 @@ public final class HostServer: Sendable {
         }
         do {
             let places = settings.apiPlaces(premises.activation)
-            let api = try await open(places, .api, timekeeper, isOpen: settings.isOpen) {
+            let api = try await open(
+                places,
+                .api,
+                timekeeper,
+                isOpen: settings.isOpen,
+                refused: { gate.noteRefused($0) }
+            ) {
                 await gate.respond(to: $0, at: $1)
             }
             return HostServer(api: api, ops: ops, readiness: readiness, premises: premises)
@@ -95,6 +101,7 @@ public final class HostServer: Sendable {
         _ limits: Limits,
         _ timekeeper: any Timekeeper,
         isOpen: Bool = false,
+        refused: @escaping @Sendable (Status) -> Void = { _ in },
         _ answer: @escaping @Sendable (Request, HostNames) async -> Response
     ) async throws(ShellError) -> Server {
         let listening = try Listening(places)
@@ -104,7 +111,8 @@ public final class HostServer: Sendable {
             server = try Server.start(
                 listening.listeners,
                 limits: limits,
-                timekeeper: timekeeper
+                timekeeper: timekeeper,
+                refused: refused
             ) { request in
                 // Whoever comes before the names are known is nobody's guest yet.
                 guard let names = names[request.door] else { return .starting }

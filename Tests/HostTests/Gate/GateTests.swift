@@ -253,4 +253,18 @@ struct GateTests {
             #expect(!page.contains("secret") && !page.contains("abc"))
         }
     }
+
+    @Test func `who does not get as far as the gate is counted as well`() async throws {
+        try await visit { venue in
+            let long = "X: \(String(repeating: "v", count: 20_000))"
+            let answers = [
+                try ask(venue, "GET /status", [long]), try ask(venue, "GET nowhere"),
+            ]
+            #expect(answers.map(\.status) == [431, 400])
+            let page = String(decoding: await venue.registry.page(.prometheus), as: UTF8.self)
+            let name = "holdfast_http_requests_total"
+            #expect(page.contains("\(name){route=\"other\",code=\"other\"} 1\n"))
+            #expect(page.contains("\(name){route=\"other\",code=\"400\"} 1\n"))
+        }
+    }
 }

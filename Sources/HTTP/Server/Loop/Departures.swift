@@ -80,14 +80,19 @@ extension ServerLoop {
         switch connection.phase {
         case .waning: connection.exchange?.doom()
         case .head where connection.exchange == nil: cut(connection)
-        case .head, .body:
-            connection.dismiss(with: Refusal.tooSlow.response, until: now + limits.lingerTime)
-            look(at: connection)
-            connection.exchange?.doom()
+        case .head: dismiss(connection, with: answer(to: .tooSlow))
+        // Its handler answers as well, to nobody.
+        case .body: dismiss(connection, with: Refusal.tooSlow.response)
         case .idle, .answering, .dismissed:
             connection.exchange?.doom()
             cut(connection)
         case .handling, .upgraded, .cut: break
         }
+    }
+
+    private func dismiss(_ connection: Connection, with response: Response) {
+        connection.dismiss(with: response, until: now + limits.lingerTime)
+        look(at: connection)
+        connection.exchange?.doom()
     }
 }

@@ -77,9 +77,16 @@ extension ServerLoop {
     private var present: Int { connections.values.count { $0.phase != .cut } }
 
     func turnAway(_ descriptor: Int32) {
-        let bytes = Refusal.tooManyConnections.response.wholeForm
+        let bytes = answer(to: .tooManyConnections).wholeForm
         cm_say(descriptor, bytes, bytes.count)
         linger(descriptor)
+    }
+
+    /// What is said to somebody whom no handler sees.
+    func answer(to refusal: Refusal) -> Response {
+        let response = refusal.response
+        refused(response.status)
+        return response
     }
 
     /// Takes the descriptor over.

@@ -79,7 +79,7 @@ extension Exchange {
             request = try readRequest()
         } catch {
             connection.hasUnreadRequest = true
-            return deliver(error.response)
+            return deliver(loop.answer(to: error))
         }
         guard let inlet else {
             // The answer waits for the second call, which follows at once: after an answer to the

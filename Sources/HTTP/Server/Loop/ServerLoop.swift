@@ -12,6 +12,7 @@ import System
 final class ServerLoop: @unchecked Sendable {
     let executor: LoopExecutor
     let handler: Handler
+    let refused: @Sendable (Status) -> Void
     let limits: Limits
     /// Bytes of a body or an answer that lie here while the other side is behind.
     let patience = 65_536
@@ -73,6 +74,7 @@ final class ServerLoop: @unchecked Sendable {
         sockets: [ListeningSocket],
         limits: Limits,
         timekeeper: any Timekeeper,
+        refused: @escaping @Sendable (Status) -> Void,
         handler: @escaping Handler
     ) throws(SystemError) {
         let bell = try Bell()
@@ -80,6 +82,7 @@ final class ServerLoop: @unchecked Sendable {
         self.limits = limits
         lingering = Lingering(capacity: limits.leavers)
         self.timekeeper = timekeeper
+        self.refused = refused
         self.handler = handler
         now = timekeeper.elapsed
         executor = LoopExecutor { bell.ring() }
