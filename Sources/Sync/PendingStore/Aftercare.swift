@@ -263,6 +263,17 @@ enum Aftercare {
         return base
     }
 
+    /// Of which items there is such a thing, as far as the disk tells.
+    static func lanesLeftOut(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [Lane] {
+        try db.all(
+            "SELECT cipher_id FROM brought_up WHERE user_id = ? AND left_out IS NOT NULL",
+            .text(userID)
+        ) { (row) throws(DatabaseError) in Lane(userID: userID, cipherID: try row.text(0)) }
+    }
+
     /// To be called once base has taken a list: what is in it is left out no more, unless the list is an
     /// old one, or knows less than base did.
     ///

@@ -4,6 +4,8 @@ internal import SQLite
 enum Schema {
     /// In earlier ones, rows of base have no digests.
     static let firstVersionWithDigests = 2
+    /// In earlier ones, nothing is kept of what a list has left out.
+    static let firstVersionWithLeftOut = 8
 
     static func version(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         try db.first("SELECT user_version FROM pragma_user_version") {

@@ -33,6 +33,7 @@ public struct Verification: Sendable {
 
     /// An earlier version's file is looked through as it is; the next start brings it up to date.
     fileprivate var hasDigests = true
+    fileprivate var hasLeftOut = true
 
     fileprivate init() {}
 
@@ -121,6 +122,7 @@ extension Store {
                 var verification = verification
                 let version = try Schema.version(db)
                 verification.hasDigests = version >= Schema.firstVersionWithDigests
+                verification.hasLeftOut = version >= Schema.firstVersionWithLeftOut
                 try verification.lookAtAccounts(check, db)
                 try verification.lookAtReceipts(db)
                 try verification.lookAtCounts(db)
@@ -183,6 +185,22 @@ extension Verification {
         for stored in try PendingTable.all(of: userID, db) {
             changes += 1
             look(at: stored, known)
+        }
+        if hasLeftOut { try lookAtLeftOut(of: userID, db) }
+    }
+
+    /// What is to be kept as a copy, and is nowhere else.
+    private mutating func lookAtLeftOut(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        for lane in try Aftercare.lanesLeftOut(of: userID, db) {
+            let name = "item \(lane.cipherID) from before it was left out or written over"
+            if let kept = try Aftercare.leftOut(lane, db) {
+                lookForPlaintext(in: kept.json, name)
+            } else {
+                note(.journal, "What is kept of \(name) is not as it was written.")
+            }
         }
     }
 

@@ -74,6 +74,31 @@ import Testing
         #expect(verification.problems.map(\.check) == [.records])
     }
 
+    @Test(
+        arguments: [
+            "UPDATE brought_up SET left_out = x'00'",
+            "UPDATE brought_up SET left_out = x'7b7d'",
+            "UPDATE brought_up SET left_out_digest = x'00'",
+        ] as [StaticString]
+    )
+    func `what was written over, and is still to be kept as a copy, is looked at as well`(
+        _ damage: StaticString
+    ) async throws {
+        for isDamaged in [false, true] {
+            let verification = try await Self.verified { world, _, _ in
+                try await world.store.database.execute(
+                    """
+                    INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
+                        key_fingerprint, left_out, left_out_digest)
+                    SELECT user_id, cipher_id, 0, 0, x'', json, digest FROM base_cipher
+                    """
+                )
+                if isDamaged { try await world.store.database.execute(damage) }
+            }
+            #expect(verification.problems.map(\.check) == (isDamaged ? [.journal] : []))
+        }
+    }
+
     @Test func `a receipt whose change is gone, and a count that is wrong, are found`()
         async throws
     {
