@@ -29,12 +29,18 @@ extension StoreReader {
         return Dictionary(sound.map { ($0.lane.cipherID, $0.revision.moment) }) { $1 }
     }
 
-    /// What was deleted for good from here, and is remembered.
+    /// What was deleted for good from here, and is remembered. What upstream was believed to have all the same is
+    /// not: that it goes on to show it is no news.
     func deleted(of userID: String) throws(StoreError) -> Set<String> {
         try read { (db) throws(DatabaseError) in
             Set(
                 try db.all(
-                    "SELECT cipher_id FROM brought_up WHERE user_id = ? AND is_gone = 1",
+                    """
+                    SELECT cipher_id FROM brought_up WHERE user_id = ? AND is_gone = 1
+                        AND NOT EXISTS (SELECT 1 FROM base_cipher AS base
+                            WHERE base.user_id = brought_up.user_id
+                                AND base.cipher_id = brought_up.cipher_id)
+                    """,
                     .text(userID)
                 ) { (row) throws(DatabaseError) in try row.text(0) }
             )

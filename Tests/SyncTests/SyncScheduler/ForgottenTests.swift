@@ -434,6 +434,52 @@ import Vault
         }
     }
 
+    /// If it was, whatever others delete from then on would be taken for forgotten, and made anew.
+    @Test func `A6-N3 what others have saved from a forgotten deletion is no sign of another fall`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            try await ada.add(Self.fresh)
+            try await ada.run()
+            let made = try #require(try await ada.elsewhere.items.first { $0.id != id }?.id)
+            try await ada.refresh()
+            world.time.pass(.seconds(5))
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.wish(.hardDelete, id)
+            } meanwhile: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            }
+            let next = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(next.outcome == .completed, "\(next)")
+            try await ada.elsewhere.delete(made)
+            for _ in 1...3 {
+                let later = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                #expect(later.outcome == .completed, "\(later)")
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.id) == [id])
+        }
+    }
+
+    @Test func `A6-N3 a deletion that is to be done again casts no doubt while nobody can read`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.wish(.hardDelete, id)
+            } meanwhile: {
+                ada.keys.lock()
+            }
+            let next = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(next.outcome == .deferred, "\(next)")
+            ada.keys.unlock(ada.ring)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.isEmpty)
+        }
+    }
+
     @Test func `A6-N3 what was found, gave way and was forgotten comes under the present key`()
         async throws
     {
