@@ -32,6 +32,7 @@ struct Kit: Sendable {
         try await listing.content { () async throws(Halt) in
             // What is brought up meanwhile, the answer may not show yet.
             let known = try known()
+            let footing = try footing(on: known)
             let asked = now
             let fetched = try await fetch()
             let listed = Set(fetched.ciphers.map(\.lane.cipherID))
@@ -40,8 +41,8 @@ struct Kit: Sendable {
             return Listing.Content(
                 fetched,
                 revision: showsAll ? nil : try await revision(),
-                userID: userID,
                 known: known,
+                on: footing,
                 asked: asked,
                 at: now
             )
@@ -52,6 +53,27 @@ struct Kit: Sendable {
     private func known() throws(Halt) -> [BaseCipher] {
         do throws(StoreError) {
             return try reader.bases(of: userID).filter { !$0.isDamaged }
+        } catch {
+            throw .store(error)
+        }
+    }
+
+    /// Others may have written since upstream fell back, and then what is missing in a list does not show that. What was
+    /// deleted and is there again does, and so does what a sync has seen and has yet to take over.
+    private func footing(on known: [BaseCipher]) throws(Halt) -> SyncFooting {
+        do throws(StoreError) {
+            let note = try reader.syncNote(of: userID)
+            let doubt = note.flatMap { SyncMemory(text: $0).doubt }
+            return SyncFooting(
+                userID: userID,
+                ciphers: Dictionary(
+                    known.map { ($0.lane.cipherID, $0.revision.moment) },
+                    uniquingKeysWith: { _, last in last }
+                ),
+                deleted: try reader.deleted(of: userID),
+                accountRevision: nil,
+                doubt: doubt?.kind == .regression ? doubt : nil
+            )
         } catch {
             throw .store(error)
         }

@@ -75,8 +75,8 @@ extension Listing.Content {
     init(
         _ fetched: Fetched,
         revision: Int64?,
-        userID: String,
         known: [BaseCipher],
+        on footing: SyncFooting,
         asked: Moment,
         at now: Moment
     ) {
@@ -84,17 +84,11 @@ extension Listing.Content {
         self.asked = asked
         self.listed = listed
         missed = Listing.Shelf(known.filter { listed.ciphers[$0.lane.cipherID] == nil })
-        let footing = SyncFooting(
-            userID: userID,
-            ciphers: Dictionary(
-                known.map { ($0.lane.cipherID, $0.revision.moment) },
-                uniquingKeysWith: { _, last in last }
-            ),
-            accountRevision: nil
-        )
         trust =
             switch Belief(in: fetched.picture.asOf(revision), on: footing, at: now) {
-            case .believed, .confirmed: fetched.isWhole ? .whole : .shrunk
+            case .believed: fetched.isWhole ? .whole : .shrunk
+            // It is for a sync to take that over: what upstream has forgotten is offered to it again then.
+            case .confirmed: .behind
             case .doubted(let doubt): doubt.kind == .shrink ? .shrunk : .behind
             case .refused: .none
             }

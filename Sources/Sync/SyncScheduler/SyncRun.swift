@@ -176,7 +176,8 @@ extension SyncScheduler {
         )
     }
 
-    /// What cannot be kept is only missing after a restart; then more is asked than needed.
+    /// A run looks up there whether upstream may have fallen back. What else cannot be kept is only missing after a
+    /// restart; then more is asked than needed.
     private func keepMemory() async {
         let text = state.withLock { $0.memory.text }
         do {

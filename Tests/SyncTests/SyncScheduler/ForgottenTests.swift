@@ -99,6 +99,58 @@ import Vault
         }
     }
 
+    /// What others have written moves upstream on, so that no list shows by itself what has happened.
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3 a wish for what upstream forgot is not taken for done while that is in doubt`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                let forgotten = try #require(
+                    try world.store.reader.layers(of: ada.userID).base
+                        .first { $0.lane.cipherID != id }
+                )
+                try await ada.wish(.favour(true), forgotten.lane.cipherID)
+            }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.contains { $0.login?.password == "fresh" && $0.cipher.isFavorite })
+        }
+    }
+
+    @Test func `A6-N3 what was deleted and is there again tells a run that upstream fell back`()
+        async throws
+    {
+        try await Rows.open { world, ada, id in
+            let doomed = try await ada.elsewhere.add(Rows.mail)
+            try await ada.refresh()
+            await world.server.remember()
+            try await ada.add(Self.fresh)
+            try await ada.wish(.hardDelete, doomed)
+            try await ada.run()
+            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            await world.server.rollBack()
+            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let forgotten = try #require(
+                try world.store.reader.layers(of: ada.userID).base
+                    .first { $0.lane.cipherID != id }
+            )
+            try await ada.wish(.favour(true), forgotten.lane.cipherID)
+            for _ in 1...5 {
+                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.contains { $0.login?.password == "fresh" && $0.cipher.isFavorite })
+            #expect(!items.contains { $0.id == doomed })
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `A6-N3, I1 what upstream forgot and somebody has written over since is kept as a copy`(
         _ personality: Personality.Name
