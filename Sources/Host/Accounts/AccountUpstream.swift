@@ -85,6 +85,13 @@ package struct AccountUpstream: VaultUpstream {
         }
     }
 
+    /// The session has ended, and no call has shown it.
+    func noteSignOut() async {
+        let signIn = account.session.signIn
+        // Unless somebody has signed in since.
+        if account.session.isSignedOut { await signedOut(signIn) }
+    }
+
     /// A monitor that has too much to do has heard enough.
     private func tell(_ evidence: Evidence) { try? monitor.tryTell(.heard(evidence)) }
 

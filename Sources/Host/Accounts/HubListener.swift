@@ -56,7 +56,9 @@ final class HubListener: Sendable {
             case .lost: self.upstream.listens(false)
             case .signedOut(let isNew):
                 self.upstream.listens(false)
-                if isNew { self.link.heardFromHub() }
+                guard isNew else { return }
+                self.link.heardFromHub()
+                await self.upstream.noteSignOut()
             case .event(_, isOwn: true): break
             }
         }

@@ -238,6 +238,30 @@ struct ForcedSignOutTests {
         }
     }
 
+    @Test func `T-63 an end of the session of which the line to the hub hears first is kept, too`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            let account = try #require(guest.accounts?.account(guest.stage.userID))
+            var end = Fault(.invalidGrant, on: .token)
+            end.times = nil
+            await upstream.inject(end)
+            account.session.doubt()
+            // The line is opened anew, for which a token is needed.
+            await upstream.goAway()
+            try upstream.comeBack()
+            func kept() throws -> AccountRecord {
+                try AccountRecord(#require(account.office.store.reader.accounts().first))
+            }
+            while try !kept().isSignedOut {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            #expect(account.keyholder.isLocked)
+        }
+    }
+
     @Test func `who logs out other devices only goes on after a new token, once it is unlocked`()
         async throws
     {
