@@ -246,7 +246,8 @@ extension Account {
         let isPremium = answer.isPremium
         await note { record, _ in
             guard session.signIn == signIn else { return }
-            record.isSignedOut = false
+            // What was said before the end of the session does not take that back.
+            if !session.isSignedOut { record.isSignedOut = false }
             record.securityStamp = stamp ?? record.securityStamp
             record.isPremium = isPremium
             record.hasSecurityState = answer.profile.hasSecurityState

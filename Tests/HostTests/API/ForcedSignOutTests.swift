@@ -96,6 +96,29 @@ struct ForcedSignOutTests {
         }
     }
 
+    @Test func `T-63 what upstream said before it ended a session does not take that back`()
+        async throws
+    {
+        try await Self.deaf { guest, stage, upstream in
+            while try await !guest.post("/sync?force=true", "").isSuccess { await Task.yield() }
+            let account = try #require(guest.accounts?.account(stage.userID))
+            let late = await upstream.inject(Fault(.delayAnswer(.seconds(2)), on: .sync))
+            async let sync = guest.post("/sync?force=true", "")
+            while await upstream.hits(late) == 0 {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+            var end = Fault(.invalidGrant, on: .token)
+            end.times = nil
+            await upstream.inject(end)
+            account.session.doubt()
+            let folder = try await guest.post("/object/folder", #"{"name":"f"}"#)
+            #expect(!folder.isSuccess && account.record.isSignedOut)
+            _ = try await sync
+            #expect(account.record.isSignedOut)
+        }
+    }
+
     @Test func `T-63 what is asked while somebody signs in does not sign them out again`()
         async throws
     {
