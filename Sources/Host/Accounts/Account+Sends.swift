@@ -23,9 +23,10 @@ extension Account {
         let request = try crypto { () throws(CryptoError) in
             try draft.request(key, keys, office.surroundings.entropy)
         }
-        return try await take(
-            try await online { account throws(Setback) in try await account.createSend(request) }
-        )
+        let answer = try await online { account throws(Setback) in
+            try await account.createSend(request)
+        }
+        return await take(answer, keys)
     }
 
     func updateSend(
@@ -44,24 +45,23 @@ extension Account {
             let key = try SendKey(try keys.user.openSecret(wrapped))
             return try draft.request(key, keys, office.surroundings.entropy, over: present)
         }
-        return try await take(
-            try await online { account throws(Setback) in
-                try await account.updateSend(sendID, request)
-            }
-        )
+        let answer = try await online { account throws(Setback) in
+            try await account.updateSend(sendID, request)
+        }
+        return await take(answer, keys)
     }
 
     func removeSendPassword(_ sendID: String) async throws(DeskRefusal) -> ViewedSend {
+        let keys = try keys()
         _ = try await send(sendID)
         try await requireAcceptance()
         guard try await !presentSend(sendID).isForEmails else {
             throw .notAllowed("This Send has no password. Only certain emails can read it.")
         }
-        return try await take(
-            try await online { account throws(Setback) in
-                try await account.removePassword(ofSend: sendID)
-            }
-        )
+        let answer = try await online { account throws(Setback) in
+            try await account.removePassword(ofSend: sendID)
+        }
+        return await take(answer, keys)
     }
 
     func deleteSend(_ sendID: String) async throws(DeskRefusal) {
@@ -82,8 +82,8 @@ extension Account {
         try await online { account throws(Setback) in try await account.presentSend(sendID) }
     }
 
-    private func take(_ answer: SendAnswer) async throws(DeskRefusal) -> ViewedSend {
-        let keys = try keys()
+    /// It is shown even if somebody has locked the vault meanwhile.
+    private func take(_ answer: SendAnswer, _ keys: KeyRing) async -> ViewedSend {
         let slice = BaseSlice(.send, id: answer.id, json: Array(answer.raw.bytes))
         await follow { .putSlice(slice, of: id, $0) }
         return ViewedSend(opening: answer, keys, at: record.webAddress)

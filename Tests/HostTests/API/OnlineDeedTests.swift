@@ -732,6 +732,22 @@ struct OnlineDeedTests {
         }
     }
 
+    @Test func `a send that was made while somebody locked the vault is shown, and listed later`()
+        async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            let late = await upstream.inject(Fault(.delayAnswer(.milliseconds(500)), on: .sends))
+            async let making = guest.post("/object/send", Sample.send("2200-01-01T00:00:00Z"))
+            try await upstream.meet(late)
+            #expect(try await guest.post("/lock").isSuccess)
+            let made = try await making
+            #expect(made.isSuccess && made.data?["name"]?.string == "note", "\(made.text)")
+            let password = #"{"password":"\#(HostVenue.password)"}"#
+            #expect(try await guest.post("/unlock", password).isSuccess)
+            #expect(try await guest.get("/list/object/send").elements.count == 1)
+        }
+    }
+
     @Test func `T-69 a send that cannot be opened is shown as that, and can be deleted`()
         async throws
     {
