@@ -129,6 +129,7 @@ extension Account {
             guard let account = notebook.account else { throw .busy }
             return try await account.copyFile(file)
         } aftercare: {
+            await notebook.account?.renewRing()
             await notebook.account?.resealWhatIsOfferedAgain()
             let wait = await notebook.account?.takeBackStrays()
             await notebook.account?.trimCache()
@@ -259,7 +260,7 @@ extension Account {
             // The former ones are salted with the former address.
             record.email = answer.profile.email
         }
-        await renewRing(answer.profile)
+        await renewRing(answer.profile.memberships)
     }
 
     /// Whether upstream has the account as it is known here. If not, the user has to sign in again.
@@ -320,11 +321,17 @@ extension Account {
         office.announce(.account(userID: id))
     }
 
+    /// What a sync has brought while the vault was being opened was there too late for that.
+    func renewRing() async {
+        guard !keyholder.isLocked, let memberships = try? memberships() else { return }
+        await renewRing(memberships)
+    }
+
     /// Organisations come and go while the vault is open.
-    private func renewRing(_ profile: Profile) async {
+    private func renewRing(_ memberships: [Membership]) async {
         guard let keyCase = memory.withLock({ $0.keyCase }) else { return }
         do {
-            let wrapped = WrappedKeys(profile.memberships, record)
+            let wrapped = WrappedKeys(memberships, record)
             if memory.withLock({ $0.opened == wrapped }) { return }
             let ring = try await KeyRing.opened(
                 user: try keyCase.key(),

@@ -1,9 +1,10 @@
-import Crypto
 import EmbeddedUpstream
 import HTTP
 import JSON
+import System
 import Testing
 
+@testable import Crypto
 @testable import Host
 @testable import Sync
 
@@ -24,6 +25,36 @@ struct AccountUpkeepTests {
             #expect(renewed !== ring)
             #expect(renewed.owner(organizationID: organization) != nil)
             #expect(ring.owner(organizationID: organization) == nil)
+        }
+    }
+
+    /// Where keys are opened, something else is done until the sync has ended.
+    @Test func `an organisation that a sync brings while the vault is being opened is open, too`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let stage = try #require(guest.stage as? HostStage)
+            let account = try #require(guest.accounts?.account(stage.userID))
+            account.lockKeys()
+            let hasBegun = Lock(false)
+            let end = Semaphore()
+            let other = Task { [workshop = account.office.workshop] in
+                try await workshop.run(0) { _ throws(CryptoError) in
+                    hasBegun.withLock { $0 = true }
+                    end.wait()
+                    return 0
+                }
+            }
+            while !hasBegun.withLock(\.self) { await Task.yield() }
+            let opening = Task.immediate { try await account.open(stage.userKey()) }
+            let added = await Result { try await stage.addOrganization() }
+            end.signal()
+            _ = try await (opening.value, other.value)
+            let organization = try added.get().organization
+            while account.keyholder.keys?.owner(organizationID: organization) == nil {
+                try Task.checkCancellation()
+                #expect(try await guest.post("/sync").isSuccess)
+            }
         }
     }
 

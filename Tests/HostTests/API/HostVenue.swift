@@ -344,17 +344,20 @@ struct HostStage: Stage {
     }
 
     private func keys() throws -> KeyRing {
+        try KeyRing(
+            user: userKey(),
+            account: WrappedKeys(privateKey: newcomer.registration.keys.wrappedPrivateKey)
+        )
+    }
+
+    func userKey() throws -> SymmetricKey {
         let registration = newcomer.registration
-        let settings = registration.settings
         let master = try MasterKey(
             password: Secret(utf8: password),
             salt: KeyDerivation.salt(server: nil, email: HostVenue.email),
-            derivation: KeyDerivation(settings)
+            derivation: KeyDerivation(registration.settings)
         )
-        return try KeyRing(
-            user: master.unwrapUserKey(registration.wrappedUserKey),
-            account: WrappedKeys(privateKey: registration.keys.wrappedPrivateKey)
-        )
+        return try master.unwrapUserKey(registration.wrappedUserKey)
     }
 
     private func device() async throws -> UpstreamAccount {
