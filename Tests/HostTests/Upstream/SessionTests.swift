@@ -154,6 +154,26 @@ final class SessionTests: Sendable {
         #expect(!expired.isSignedOut && !expiring.isSignedOut)
     }
 
+    @Test(arguments: [SessionState.Need.fresh, .other(than: "old")])
+    func `a renewal that fails leaves the present token to whoever was not refused with it`(
+        _ need: SessionState.Need
+    ) async throws {
+        let gate = Gate()
+        let session = session(secondsLeft: 10) { _ async throws(Setback) in
+            await gate.pass()
+            throw Self.away
+        }
+        let renewing = Task { try await session.token(need) }
+        await gate.arrivals(1)
+        let other = need == .fresh ? SessionState.Need.other(than: "old") : .fresh
+        let waiting = Task.immediate { try await session.token(other) }
+        gate.open()
+        let (unrefused, refused) = need == .fresh ? (renewing, waiting) : (waiting, renewing)
+        #expect(try await unrefused.value == "old")
+        await #expect(throws: Self.away) { try await refused.value }
+        #expect(renewals.withLock(\.self) == 1)
+    }
+
     @Test func `a renewal that its caller gives up is taken over by who waits`() async throws {
         let first = Gate()
         let session = session(secondsLeft: 0) { number async throws(Setback) in

@@ -90,11 +90,12 @@ public final class Session: Sendable {
             case .outlived: throw Setback(.cancelled, operation: Operation.token.words)
             case .signedOut: throw Setback(.signedOut, operation: Operation.token.words)
             case .wait: hearing = await wait()
-            case .renew(let tokens): hearing = await renew(tokens, for: need)
+            case .renew(let tokens): hearing = await renew(tokens)
             }
             switch hearing {
             case .token(let token): return token
-            case .setback(let setback): throw setback
+            case .setback(_, let present?) where need == .fresh: return present
+            case .setback(let setback, _): throw setback
             case .again: continue
             }
         }
@@ -116,10 +117,7 @@ public final class Session: Sendable {
         }
     }
 
-    private func renew(
-        _ tokens: Tokens,
-        for need: SessionState.Need
-    ) async -> SessionState.Hearing {
+    private func renew(_ tokens: Tokens) async -> SessionState.Hearing {
         let outcome: SessionState.Renewal
         do throws(Setback) {
             outcome = try await renewal(tokens)
@@ -132,7 +130,7 @@ public final class Session: Sendable {
         }
         let now = Moment(timekeeper.now)
         let (waiters, hearing) = state.withLock {
-            $0.end(outcome, of: tokens, need: need, operation: Operation.token.words, at: now)
+            $0.end(outcome, of: tokens, operation: Operation.token.words, at: now)
         }
         for waiter in waiters { waiter.resume(returning: hearing) }
         return hearing

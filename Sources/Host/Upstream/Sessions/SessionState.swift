@@ -10,7 +10,8 @@ struct SessionState: Sendable {
     /// What is told to somebody who waited.
     enum Hearing: Sendable {
         case token(String)
-        case setback(Setback)
+        /// There is no new one; whoever was not refused with the present one goes on with that, if it still serves.
+        case setback(Setback, present: String?)
         /// The renewal was given up by who did it. Look again.
         case again
     }
@@ -94,21 +95,19 @@ struct SessionState: Sendable {
     mutating func end(
         _ renewal: Renewal,
         of renewed: Tokens,
-        need: Need,
         operation: String,
         at now: Moment
     ) -> (waiters: [Waiter], hearing: Hearing) {
         isRenewing = false
         defer { waiting = [:] }
         let isOutlived = renewed.access != tokens.access
-        let hearing = isOutlived ? .again : hearing(of: renewal, need, operation, now)
+        let hearing = isOutlived ? .again : hearing(of: renewal, operation, now)
         // In the order of their coming, which is another one in a dictionary.
         return (waiting.sorted { $0.key < $1.key }.map(\.value), hearing)
     }
 
     private mutating func hearing(
         of renewal: Renewal,
-        _ need: Need,
         _ operation: String,
         _ now: Moment
     ) -> Hearing {
@@ -119,12 +118,12 @@ struct SessionState: Sendable {
             return .token(tokens.access)
         case .refused:
             isSignedOut = true
-            return .setback(Setback(.signedOut, operation: operation))
+            return .setback(Setback(.signedOut, operation: operation), present: nil)
         case .failed(let setback) where setback.reason == .cancelled:
             return .again
         case .failed(let setback):
-            let stillServes = need == .fresh && tokens.isValid(at: now) && !isDoubted
-            return stillServes ? .token(tokens.access) : .setback(setback)
+            let stillServes = tokens.isValid(at: now) && !isDoubted
+            return .setback(setback, present: stillServes ? tokens.access : nil)
         }
     }
 
