@@ -148,8 +148,16 @@ extension Account {
         _ keys: KeyRing,
         _ unwritten: Cipher? = nil
     ) async throws(DeskRefusal) -> ViewedItem {
-        let item: ViewedItem? = try await ask { .view(cipherID, with: keys, $0) }
-        guard let item else { throw .notFound }
+        let viewed: ViewedItem?
+        do throws(DeskRefusal) {
+            viewed = try await ask { .view(cipherID, with: keys, $0) }
+        } catch {
+            // Its services have ended where it was, and what was done is done all the same.
+            guard case .busy = error, isGone else { throw error }
+            let present = if let unwritten { unwritten } else { try known(cipherID).cipher }
+            return ViewedItem(Item(present, keys: keys), .clean)
+        }
+        guard let item = viewed else { throw .notFound }
         guard let unwritten, item.mark == .clean else { return item }
         return ViewedItem(Item(unwritten, keys: keys), item.mark)
     }

@@ -179,6 +179,22 @@ struct AccountUpkeepTests {
         }
     }
 
+    @Test func `a file that is on its way is told as attached though its account moves meanwhile`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let accounts = try #require(guest.accounts)
+            let account = try #require(accounts.account(guest.stage.userID))
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let late = await upstream.inject(Fault(.delay(.milliseconds(500)), on: .uploadFile))
+            async let attaching = guest.upload([1], "file", "/attachment?itemid=\(id)")
+            while await upstream.hits(late) == 0 { await Task.yield() }
+            try await accounts.moveElsewhere(account)
+            let attached = try await attaching
+            #expect(attached.data?["attachments"]?.array?.count == 1, "\(attached.text)")
+        }
+    }
+
     @Test func `what could not be sent from where its account was goes out from where it is`()
         async throws
     {
