@@ -134,11 +134,18 @@ extension Account: AccountDesk {
     func sync(isForced: Bool) async throws(DeskRefusal) -> SyncReport {
         // What waits, waits until somebody signs in again; nothing is lost, and the report says so.
         if isSignedOut, try !hasLiveChanges { throw .noAccount }
+        let signIn = session.signIn
+        let report: SyncReport
         do throws(Undelivered) {
-            return try await staff.scheduler.address.ask { .sync(isFull: isForced, $0) }
+            report = try await staff.scheduler.address.ask { .sync(isFull: isForced, $0) }
         } catch {
             throw turningAway
         }
+        guard report.outcome == .failed else { return report }
+        if isGone { throw turningAway }
+        // What was asked in the name of an earlier sign-in ends with that, and says nothing.
+        guard report.setback?.reason == .cancelled, session.signIn != signIn else { return report }
+        return try await sync(isForced: isForced)
     }
 
     private var hasLiveChanges: Bool {

@@ -143,6 +143,34 @@ struct AccountUpkeepTests {
         }
     }
 
+    @Test func `who syncs while somebody signs in hears of the sync that comes after that`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let accounts = try #require(guest.accounts)
+            let stage = try #require(guest.stage as? HostStage)
+            let late = await upstream.inject(Fault(.delayAnswer(.milliseconds(500)), on: .sync))
+            async let syncing = guest.post("/sync?force=true")
+            while await upstream.hits(late) == 0 { await Task.yield() }
+            _ = try await accounts.signIn(stage.signIn)
+            let synced = try await syncing
+            #expect(synced.isSuccess, "\(synced.text)")
+        }
+    }
+
+    @Test func `who syncs an account that is taken away meanwhile reads that it is not here`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let accounts = try #require(guest.accounts)
+            let silence = await upstream.inject(Fault(.hang, on: .sync))
+            async let syncing = guest.post("/sync?force=true")
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            try await accounts.remove(guest.stage.userID, discardingPending: true)
+            #expect(try await syncing.message == "You are not logged in.")
+        }
+    }
+
     @Test func `who unlocks an account while it moves is not told that it is open`()
         async throws
     {
