@@ -219,7 +219,7 @@ extension Account {
     }
 
     /// Only in turn.
-    private func put(_ body: (inout AccountRecord) -> Void) async throws(DeskRefusal) {
+    func put(_ body: (inout AccountRecord) -> Void) async throws(DeskRefusal) {
         guard !isGone else { throw .notFound }
         var changed = record
         body(&changed)

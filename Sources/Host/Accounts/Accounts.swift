@@ -329,15 +329,30 @@ extension Accounts: Household {
             guard let account = account(id) else { throw .notFound }
             let latest = everybody.map(\.record.choice).max() ?? 0
             if account.record.choice == 0 || account.record.choice < latest {
-                try await account.change { $0.choice = latest + 1 }
-                office.announce(.account(userID: id))
+                guard try await choose(latest + 1, id) else { throw .notFound }
             }
             // The choice is made by now. That no other account still has one is seen to afterwards.
             for other in everybody where other.id != id && other.record.choice > 0 {
-                try await other.change { $0.choice = 0 }
-                office.announce(.account(userID: other.id))
+                _ = try await choose(0, other.id)
             }
         }
+    }
+
+    /// One that moves meanwhile is chosen where it is by then.
+    ///
+    /// - Returns: Whether it is here.
+    private func choose(_ choice: Int, _ id: String) async throws(DeskRefusal) -> Bool {
+        while let account = account(id) {
+            do throws(DeskRefusal) {
+                try await account.change { $0.choice = choice }
+            } catch {
+                guard case .notFound = error, self.account(id) !== account else { throw error }
+                continue
+            }
+            office.announce(.account(userID: id))
+            return true
+        }
+        return false
     }
 
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
@@ -353,14 +368,17 @@ extension Accounts: Household {
     func move(_ id: String, to address: String) async throws(DeskRefusal) -> Account? {
         guard let account = account(id) else { throw .notFound }
         let link = try link(to: address)
-        try await account.change { $0.server = address }
-        guard link.number != account.link.number else { return nil }
-        let (record, tokens) = (account.record, account.session.tokens)
-        let former = forget(account, letsEditsEnd: true)
-        let moved = try bringUp(record, tokens: tokens, after: former, in: account.lanes)
-        moved.takeKeys(from: account)
-        _ = moved.staff
-        return moved
+        // Whoever waits to note something of it finds the one that is there by then.
+        return try await office.records.hold(id) { () async throws(DeskRefusal) in
+            try await account.put { $0.server = address }
+            guard link.number != account.link.number else { return nil }
+            let (record, tokens) = (account.record, account.session.tokens)
+            let former = forget(account, letsEditsEnd: true)
+            let moved = try bringUp(record, tokens: tokens, after: former, in: account.lanes)
+            moved.takeKeys(from: account)
+            _ = moved.staff
+            return moved
+        }
     }
 
     public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {

@@ -57,6 +57,27 @@ struct LeavingTests {
         }
     }
 
+    @Test func `an account that is chosen while it moves is the default where it is by then`()
+        async throws
+    {
+        try await RestingHost(of: 2).open { accounts in
+            let (id, records) = (try #require(accounts.everybody.first).id, accounts.office.records)
+            let (move, choice) = await records.hold(id) {
+                let move = Task { try await accounts.setServer("http://127.0.0.1:10", of: id) }
+                while records.line(for: id) < 1 { await Task.yield() }
+                let choice = Task { try await accounts.makeDefault(id) }
+                while records.line(for: id) < 2 { await Task.yield() }
+                return (move, choice)
+            }
+            try await move.value
+            try await choice.value
+            let moved = try #require(accounts.account(id))
+            #expect(moved.record.server == "http://127.0.0.1:10" && moved.record.choice > 0)
+            let stored = try accounts.office.store.reader.accounts().map(AccountRecord.init)
+            #expect(stored.first { $0.id == id }?.choice == moved.record.choice)
+        }
+    }
+
     @Test func `a new account is not there if whoever signs it in leaves before it is fetched`()
         async throws
     {
