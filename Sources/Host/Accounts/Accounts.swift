@@ -357,7 +357,9 @@ extension Accounts: Household {
 
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
         try await admissions.hold(id) { () async throws(DeskRefusal) in
-            try await move(id, to: address)?.noteMove()
+            guard let moved = try await move(id, to: address) else { return }
+            moved.noteMove()
+            office.announce(.account(userID: id))
         }
     }
 

@@ -157,6 +157,24 @@ struct EventTests {
         }
     }
 
+    @Test func `a client hears that its account is on another server now, and how that stands`()
+        async throws
+    {
+        try await HostVenue().open { guest async throws in
+            let stage = try #require(guest.stage as? HostStage)
+            let other = stage.server.replacing("127.0.0.1", with: "localhost")
+            let path = "/accounts/\(stage.userID)"
+            try await guest.listen(path + "/events") { events in
+                #expect(try await guest.put(path, #"{"server":"\#(other)"}"#).isSuccess)
+                let event = try await events.next(named: "account")
+                #expect(event.data["accountId"]?.string == stage.userID)
+                #expect(try await guest.put("/network", #"{"mode":"offline"}"#).isSuccess)
+                let network = try await events.next(named: "network")
+                #expect(network.data["server"]?.string == other)
+            }
+        }
+    }
+
     @Test func `whoever listens for one account looks again once, and goes on from there`()
         async throws
     {

@@ -24,7 +24,8 @@ extension VaultAPI {
             let feed = EventFeed(
                 timekeeper: call.api.timekeeper,
                 audience: audience,
-                accounts: household.desks.count
+                accounts: household.desks.count,
+                renew: { try? await Audience(of: call, call.account()) }
             )
             return .events { stream in
                 try await household.listen(after: number, where: audience.hears) { events in
@@ -82,6 +83,9 @@ struct EventFeed: Sendable {
     let audience: Audience
     /// So many may have a hint each.
     var accounts = 0
+    /// Whose events are heard once something about the account has changed, for then it may be on another server; nil
+    /// for the same as before.
+    var renew: @Sendable () async -> Audience? = { nil }
 
     /// How often a client hears something even if nothing happens.
     static let heartbeat = Duration.seconds(15)
@@ -100,7 +104,9 @@ struct EventFeed: Sendable {
         try await stream.comment("This is what happens.")
         try await withThrowingTaskGroup { writers in
             writers.addTask {
+                var audience = audience
                 for await event in events where audience.hears(event.event) {
+                    if case .account = event.event { audience = await renew() ?? audience }
                     guard case .enqueued = box.yield(.event(event)) else { break }
                 }
                 box.finish()
