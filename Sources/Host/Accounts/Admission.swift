@@ -384,6 +384,9 @@ private struct Entry {
     private func upstream<Value: Sendable>(
         _ body: () async throws(Setback) -> Value
     ) async throws(DeskRefusal) -> Value {
-        do throws(Setback) { return try await body() } catch { throw .upstream(error) }
+        do throws(Setback) { return try await body() } catch {
+            if case .throttled = error.reason { await link.keepHolds() }
+            throw .upstream(error)
+        }
     }
 }

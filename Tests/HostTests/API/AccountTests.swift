@@ -2,6 +2,7 @@ import Bitwarden
 import EmbeddedUpstream
 import HTTP
 import JSON
+import Sync
 import System
 import Testing
 
@@ -187,6 +188,23 @@ struct AccountTests {
             #expect(accounts.account(bea)?.record.choice == 1)
             _ = try await accounts.signIn(stage.signIn)
             #expect(accounts.defaultDesk?.id == bea)
+        }
+    }
+
+    @Test func `T-43 what a sign-in is asked to wait is kept, and told as what it is`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let accounts = try #require(guest.accounts)
+            let stage = try #require(guest.stage as? HostStage)
+            let refusal = Canned.tooManyRequests(retryAfter: "300")
+            await upstream.inject(Fault(.answer(refusal, isCarriedOut: false), on: .token))
+            let error = await #expect(throws: DeskRefusal.self) {
+                _ = try await accounts.signIn(stage.signIn)
+            }
+            #expect(error?.description.hasPrefix("Could not sign in: ") == true)
+            let kept = try accounts.office.store.reader.setting("not before \(stage.server)")
+            #expect(kept.flatMap { Holds($0) }?.identity != nil)
         }
     }
 

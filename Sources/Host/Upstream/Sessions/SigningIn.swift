@@ -63,7 +63,14 @@ extension Upstream {
         renewal: Tokens.Renewal,
         _ manner: Manner
     ) async throws(Setback) -> SignIn {
-        switch try await token(request, for: account, manner) {
+        let outcome: TokenOutcome
+        do throws(Setback) {
+            outcome = try await token(request, for: account, manner)
+        } catch {
+            // Sessions are renewed by the same call.
+            throw Setback(error.reason, operation: "sign in")
+        }
+        switch outcome {
         case .granted(let answer, let received):
             let tokens = Tokens(answer, renewal: renewal, received: received)
             guard let tokens else { throw Self.tokenCall.malformed("a token that is none") }
