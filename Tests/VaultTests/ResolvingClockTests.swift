@@ -103,6 +103,22 @@ import Testing
         #expect(change.later(than: Self.revision(900), by: reading) == .upstream)
     }
 
+    @Test(arguments: [-2 * hour, 0, 2 * hour])
+    func `G-CLOCK an edit that had to wait for its turn is dated anew by either way`(
+        _ error: Int64
+    ) throws {
+        let edit = Self.change(at: 1_000, error: error, knowsError: true)
+        var waiting = PendingChange.sample(.other(restores: false, Adjustments(isFavourite: true)))
+        let call = Self.change(at: 1_010, error: error, knowsError: true).updated
+        waiting.note(Attempt(.partial, at: call))
+        let folding = waiting.fold(Edit(.favour(false), at: edit.updated, clock: edit.clock))
+        let change = try #require(folding.change)
+        #expect(change.updated > call)
+        let reading = Self.reading(at: 2_000, error: error)
+        #expect(change.later(than: Self.revision(1_005), by: reading) == .local)
+        #expect(change.later(than: Self.revision(1_015), by: reading) == .upstream)
+    }
+
     @Test func `G-CLOCK without a measured error the host's own clock decides`() {
         var change = Self.change(at: 1_000, error: 0, knowsError: false)
         let reading = Self.reading(at: 2_000, error: 0, knowsError: false)

@@ -122,4 +122,9 @@ public struct ClockNote: Hashable, Sendable {
         self.bootID = bootID
         self.elapsedTicks = elapsedTicks
     }
+
+    /// The same clocks, so much later.
+    func advanced(byTicks ticks: Int64) -> ClockNote {
+        ClockNote(offsetTicks: offsetTicks, bootID: bootID, elapsedTicks: elapsedTicks + ticks)
+    }
 }

@@ -105,8 +105,7 @@ extension PendingChange {
         change.intent = intent
         change.foreignType = nil
         change.version += 1
-        change.updated = moment(of: edit)
-        change.clock = edit.clock
+        (change.updated, change.clock) = date(of: edit)
         change.passwordChanges = passwordChanges(after: edit.wish)
         change.state = .ready
         change.failures = 0
@@ -115,13 +114,15 @@ extension PendingChange {
     }
 
     /// Whoever had to wait for their turn has made the edit before something else was sent that it comes after. What was
-    /// sent long after it, a wrong clock has dated.
-    private func moment(of edit: Edit) -> Moment {
+    /// sent long after it, a wrong clock has dated. What the clocks said comes along, or it would look as if one had
+    /// been set meanwhile.
+    private func date(of edit: Edit) -> (moment: Moment, clock: ClockNote?) {
         let call = attempts.last { $0.kind == .partial && $0.outcome == .unknown }
         guard let call, edit.moment < call.moment,
             call.moment < edit.moment.advanced(bySeconds: Attempt.patience)
-        else { return edit.moment }
-        return call.moment + .microseconds(1)
+        else { return (edit.moment, edit.clock) }
+        let moment = call.moment + .microseconds(1)
+        return (moment, edit.clock?.advanced(byTicks: moment.ticks - edit.moment.ticks))
     }
 
     /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.
