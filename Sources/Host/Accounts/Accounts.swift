@@ -33,6 +33,8 @@ public final class Accounts: Service {
     let admissions = Lanes()
     /// Who chooses whose vault is meant where nobody is named.
     private let choices = Lanes()
+    /// Who takes the network away or gives it back.
+    let drills = Lanes()
     private let state = Lock(State())
 
     struct State {
@@ -465,7 +467,18 @@ extension Accounts: Household {
         return NetworkStanding(isDrill: false, state: .online, since: drillEnded ?? began)
     }
 
-    public func setDrill(_ isOn: Bool) async {
+    @discardableResult
+    public func setDrill(_ isOn: Bool) async -> NetworkStanding {
+        // Of two who wish at once, whoever hears last what has become of it has had their way.
+        await drills.hold(Self.drillLane) {
+            await turn(isOn)
+            return standing
+        }
+    }
+
+    static let drillLane = "drill"
+
+    private func turn(_ isOn: Bool) async {
         drill.isDrill = isOn
         let now = office.surroundings.now
         state.withLock { state in

@@ -137,7 +137,10 @@ public protocol Household: Sendable {
 
     var network: NetworkStanding { get }
     /// For drills: whether every upstream is to count as unreachable.
-    func setDrill(_ isOn: Bool) async
+    ///
+    /// - Returns: How the network stands then.
+    @discardableResult
+    func setDrill(_ isOn: Bool) async -> NetworkStanding
     /// What happens, for a client that listens, for as long as the body runs; from the event after that number on,
     /// as far as it is remembered. What stands for all that is not is told only if it is heard.
     func listen(

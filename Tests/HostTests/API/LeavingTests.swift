@@ -169,6 +169,39 @@ struct LeavingTests {
         }
     }
 
+    @Test
+    func `of two who wish for a drill and for its end at once, the last answered has their way`()
+        async throws
+    {
+        let timekeeper = VirtualTimekeeper()
+        var host = RestingHost(of: 1, timekeeper)
+        // Nobody tells how the network stands, so whoever asks is waited for as long as anybody is.
+        host.beginning = Gate()
+        try await host.open { accounts in
+            let answers = Lock<[Bool]>([])
+            func wish(_ isOn: Bool) -> Task<Void, Never> {
+                Task {
+                    let answer = await accounts.setDrill(isOn)
+                    answers.withLock { $0.append(answer.isDrill) }
+                }
+            }
+            let drill = wish(true)
+            while !accounts.drill.isDrill { await Task.yield() }
+            let end = wish(false)
+            while accounts.drill.isDrill, accounts.drills.line(for: Accounts.drillLane) == 0 {
+                await Task.yield()
+            }
+            while answers.withLock(\.count) < 2 {
+                timekeeper.advance()
+                await Task.yield()
+            }
+            await drill.value
+            await end.value
+            #expect(answers.withLock(\.self) == [true, false])
+            #expect(!accounts.network.isDrill && !accounts.drill.isDrill)
+        }
+    }
+
     @Test func `a drill that has begun is known to all who look at the network`() async throws {
         try await RestingHost(of: 1, VirtualTimekeeper()).open { accounts in
             let monitor = try #require(accounts.everybody.first).link.monitor

@@ -262,10 +262,11 @@ final class StillHousehold: Household {
         )
     }
 
-    func setDrill(_ isOn: Bool) async {
+    func setDrill(_ isOn: Bool) async -> NetworkStanding {
         state.withLock { $0.isDrill = isOn }
         for desk in stillDesks { desk.change { $0.isAway = isOn } }
         tell(.network(upstream: StillDesk.server, isOn ? .offline : .online))
+        return network
     }
 
     func listen(

@@ -158,7 +158,7 @@ final class ShellHousehold: Household {
     func makeDefault(_ id: String) async throws(DeskRefusal) { throw .busy }
     func setServer(_ address: String, of id: String) async throws(DeskRefusal) { throw .busy }
     func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) { throw .busy }
-    func setDrill(_ isOn: Bool) async {}
+    func setDrill(_ isOn: Bool) async -> NetworkStanding { network }
     func listen(
         after number: Int?,
         where isHeard: (MeshEvent) -> Bool,

@@ -28,8 +28,7 @@ extension VaultAPI {
             guard mode == "auto" || mode == "offline" else {
                 throw DeskRefusal.notAllowed("mode must be `auto` or `offline`.")
             }
-            await call.api.household.setDrill(mode == "offline")
-            return .success(call.api.household.network)
+            return .success(await call.api.household.setDrill(mode == "offline"))
         },
     ]
 }
