@@ -32,7 +32,7 @@ public final class Accounts: Service {
     /// Who signs in, moves or is taken away, by the account's id.
     let admissions = Lanes()
     /// Who chooses whose vault is meant where nobody is named.
-    private let choices = Lanes()
+    let choices = Lanes()
     /// Who takes the network away or gives it back.
     let drills = Lanes()
     private let state = Lock(State())
@@ -316,47 +316,6 @@ extension Accounts: Household {
 
     public func desk(_ id: String) -> (any AccountDesk)? { account(id) }
 
-    public var defaultDesk: (any AccountDesk)? { chosen }
-
-    private var chosen: Account? {
-        let everybody = everybody
-        if everybody.count == 1 { return everybody.first }
-        return everybody.lazy.map { (account: $0, choice: $0.record.choice) }
-            .filter { $0.choice > 0 }.max { $0.choice < $1.choice }?.account
-    }
-
-    public func makeDefault(_ id: String) async throws(DeskRefusal) {
-        // Two who choose at once would undo each other's choice.
-        try await choices.hold("default") { () async throws(DeskRefusal) in
-            guard let account = account(id) else { throw .notFound }
-            let latest = everybody.map(\.record.choice).max() ?? 0
-            if account.record.choice == 0 || account.record.choice < latest {
-                guard try await choose(latest + 1, id) else { throw .notFound }
-            }
-            // The choice is made by now. That no other account still has one is seen to afterwards.
-            for other in everybody where other.id != id && other.record.choice > 0 {
-                _ = try await choose(0, other.id)
-            }
-        }
-    }
-
-    /// One that moves meanwhile is chosen where it is by then.
-    ///
-    /// - Returns: Whether it is here.
-    private func choose(_ choice: Int, _ id: String) async throws(DeskRefusal) -> Bool {
-        while let account = account(id) {
-            do throws(DeskRefusal) {
-                try await account.change { $0.choice = choice }
-            } catch {
-                guard case .notFound = error, self.account(id) !== account else { throw error }
-                continue
-            }
-            office.announce(.account(userID: id))
-            return true
-        }
-        return false
-    }
-
     public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
         try await admissions.hold(id) { () async throws(DeskRefusal) in
             guard let moved = try await move(id, to: address) else { return }
@@ -411,18 +370,6 @@ extension Accounts: Household {
             )
         }
         account.emptyCache()
-    }
-
-    /// An account that is alone is what routes without an account mean, and is shown as the default.
-    func preferTheOnlyOne() async throws(DeskRefusal) {
-        guard everybody.count == 1, let last = everybody.first, last.record.choice == 0 else {
-            return
-        }
-        do throws(DeskRefusal) {
-            try await makeDefault(last.id)
-        } catch .notFound {
-            // It has been taken away as well.
-        }
     }
 
     private func erase(

@@ -27,7 +27,8 @@ extension Accounts {
         // Not in turn: whoever takes the account away meanwhile need not wait for that.
         if isNew {
             try await settleIn(account)
-            try? await preferTheOnlyOne()
+            // Whoever was the first when it came may have come to nothing.
+            try? await preferTheOnlyOne(orTheFirst: everybody.first === account)
         } else {
             _ = try? await account.sync(isForced: false)
         }
@@ -94,13 +95,14 @@ extension Accounts {
         _ account: Account,
         because refusal: DeskRefusal
     ) async throws(DeskRefusal) {
+        let wasFirst = account.record.choice > 0 || everybody.first === account
         let isErased = try await office.records.hold(account.id) { () async throws(DeskRefusal) in
             let isErased: Bool = try await office.ask { .account(.eraseNewcomer(account.id, $0)) }
             if isErased { end(account) }
             return isErased
         }
         // Who came meanwhile was not the first.
-        if isErased { try? await preferTheOnlyOne() }
+        if isErased { try? await preferTheOnlyOne(orTheFirst: wasFirst) }
         guard !isErased, !account.keyholder.isLocked else { throw refusal }
     }
 

@@ -109,9 +109,12 @@ struct AccountTests {
     }
 
     /// A second account of the same server. The answer is its id.
-    private static func addBea(_ guest: Guest, _ stage: HostStage) async throws -> String {
+    private static func addBea(
+        _ guest: Guest,
+        _ stage: HostStage,
+        as email: String = "bea@example.test"
+    ) async throws -> String {
         let settings = DerivationSettings(kind: 0, iterations: 5_000)
-        let email = "bea@example.test"
         let bea = try Newcomer(email: email, password: stage.password, settings: settings)
         try await HostVenue.register(bea, at: stage.server, stage.client)
         let answer = try await guest.post(
@@ -205,6 +208,27 @@ struct AccountTests {
             #expect(error?.description.hasPrefix("Could not sign in: ") == true)
             let kept = try accounts.office.store.reader.setting("not before \(stage.server)")
             #expect(kept.flatMap { Holds($0) }?.identity != nil)
+        }
+    }
+
+    @Test
+    func `of several who came while the first account came to nothing, the first is the default`()
+        async throws
+    {
+        try await HostVenue().open { guest, upstream in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            let silence = await upstream.inject(Fault(.hang, on: .sync))
+            let first = Task { [request = stage.signIn] in try await accounts.signIn(request) }
+            while await upstream.hits(silence) == 0 { await Task.yield() }
+            let bea = try await Self.addBea(guest, stage)
+            let cleo = try await Self.addBea(guest, stage, as: "cleo@example.test")
+            #expect(accounts.defaultDesk?.id == stage.userID)
+            first.cancel()
+            await #expect(throws: DeskRefusal.self) { try await first.value }
+            #expect(accounts.everybody.map(\.id) == [bea, cleo])
+            #expect(accounts.everybody.map(\.record.choice) == [1, 0])
         }
     }
 

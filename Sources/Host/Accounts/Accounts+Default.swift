@@ -1,0 +1,50 @@
+import Sync
+
+/// Whose vault is meant where nobody is named.
+extension Accounts {
+    public var defaultDesk: (any AccountDesk)? { chosen }
+
+    private var chosen: Account? {
+        let everybody = everybody
+        if everybody.count == 1 { return everybody.first }
+        return everybody.lazy.map { (account: $0, choice: $0.record.choice) }
+            .filter { $0.choice > 0 }.max { $0.choice < $1.choice }?.account
+    }
+
+    public func makeDefault(_ id: String) async throws(DeskRefusal) {
+        // Two who choose at once would undo each other's choice.
+        try await choices.hold("default") { () async throws(DeskRefusal) in try await choose(id) }
+    }
+
+    /// Only in turn.
+    private func choose(_ id: String) async throws(DeskRefusal) {
+        guard let account = account(id) else { throw .notFound }
+        let latest = everybody.map(\.record.choice).max() ?? 0
+        if account.record.choice == 0 || account.record.choice < latest {
+            try await account.change { $0.choice = latest + 1 }
+            office.announce(.account(userID: id))
+        }
+        // The choice is made by now. That no other account still has one is seen to afterwards.
+        for other in everybody where other.id != id && other.record.choice > 0 {
+            try await other.change { $0.choice = 0 }
+            office.announce(.account(userID: other.id))
+        }
+    }
+
+    /// An account that is alone is what routes without an account mean, and is shown as the default.
+    ///
+    /// - Parameter isFirstMeant: Whether the first is it beside others, too, as long as none was chosen.
+    func preferTheOnlyOne(orTheFirst isFirstMeant: Bool = false) async throws(DeskRefusal) {
+        try await choices.hold("default") { () async throws(DeskRefusal) in
+            let everybody = everybody
+            guard let first = everybody.first, isFirstMeant || everybody.count == 1,
+                everybody.allSatisfy({ $0.record.choice == 0 })
+            else { return }
+            do throws(DeskRefusal) {
+                try await choose(first.id)
+            } catch .notFound {
+                // It has been taken away as well.
+            }
+        }
+    }
+}
