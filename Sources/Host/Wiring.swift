@@ -15,39 +15,42 @@ public enum Wiring {
     public struct Outside: Sendable {
         public var network: any Network
         public var breaches: any BreachRange
+        /// Reads anew who is trusted besides those whom the machine trusts; whether it is somebody else than before.
+        public var trust: @Sendable (_ path: String?) throws -> Bool
         /// Ends all that is under way there. May be asked for again.
         public var close: @Sendable () async -> Void
 
         public init(
             network: any Network,
             breaches: any BreachRange,
+            trust: @escaping @Sendable (_ path: String?) throws -> Bool,
             close: @escaping @Sendable () async -> Void
         ) {
             self.network = network
             self.breaches = breaches
+            self.trust = trust
             self.close = close
         }
 
         public static func real(_ settings: HostSettings) throws -> Outside {
-            var configuration = Client.Configuration()
-            configuration.extraAuthoritiesPath = settings.extraAuthorities
-            configuration.proxies = settings.proxies
+            var requests = Client.Configuration()
+            requests.proxies = settings.proxies
             let allotment = Allotment()
-            configuration.keptConnections = allotment.requests
-            configuration.requestsPerHost = allotment.requests / 2
+            requests.keptConnections = allotment.requests
+            requests.requestsPerHost = allotment.requests / 2
             var lines = WebSocketClient.Configuration()
-            lines.extraAuthoritiesPath = settings.extraAuthorities
             lines.proxies = settings.proxies
             lines.socketLimit = allotment.lines
-            let client = try Client(configuration: configuration)
-            let sockets = try WebSocketClient(configuration: lines)
+            let network = try TrustingNetwork(
+                requests: requests,
+                lines: lines,
+                trusting: settings.extraAuthorities
+            )
             return Outside(
-                network: RealNetwork(client: client, sockets: sockets),
-                breaches: PublicBreachRange(client: client),
-                close: {
-                    await client.close()
-                    await sockets.close()
-                }
+                network: network,
+                breaches: PublicBreachRange { network.client },
+                trust: network.trust,
+                close: { await network.close() }
             )
         }
     }
@@ -117,6 +120,12 @@ public enum Wiring {
             tally: { try? opened.reader.tally() },
             isAlive: { heart.isBeating },
             run: { await shift.run { await services.run() } },
+            trust: { path in
+                guard try outside.trust(path) else { return false }
+                // Who was not trusted until now need not be waited for.
+                accounts.linksChanged()
+                return true
+            },
             hangUp: { board.close() },
             giveUp: {
                 thread.workshop.close()

@@ -101,7 +101,7 @@ public struct HostShell: Sendable {
                 premises: premises
             )
             try await serve(server, interior, until: signals, opened) {
-                await reload(tokens, reread)
+                await reload(tokens, interior, reread)
             }
         } catch {
             await withDiscardingTaskGroup { leaving in
@@ -196,6 +196,7 @@ public struct HostShell: Sendable {
     /// Takes over what can change while the host runs, and says what has to wait.
     private func reload(
         _ tokens: TokenCabinet,
+        _ interior: Interior,
         _ reread: () throws(SettingFlaw) -> HostSettings
     ) async {
         do {
@@ -203,16 +204,31 @@ public struct HostShell: Sendable {
             let changed = try reread()
             try await tokens.reload()
             logbook.setLevel(changed.logLevel)
-            let waiting = settings.differences(from: changed).filter { $0 != "log-level" }
+            let waiting = settings.differences(from: changed).filter { !Self.reread.contains($0) }
             let level = changed.logLevel
             let fields: LogFields =
                 waiting.isEmpty
                 ? ["logLevel": level]
                 : ["logLevel": level, "afterRestart": waiting.joined(separator: ", ")]
             premises.log.notice("Tokens and the log's level were read again.", fields)
+            rereadTrust(changed.extraAuthorities, interior)
         } catch {
             premises.log.error(
                 "Nothing was changed, because what was read is not right.",
+                because: error
+            )
+        }
+    }
+    private static let reread = ["log-level", "extra-ca"]
+
+    private func rereadTrust(_ path: String?, _ interior: Interior) {
+        let log = premises.log.with("path", path ?? "none")
+        do {
+            guard try interior.trust(path) else { return }
+            log.notice("The authorities that servers are trusted by were read again.")
+        } catch {
+            log.error(
+                "The authorities that servers are trusted by could not be read again; those of before count.",
                 because: error
             )
         }

@@ -7,6 +7,8 @@ public struct Interior: Sendable {
     public var isAlive: @Sendable () -> Bool
     /// Has the services run; returns when they have ended, or soon after it is cancelled.
     public var run: @Sendable () async -> Void
+    /// Reads anew which authorities servers are trusted by, besides the system's; whether they are others than before.
+    public var trust: @Sendable (_ path: String?) throws -> Bool
     /// Ends what would go on for as long as a client listens.
     public var hangUp: @Sendable () async -> Void
     /// Waits for nobody outside any more: whoever asked for something hears what has become of it.
@@ -22,6 +24,7 @@ public struct Interior: Sendable {
         tally: @escaping HouseholdMetrics.Tally,
         isAlive: @escaping @Sendable () -> Bool = { true },
         run: @escaping @Sendable () async -> Void = {},
+        trust: @escaping @Sendable (_ path: String?) throws -> Bool = { _ in false },
         hangUp: @escaping @Sendable () async -> Void = {},
         giveUp: @escaping @Sendable () async -> Void = {},
         close: @escaping @Sendable () async -> Void = {},
@@ -32,6 +35,7 @@ public struct Interior: Sendable {
         self.tally = tally
         self.isAlive = isAlive
         self.run = run
+        self.trust = trust
         self.hangUp = hangUp
         self.giveUp = giveUp
         self.close = close

@@ -243,6 +243,56 @@ struct DoorTests {
         #expect(log.lines.allSatisfy { !$0.contains("The disk does not answer") }, "\(log.lines)")
     }
 
+    @Test(.timeLimit(.minutes(1)))
+    func
+        `a hang-up has the extra authorities read again, wherever they are by then, and tells of a failure`()
+        async throws
+    {
+        let scratch = try Scratch()
+        func settings(_ authorities: String) throws -> HostSettings {
+            try HostSettings(
+                flags: [
+                    "state": [scratch.path], "listen": ["127.0.0.1:0"],
+                    "ops-listen": ["127.0.0.1:0"], "extra-ca": [authorities],
+                ],
+                environment: [:],
+                isTerminal: false
+            )
+        }
+        let log = ShellLog()
+        let logbook = Logbook(format: .json, sink: log, timekeeper: SystemTimekeeper())
+        var premises: HostServer.Premises = .quiet
+        premises.log = Logger(logbook)
+        let shell = HostShell(try settings("/a.pem"), premises: premises, logbook: logbook)
+        let next = try settings("/b.pem")
+        let (signals, sender) = AsyncStream<Signal>.makeStream()
+        let asked = Lock<[String?]>([])
+        try await shell.serve(
+            until: signals,
+            reread: { next },
+            wire: { _, _ in
+                Interior(
+                    household: ShellHousehold(),
+                    inside: ShellVenue.routes(ShellVenue.plainAnswer),
+                    tally: { [] },
+                    trust: { path in
+                        asked.withLock { $0.append(path) }
+                        throw ShellError.listener("Nothing can be read there.")
+                    }
+                )
+            },
+            opened: { _ in
+                sender.yield(.hangUp)
+                sender.finish()
+            }
+        )
+        #expect(asked.withLock(\.self) == ["/b.pem"])
+        let told = log.lines.filter { $0.contains("could not be read again") }
+        #expect(told.count == 1 && told[0].contains("/b.pem"), "\(log.lines)")
+        let reread = log.lines.filter { $0.contains("were read again") }
+        #expect(reread.count == 1 && !reread[0].contains("afterRestart"), "\(log.lines)")
+    }
+
     private func mode(_ path: String) -> mode_t {
         var status = stat()
         return lstat(path, &status) == 0 ? status.st_mode & 0o7777 : 0

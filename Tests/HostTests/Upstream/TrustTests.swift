@@ -60,6 +60,48 @@ import Vault
         }
     }
 
+    @Test func `who is trusted besides can be read anew, and what cannot be read changes nothing`()
+        async throws
+    {
+        try await withFront { _, front, account in
+            let scratch = try Scratch()
+            let path = scratch.file("extra.pem")
+            let (client, sockets) = configurations(trusting: nil)
+            let network = try TrustingNetwork(requests: client, lines: sockets, trusting: nil)
+            let address = "127.0.0.1:\(front.port(.good))/vw"
+            func isTrusted() async -> Bool {
+                let request = Client.Request(.get, "https://\(address)/api/config")
+                do {
+                    return try await network.send(request).status == 200
+                } catch {
+                    return false
+                }
+            }
+            #expect(await !isTrusted())
+            #expect(throws: (any Error).self) { try network.trust(path) }
+            let authority = try Files.read(front.authorityPath)
+            try Files.replace(path, with: authority)
+            #expect(try network.trust(path) && !network.trust(path))
+            #expect(await isTrusted())
+            try Files.replace(path, with: [])
+            #expect(throws: (any Error).self) { try network.trust(path) }
+            #expect(await isTrusted())
+            // A line that is open stays so, whoever is trusted now.
+            try Files.replace(path, with: authority + [0x0A])
+            #expect(try network.trust(path))
+            let token = account.session.tokens.access
+            let line = try await network.openLine(
+                "wss://\(address)/notifications/hub?access_token=\(token)",
+                headers: [:]
+            )
+            #expect(try network.trust(nil))
+            #expect(await !isTrusted())
+            try await line.send(text: String(decoding: HubHandshake.request, as: UTF8.self))
+            #expect(try await line.next() != nil)
+            await network.close()
+        }
+    }
+
     private func fileGoesUpAndDown(_ account: UpstreamAccount, _ id: String) async throws {
         let file = [UInt8](repeating: 2, count: 70_000)
         let request = AttachmentRequest(

@@ -42,12 +42,15 @@ extension BreachRange {
 
 /// The public service that official clients ask.
 public struct PublicBreachRange: BreachRange {
-    private let client: Client
     private let base: String
+    private let client: @Sendable () -> Client
 
-    public init(client: Client, base: String = "https://api.pwnedpasswords.com") {
-        self.client = client
+    public init(
+        base: String = "https://api.pwnedpasswords.com",
+        client: @escaping @Sendable () -> Client
+    ) {
         self.base = base
+        self.client = client
     }
 
     /// Asks for padding, so that not even the length of the answer tells which range it was.
@@ -59,7 +62,7 @@ public struct PublicBreachRange: BreachRange {
         request.deadlines = deadlines
         let response: Client.Response
         do {
-            response = try await client.send(request)
+            response = try await client().send(request)
         } catch {
             throw BreachesUnknown("the service was not reached (\(error))")
         }

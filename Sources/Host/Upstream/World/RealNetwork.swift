@@ -41,7 +41,8 @@ public struct RealNetwork: Network {
         headers: Headers
     ) async throws(NetworkFailure) -> any HubLine {
         do throws(WebSocketError) {
-            return SocketLine(socket: try await sockets.connect(url, headers: headers))
+            let socket = try await sockets.connect(url, headers: headers)
+            return SocketLine(socket: socket, client: sockets)
         } catch {
             throw NetworkFailure(error)
         }
@@ -61,6 +62,8 @@ extension Client.ResponseBody {
 
 private struct SocketLine: HubLine {
     let socket: WebSocket
+    /// With it, all its sockets would end.
+    let client: WebSocketClient
 
     func next() async throws(NetworkFailure) -> [UInt8]? {
         var messages = socket.makeAsyncIterator()
