@@ -136,6 +136,17 @@ enum ReceiptTable {
 }
 
 extension ReceiptTable {
+    /// Whatever takes a change away ends its receipts. If it is nowhere though they wait, damage has taken it.
+    static func endLost(at moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
+        try db.execute(
+            """
+            UPDATE receipt SET status = 'quarantined', ended_ticks = ?
+            WHERE status = 'queued' AND pending_id NOT IN (SELECT id FROM pending_change)
+            """,
+            .moment(moment)
+        )
+    }
+
     static func observe(
         _ id: String,
         at moment: Moment,
@@ -188,8 +199,8 @@ extension ReceiptTable {
         try db.execute(
             """
             DELETE FROM receipt WHERE queued_ticks < ?1 AND ifnull(ended_ticks, queued_ticks) < ?1
-            AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
-                'discarded')
+            AND (status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                'discarded') OR status = 'quarantined' AND typeof(ended_ticks) = 'integer')
             """,
             .moment(moment)
         )
@@ -210,7 +221,7 @@ extension StoreReader {
 
 extension Store {
     /// Forgets the receipts that have ended before the moment, and what was settled before it, a stride
-    /// at a time if the clock has leapt; receipts that cannot be read stay.
+    /// at a time if the clock has leapt; receipts whose end cannot be read stay.
     public func forgetReceipts(before moment: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in try Aftercare.forget(before: moment, db) }
     }

@@ -39,6 +39,14 @@ struct Salvage {
 
     func carryOver() async throws(StoreError) {
         try await numberAnew()
+        try await carryAll()
+        let now = store.now
+        try await store.write { (db) throws(DatabaseError) in
+            try ReceiptTable.endLost(at: now, db)
+        }
+    }
+
+    private func carryAll() async throws(StoreError) {
         var ended = EndedChanges()
         if let damaged {
             let isWhole = try await reading(damaged, otherwise: false) {

@@ -110,9 +110,58 @@ import Vault
         try await store.close()
     }
 
+    @Test func `of a change that damage has taken, the receipt ends with what is carried over`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let receipts = try await Self.filled(scratch, losing: "item-1")
+        try Self.overwritePage(
+            of: scratch.file(Store.fileName),
+            with: receipts.sorted()[Self.count / 2]
+        )
+        let (store, condition) = try await Store.open(
+            in: StateDirectory(scratch.path),
+            time: SystemTimekeeper(),
+            chance: SeededChance(seed: 3)
+        )
+        #expect(condition != .whole)
+        let lost = try #require(try store.reader.receipt(receipts[1], of: Shelf.user))
+        #expect(lost.status == .quarantined && lost.ended != nil && lost.sent == nil)
+        let kept = try #require(try store.reader.receipt(receipts[3], of: Shelf.user))
+        #expect(kept.status == .queued && kept.ended == nil)
+        let problems = try await store.verify(accounts: { _ in [] }).problems
+        #expect(!problems.contains { $0.text.contains("waits for a change") }, "\(problems)")
+        try await store.close()
+    }
+
+    @Test func `a receipt that damage has ended is kept as long as any, one that waits is kept`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        let receipts = [try await shelf.edit("a").receiptID, try await shelf.edit("b").receiptID]
+        try await shelf.byHand("DELETE FROM pending_change WHERE cipher_id = 'a'")
+        try await shelf.store.database.write { (db) throws(DatabaseError) in
+            try ReceiptTable.endLost(at: Shelf.moment(50), db)
+        }
+        func found() throws -> [Receipt.Status?] {
+            try receipts.map { id in
+                try shelf.store.reader.receipt(#require(id), of: Shelf.user)?.status
+            }
+        }
+        try await shelf.store.forgetReceipts(before: Shelf.moment(50))
+        #expect(try found() == [.quarantined, .queued])
+        try await shelf.store.forgetReceipts(before: Self.later)
+        #expect(try found() == [nil, .queued])
+        try await shelf.store.close()
+    }
+
+    /// - Parameter lost: The change about this cipher is not there, though nothing has ended it.
     /// - Returns: The receipts: of every second the change is gone, and the first by its id has a word
     ///   of tomorrow's.
-    private static func filled(_ scratch: Scratch) async throws -> [String] {
+    private static func filled(
+        _ scratch: Scratch,
+        losing lost: String? = nil
+    ) async throws -> [String] {
         let shelf = try await Shelf(scratch)
         var receipts: [String] = []
         for number in 0..<count {
@@ -125,6 +174,7 @@ import Vault
             "UPDATE receipt SET status = 'deferred' WHERE id = ?",
             Value(receipts.min())
         )
+        try await shelf.byHand("DELETE FROM pending_change WHERE cipher_id = ?", Value(lost))
         try await shelf.store.close()
         return receipts
     }
