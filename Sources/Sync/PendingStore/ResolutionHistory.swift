@@ -110,19 +110,19 @@ extension StoreReader {
 }
 
 extension StoreReader {
-    /// Whether what was made under that id has given way to what upstream had already.
-    func hasYielded(_ made: Lane) throws(StoreError) -> Bool {
+    /// When what was made under that id has last given way to what upstream had already, as entries are numbered.
+    func lastYield(of made: Lane) throws(StoreError) -> Int? {
         try read { (db) throws(DatabaseError) in
             try db.first(
                 """
-                SELECT 1 FROM resolution
+                SELECT seq FROM resolution
                 WHERE user_id = ? AND cipher_id = ? AND outcome = 'backedUpLocal'
                     AND backup_cipher_id IS NOT NULL
-                LIMIT 1
+                ORDER BY seq DESC LIMIT 1
                 """,
                 .text(made.userID),
                 .text(made.cipherID)
-            ) { (row) throws(DatabaseError) in try row.int(0) == 1 } ?? false
+            ) { (row) throws(DatabaseError) in try row.int(0) }
         }
     }
 }

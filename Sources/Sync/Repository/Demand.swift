@@ -152,16 +152,16 @@ extension Repository {
         let shown = Moment(ticks: base.revision.moment.ticks + Moment.ticksPerMillisecond)
         let isInDoubt = shown <= copy.moment && copy.isSame(as: base.revision)
         guard isOlder || isForeign || isInDoubt else { return }
-        if isMade, try hasYielded(draft.lane) { throw .outOfDate }
+        if isMade, try lastYield(of: draft.lane) != draft.yield { throw .outOfDate }
         let own = try read { () throws(StoreError) in try neighbours.reader.ownHistory(of: base) }
         guard mutated(.acceptsStaleCopy) || own.map({ $0 <= seen }) == true else {
             throw .outOfDate
         }
     }
 
-    /// Whether what was shown under that id is a copy by now, and what is there instead was never shown.
-    private func hasYielded(_ made: Lane) throws(Refusal) -> Bool {
-        try read { () throws(StoreError) in try neighbours.reader.hasYielded(made) }
+    /// What was shown under that id until then is a copy by now, and what is there instead was not shown before.
+    func lastYield(of made: Lane) throws(Refusal) -> Int? {
+        try read { () throws(StoreError) in try neighbours.reader.lastYield(of: made) }
     }
 
     private func mend<Value>(_ body: () throws(EditRefusal) -> Value) throws(Refusal) -> Value {

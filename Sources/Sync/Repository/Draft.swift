@@ -13,6 +13,8 @@ struct Draft: Sendable {
     let shown: Revision?
     /// What was pending for it then, and lay over what upstream has.
     let over: StoredChange?
+    /// What had given way by then of what was made under the id, so that something else was shown there.
+    let yield: Int?
 
     /// The stamp of what its owner has seen of upstream's copy. Content that was pending hid what upstream
     /// had, so that is no more than what it was made on. While it is still pending, the deletion takes over

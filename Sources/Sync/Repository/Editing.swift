@@ -43,10 +43,11 @@ extension Repository {
     ) throws(Refusal) -> Draft {
         let id = wish.cipherID ?? surroundings.chance.identifier(at: surroundings.now)
         let lane = Lane(userID: userID, cipherID: id)
-        var (shown, over): (Revision?, StoredChange?) = (nil, nil)
+        var (shown, over, yield): (Revision?, StoredChange?, Int?) = (nil, nil, nil)
         if wish.isBlind {
             let layers = try layers(of: lane)
             (shown, over) = (layers.base?.revision, layers.pending)
+            if layers.lane != lane { yield = try lastYield(of: lane) }
         }
         return Draft(
             wish: wish,
@@ -55,7 +56,8 @@ extension Repository {
             moment: surroundings.now,
             clock: surroundings.clockNote(offset: clockOffset()),
             shown: shown,
-            over: over
+            over: over,
+            yield: yield
         )
     }
 

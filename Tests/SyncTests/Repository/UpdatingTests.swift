@@ -840,26 +840,38 @@ import Vault
         }
     }
 
-    /// It was shown under the id that was made here, and was edited under both.
+    /// An item that was shown under the id that was made here, and was edited under both: what was edited under the
+    /// first has given way.
+    ///
+    /// - Returns: Both, and the stamp under which it was shown before.
+    private static func yield(
+        _ world: World,
+        _ home: Home
+    ) async throws -> (made: String, id: String, seen: String) {
+        let ada = home.person
+        await world.server.inject(Fault(.loseAnswer, on: .createCipher))
+        let made = try await home.add(note).value
+        try await ada.refresh()
+        let id = try #require(try await ada.elsewhere.items.first { $0.name == "note" }?.id)
+        try await home.loseNetwork()
+        let first = #"{"name":"note","notes":"first"}"#
+        #expect(try await home.update(made, first).isQueued)
+        let seen = try #require(try await home.view(made)?.item.cipher.revisionDate)
+        try await home.regainNetwork()
+        world.time.pass(.seconds(25))
+        #expect(try await !home.update(id, #"{"name":"note","notes":"second"}"#).isQueued)
+        _ = try await ada.run(.all)
+        try #require(try ada.changes.isEmpty)
+        return (made, id, seen)
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `T-34, I1: who has what gave way open does not write over what stands`(
         _ personality: Personality.Name
     ) async throws {
         try await atHome(personality) { world, home, _ in
             let ada = home.person
-            await world.server.inject(Fault(.loseAnswer, on: .createCipher))
-            let made = try await home.add(note).value
-            try await ada.refresh()
-            let id = try #require(try await ada.elsewhere.items.first { $0.name == "note" }?.id)
-            try await home.loseNetwork()
-            let first = #"{"name":"note","notes":"first"}"#
-            #expect(try await home.update(made, first).isQueued)
-            let seen = try #require(try await home.view(made)?.item.cipher.revisionDate)
-            try await home.regainNetwork()
-            world.time.pass(.seconds(25))
-            #expect(try await !home.update(id, #"{"name":"note","notes":"second"}"#).isQueued)
-            _ = try await ada.run(.all)
-            try #require(try ada.changes.isEmpty)
+            let (made, _, seen) = try await Self.yield(world, home)
             let third = #"{"name":"third","revisionDate":"\#(seen)","notes":"first"}"#
             guard case .outOfDate? = try await refusal({ try await home.update(made, third) })
             else { throw Unexpected("the copy was taken") }
@@ -869,6 +881,33 @@ import Vault
             #expect(try await home.view(made)?.item.notes == "second")
             let fourth = #"{"name":"note","notes":"fourth"}"#
             #expect(try await !home.update(made, fourth).isQueued)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func
+        `whoever sees what stands may edit it behind another edit, under the id that was made here`(
+            _ personality: Personality.Name
+        ) async throws
+    {
+        try await atHome(personality) { world, home, _ in
+            let (made, id, _) = try await Self.yield(world, home)
+            let edits = try ["third", "fourth"].map { notes in
+                let body = try ItemBody(Array(#"{"name":"note","notes":"\#(notes)"}"#.utf8))
+                return Repository.Wish.update(made, body)
+            }
+            let address = home.repository.address
+            world.time.pass(.seconds(10))
+            try await home.besideHolder(of: id) { leave in
+                async let third = address.ask { .edit(edits[0], $0) }
+                await home.haveWaiting(1, for: id)
+                async let fourth = address.ask { .edit(edits[1], $0) }
+                await home.haveWaiting(2, for: id)
+                leave()
+                _ = try await (third.get(), fourth.get())
+            }
+            #expect(try home.person.changes.isEmpty)
+            #expect(try await home.person.elsewhere.item(id).notes == "fourth")
         }
     }
 
