@@ -131,6 +131,7 @@ extension Store {
         return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
+                    try settlement.followHistory(db)
                     try settlement.writeBase(lane, db)
                 }
                 return .missing
@@ -350,7 +351,8 @@ extension Settlement {
         before: Revision?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard case .holds(let cipher) = upstream, isOwn, !overwritesOthers else { return }
+        guard let cipher = answered else { return }
+        guard isOwn, !overwritesOthers else { return try followHistory(db) }
         try OwnHistory.extend(
             by: cipher,
             from: lane,
@@ -359,6 +361,13 @@ extension Settlement {
             before: before,
             db
         )
+    }
+
+    /// What others had a hand in may have the stamp that was known, and would pass for what came from here.
+    fileprivate func followHistory(_ db: borrowing Connection) throws(DatabaseError) {
+        guard let answered, let known = try BaseTable.find(answered.lane, db), known != answered
+        else { return }
+        try OwnHistory.follow(known, to: answered, db)
     }
 
     fileprivate func writeBase(

@@ -165,6 +165,35 @@ import Vault
         #expect(try shelf.store.reader.base(Shelf.lane("x", user: "two")) != nil)
     }
 
+    /// As on a store of whole seconds.
+    @Test
+    func `what others had a hand in is not this host's own because its stamp was known for that`()
+        async throws
+    {
+        let shelf = try await Shelf()
+        func settle(_ base: BaseCipher, isSeen: Bool) async throws -> Moment? {
+            let change = try await shelf.edit("a").change
+            let settlement = Settlement(
+                upstream: .holds(base),
+                receipts: ReceiptEnd(.sent, at: Shelf.moment(5)),
+                isSeen: isSeen
+            )
+            let settled = try await shelf.store.settle(
+                change.id,
+                in: change.lane,
+                expecting: change.version,
+                settlement
+            )
+            guard case .settled = settled else { throw Unsettled(settled: settled) }
+            return try shelf.store.reader.ownHistory(of: base)
+        }
+        let own = Shelf.base("a", ticks: 20)
+        #expect(try await settle(own, isSeen: true) == Shelf.moment(10))
+        let theirs = BaseCipher(lane: own.lane, revision: own.revision, json: [0x7B, 0x7D])
+        #expect(try await settle(theirs, isSeen: false) == nil)
+        #expect(try shelf.store.reader.base(own.lane) == theirs)
+    }
+
     @Test func `what comes late does not bring an erased account back`() async throws {
         let shelf = try await Shelf()
         let change = try await shelf.edit("a").change
@@ -185,6 +214,10 @@ import Vault
         for table in try shelf.rows(of: Shelf.user) { #expect(table.rows == 0, "\(table.name)") }
         #expect(try shelf.store.reader.refreshMark(of: Shelf.user).written >= mark.written)
     }
+}
+
+private struct Unsettled: Error {
+    let settled: Settled
 }
 
 extension PendingChange {
