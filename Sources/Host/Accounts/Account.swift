@@ -206,6 +206,11 @@ extension Account {
         try await office.records.hold(id) { () async throws(DeskRefusal) in try await put(body) }
     }
 
+    /// Whoever has signed in is told that it is there.
+    func noteArrival() async throws(DeskRefusal) {
+        if record.isNewcomer { try await change { $0.isNewcomer = false } }
+    }
+
     /// Whoever has signed in again goes on with all that they have brought, and, as long as it is not kept, with
     /// nothing of it.
     func takeUp(_ admitted: Admitted) async throws(DeskRefusal) {

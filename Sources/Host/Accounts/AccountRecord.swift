@@ -27,6 +27,8 @@ struct AccountRecord: Sendable {
     var choice = 0
     /// Grows with every account that comes; they are shown in this order.
     var number = 0
+    /// Nobody has heard yet that it is there, because not all of it has been fetched.
+    var isNewcomer = false
     /// Upstream does not take the tokens any more, and the user has to sign in again.
     var isSignedOut = false
     var sealedTokens: String?
@@ -117,6 +119,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
         let isDefault: Bool = try json.read("isDefault")
         choice = try json.read("choice", as: Int?.self) ?? (isDefault ? 1 : 0)
         number = try json.read("number")
+        isNewcomer = try json.read("isNewcomer", as: Bool?.self) ?? false
         isSignedOut = try json.read("isSignedOut")
         sealedTokens = try json.read("tokens")
         sealedSecondFactor = try json.read("secondFactor")
@@ -141,6 +144,7 @@ extension AccountRecord: JSON.Readable, JSON.Writable {
             record.add("isDefault", choice > 0)
             record.add("choice", choice)
             record.add("number", number)
+            record.add("isNewcomer", isNewcomer)
             record.add("isSignedOut", isSignedOut)
             record.add("tokens", sealedTokens)
             record.add("secondFactor", sealedSecondFactor)

@@ -43,6 +43,8 @@ public final class Accounts: Service {
         var former: [String: Shift] = [:]
         /// Who is to be the first of all, and is not there yet.
         var first: String?
+        /// Who is still in the store, and whom nobody has heard of.
+        var newcomers: [AccountRecord] = []
         var links: [String: ServerLink] = [:]
         var drillSince: Moment?
         var drillEnded: Moment?
@@ -90,7 +92,11 @@ public final class Accounts: Service {
         for account in stored {
             do {
                 let record = try AccountRecord(account)
-                try bringUp(record, tokens: tokens(of: record))
+                if record.isNewcomer, try hasNothingPending(record.id) {
+                    state.withLock { $0.newcomers.append(record) }
+                } else {
+                    try bringUp(record, tokens: tokens(of: record))
+                }
             } catch {
                 office.surroundings.log.error("An account cannot be brought up.", because: error)
             }
@@ -177,6 +183,7 @@ public final class Accounts: Service {
         await withDiscardingTaskGroup { services in
             await withTaskGroup(of: Void.self) { duty in
                 duty.addTask { await self.changeShifts() }
+                duty.addTask { await self.erase(newcomers: self.state.withLock(\.newcomers)) }
                 for await service in office.roster.arrivals {
                     services.addTask { await self.run(service) }
                 }

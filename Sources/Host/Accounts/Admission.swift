@@ -65,6 +65,7 @@ extension Accounts {
         record.choice = claimFirst(id) ? 1 : 0
         defer { waiveFirst(id) }
         record.take(admitted, office.key)
+        record.isNewcomer = true
         try await office.put(record)
         let account = try bringUp(record, tokens: admitted.tokens, after: former(id))
         do throws(DeskRefusal) {
@@ -80,6 +81,9 @@ extension Accounts {
         let signIn = account.session.signIn
         do throws(DeskRefusal) {
             try await fetchFirst(account)
+            try await admissions.hold(account.id) { () async throws(DeskRefusal) in
+                try await self.account(account.id)?.noteArrival()
+            }
         } catch {
             try await admissions.hold(account.id) { () async throws(DeskRefusal) in
                 guard self.account(account.id) === account else { throw error }
@@ -96,14 +100,41 @@ extension Accounts {
         because refusal: DeskRefusal
     ) async throws(DeskRefusal) {
         let wasFirst = account.record.choice > 0 || everybody.first === account
-        let isErased = try await office.records.hold(account.id) { () async throws(DeskRefusal) in
-            let isErased: Bool = try await office.ask { .account(.eraseNewcomer(account.id, $0)) }
-            if isErased { end(account) }
-            return isErased
+        let isGone = try await office.records.hold(account.id) { () async throws(DeskRefusal) in
+            let isGone = try await eraseNewcomer(account.id)
+            if isGone { end(account) }
+            return isGone
         }
         // Who came meanwhile was not the first.
-        if isErased { try? await preferTheOnlyOne(orTheFirst: wasFirst) }
-        guard !isErased, !account.keyholder.isLocked else { throw refusal }
+        if isGone { try? await preferTheOnlyOne(orTheFirst: wasFirst) }
+        if !isGone { try? await account.noteArrival() }
+        guard !isGone, !account.keyholder.isLocked else { throw refusal }
+    }
+
+    /// - Returns: Whether it is not to be here any more. What a full disk does not let go of, the next start erases.
+    private func eraseNewcomer(_ id: String) async throws(DeskRefusal) -> Bool {
+        do throws(DeskRefusal) {
+            return try await office.ask { .account(.eraseNewcomer(id, $0)) }
+        } catch {
+            return try hasNothingPending(id)
+        }
+    }
+
+    func hasNothingPending(_ id: String) throws(DeskRefusal) -> Bool {
+        try office.read { reader throws(StoreError) in try reader.tally(of: id) }.isEmpty
+    }
+
+    /// To be done for those whom the last process has not let in, or could not take back.
+    func erase(newcomers: [AccountRecord]) async {
+        guard !newcomers.isEmpty else { return }
+        for newcomer in newcomers {
+            await admissions.hold(newcomer.id) {
+                guard account(newcomer.id) == nil else { return }
+                _ = try? await eraseNewcomer(newcomer.id)
+            }
+        }
+        let wasFirst = newcomers.contains { $0.choice > 0 }
+        try? await preferTheOnlyOne(orTheFirst: wasFirst)
     }
 
     private func takeUp(
@@ -176,7 +207,7 @@ extension AccountRecord {
         wrappedPrivateKey = admitted.wrappedPrivateKey ?? wrappedPrivateKey
         hasSecurityState = admitted.hasSecurityState
         dropsItemKeys = admitted.dropsItemKeys
-        isSignedOut = false
+        (isSignedOut, isNewcomer) = (false, false)
         let claims = AccessClaims(token: admitted.tokens.access)
         // The one under which upstream has given these keys.
         securityStamp = claims?.securityStamp

@@ -2,11 +2,13 @@ import Bitwarden
 import EmbeddedUpstream
 import HTTP
 import JSON
+import SQLite
 import Sync
 import System
 import Testing
 
 @testable import Host
+@testable import Sync
 
 /// The accounts of a host, and who may ask for which.
 @Suite(.timeLimit(.minutes(1)))
@@ -228,6 +230,45 @@ struct AccountTests {
             first.cancel()
             await #expect(throws: DeskRefusal.self) { try await first.value }
             #expect(accounts.everybody.map(\.id) == [bea, cleo])
+            #expect(accounts.everybody.map(\.record.choice) == [1, 0])
+        }
+    }
+
+    /// As on a full disk.
+    @Test func `an account that can neither be fetched nor taken back is not there`() async throws {
+        try await HostVenue().open { guest, upstream in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+            let reader = accounts.office.store.reader
+            try await reader.database.execute(
+                """
+                CREATE TRIGGER kept BEFORE DELETE ON account
+                BEGIN SELECT RAISE(ABORT, 'there is no room'); END
+                """
+            )
+            await upstream.inject(Fault(.answer(.conflict, isCarriedOut: false), on: .sync))
+            await #expect(throws: DeskRefusal.self) { try await accounts.signIn(stage.signIn) }
+            #expect(accounts.everybody.isEmpty && accounts.defaultDesk == nil)
+            let kept = try reader.accounts().map { try AccountRecord($0).isNewcomer }
+            #expect(kept == [true], "The next start erases it.")
+            try await reader.database.execute("DROP TRIGGER kept")
+            let account = try await accounts.signIn(stage.signIn)
+            #expect(accounts.account(account.id)?.record.isNewcomer == false)
+            #expect(accounts.defaultDesk?.id == account.id)
+        }
+    }
+
+    @Test func `whom the last process had not let in yet is erased, and is not the default`()
+        async throws
+    {
+        var host = RestingHost(of: 3)
+        host.newcomer = 1
+        try await host.open { accounts in
+            let reader = accounts.office.store.reader
+            #expect(accounts.everybody.map(\.record.number) == [2, 3])
+            while try reader.accounts().count > 2 { await Task.yield() }
+            while accounts.defaultDesk == nil { await Task.yield() }
             #expect(accounts.everybody.map(\.record.choice) == [1, 0])
         }
     }

@@ -13,6 +13,8 @@ struct RestingHost {
     let timekeeper: any Timekeeper
     /// Its services begin when this is opened; nil for at once.
     var beginning: Gate?
+    /// Which of them was the first, and had not been let in yet.
+    var newcomer: Int?
     /// What has sealed the sessions is not there any more.
     var hasLostItsKey = false
 
@@ -72,6 +74,7 @@ struct RestingHost {
                 renewal: .none
             )
             record.sealedTokens = try key.seal(tokens)
+            (record.isNewcomer, record.choice) = number == newcomer ? (true, 1) : (false, 0)
             try await store.put(record.stored)
         }
         try await store.close()
