@@ -47,4 +47,17 @@ extension Accounts {
             }
         }
     }
+    /// Where upstream has made an account anew, the one that had its address is not let in any more. It stays with what
+    /// waits of it, but is not meant where nobody is named.
+    func putInPlaceOfFormer(_ account: Account) async {
+        let former = accounts(withAddress: account.record.email).first { other in
+            other.id != account.id && other.link.number == account.link.number
+                && other.record.choice > 0
+        }
+        guard let former else { return }
+        // It may only have got another address.
+        _ = try? await former.sync(isForced: true)
+        guard (try? await former.status) == .signedOut else { return }
+        try? await makeDefault(account.id)
+    }
 }

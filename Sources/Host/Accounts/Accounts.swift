@@ -252,9 +252,10 @@ public final class Accounts: Service {
         state.withLock { if $0.first == id { $0.first = nil } }
     }
 
-    /// On that server only: an account with this address elsewhere has other keys and another second factor.
+    /// On that server only: an account with this address elsewhere has other keys and another second factor. So has the
+    /// one there that was made anew since.
     func account(withAddress email: String, at link: ServerLink) -> Account? {
-        accounts(withAddress: email).first { $0.link.number == link.number }
+        accounts(withAddress: email).last { $0.link.number == link.number }
     }
 
     /// It is not kept any more, so nothing more is done in its name.

@@ -29,6 +29,7 @@ extension Accounts {
             try await settleIn(account)
             // Whoever was the first when it came may have come to nothing.
             try? await preferTheOnlyOne(orTheFirst: everybody.first === account)
+            if request.isDefault != false { await putInPlaceOfFormer(account) }
         } else {
             _ = try? await account.sync(isForced: false)
         }

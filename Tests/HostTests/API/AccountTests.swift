@@ -234,6 +234,46 @@ struct AccountTests {
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `an account that was made anew is the default in place of the one that it was`(
+        _ personality: Personality.Name
+    ) async throws {
+        var venue = HostVenue()
+        venue.personality = personality
+        try await venue.open { guest, _ in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            let bea = try await Self.addBea(guest, stage)
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            try await guest.login("waits")
+            try await stage.makeAnew()
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            let next = try await accounts.signIn(stage.signIn)
+            #expect(accounts.everybody.map(\.id) == [stage.userID, bea, next.id])
+            #expect(accounts.everybody.map { $0.record.choice > 0 } == [false, false, true])
+            #expect(try await guest.get("/list/object/items").names == [])
+            // What waits of the former one stays, sealed.
+            let former = try #require(accounts.account(stage.userID))
+            #expect(try await former.status == .signedOut)
+            #expect(try await former.pending().count == 1)
+        }
+    }
+
+    @Test func `whoever has the default account's former address is not the default for that`()
+        async throws
+    {
+        try await HostVenue().open { guest, _ in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            let ada = try #require(accounts.account(stage.userID))
+            // Here nobody has heard yet that it has another.
+            try await ada.change { $0.email = "bea@example.test" }
+            let bea = try await Self.addBea(guest, stage)
+            #expect(accounts.defaultDesk?.id == ada.id && bea != ada.id)
+            #expect(ada.record.email == HostVenue.email)
+        }
+    }
+
     /// As on a full disk.
     @Test func `an account that can neither be fetched nor taken back is not there`() async throws {
         try await HostVenue().open { guest, upstream in

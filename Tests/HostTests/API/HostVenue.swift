@@ -317,6 +317,15 @@ struct HostStage: Stage {
         try await tell("/api/accounts/key-management/rotate-user-account-keys", wish)
     }
 
+    /// The account is deleted upstream, and made anew as it was.
+    func makeAnew() async throws {
+        let proof = JSON.Raw.object {
+            $0.add("masterPasswordHash", newcomer.registration.masterPasswordHash)
+        }
+        try await tell("/api/accounts/delete", proof)
+        try await HostVenue.register(newcomer, at: server, client)
+    }
+
     private func tell(_ path: String, _ body: JSON.Raw) async throws {
         let device = try await device()
         var request = Client.Request(.post, server + path)
