@@ -21,14 +21,29 @@ extension Accounts {
         guard let account = account(id) else { throw .notFound }
         let latest = everybody.map(\.record.choice).max() ?? 0
         if account.record.choice == 0 || account.record.choice < latest {
-            try await account.change { $0.choice = latest + 1 }
-            office.announce(.account(userID: id))
+            try await note(latest + 1, of: id)
         }
         // The choice is made by now. That no other account still has one is seen to afterwards.
         for other in everybody where other.id != id && other.record.choice > 0 {
-            try await other.change { $0.choice = 0 }
-            office.announce(.account(userID: other.id))
+            do throws(DeskRefusal) {
+                try await note(0, of: other.id)
+            } catch .notFound {
+                // It has been taken away meanwhile.
+            }
         }
+    }
+
+    /// Whoever has moved meanwhile is found where they are now.
+    private func note(_ choice: Int, of id: String) async throws(DeskRefusal) {
+        while let account = account(id) {
+            do throws(DeskRefusal) {
+                try await account.change { $0.choice = choice }
+                return office.announce(.account(userID: id))
+            } catch .notFound {
+                continue
+            }
+        }
+        throw .notFound
     }
 
     /// An account that is alone is what routes without an account mean, and is shown as the default.

@@ -169,6 +169,26 @@ struct LeavingTests {
         }
     }
 
+    @Test func `an account is made the default though the one before it is taken away meanwhile`()
+        async throws
+    {
+        try await RestingHost(of: 3).open { accounts in
+            let (first, second) = (accounts.everybody[0], accounts.everybody[1])
+            try await accounts.makeDefault(first.id)
+            let records = accounts.office.records
+            let gate = Gate()
+            let holder = Task { await records.hold(first.id) { await gate.pass() } }
+            await gate.arrivals(1)
+            let choice = Task { try await accounts.makeDefault(second.id) }
+            while records.line(for: first.id) == 0 { await Task.yield() }
+            accounts.forget(first)
+            gate.open()
+            await holder.value
+            try await choice.value
+            #expect(accounts.defaultDesk?.id == second.id)
+        }
+    }
+
     @Test
     func `of two who wish for a drill and for its end at once, the last answered has their way`()
         async throws
