@@ -26,7 +26,7 @@ extension Accounts {
         }
         // Not in turn: whoever takes the account away meanwhile need not wait for that.
         if isNew {
-            try await settleIn(account)
+            try await settleIn(account, asDefault: request.isDefault == true)
             // Whoever was the first when it came may have come to nothing.
             try? await preferTheOnlyOne(orTheFirst: everybody.first === account)
             if request.isDefault != false { await putInPlaceOfFormer(account) }
@@ -78,10 +78,15 @@ extension Accounts {
     }
 
     /// A new one is only there once all of it has been fetched, unless something waits in its name.
-    private func settleIn(_ account: Account) async throws(DeskRefusal) {
+    private func settleIn(
+        _ account: Account,
+        asDefault isDefault: Bool
+    ) async throws(DeskRefusal) {
         let signIn = account.session.signIn
         do throws(DeskRefusal) {
             try await fetchFirst(account)
+            // Whoever wishes that and hears that it cannot be has not signed in.
+            if isDefault { try await makeDefault(account.id) }
             try await admissions.hold(account.id) { () async throws(DeskRefusal) in
                 try await self.account(account.id)?.noteArrival()
             }

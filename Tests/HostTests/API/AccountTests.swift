@@ -299,6 +299,30 @@ struct AccountTests {
         }
     }
 
+    @Test func `a new account that cannot be made the default as it was wished is not there`()
+        async throws
+    {
+        try await HostVenue().open { guest, _ in
+            let stage = try #require(guest.stage as? HostStage)
+            let accounts = try #require(guest.accounts)
+            let bea = try await Self.addBea(guest, stage)
+            #expect(try await guest.delete("/accounts/\(bea)").isSuccess)
+            try await accounts.office.store.reader.database.execute(
+                """
+                CREATE TRIGGER kept BEFORE UPDATE ON account
+                WHEN CAST(NEW.record AS TEXT) LIKE '%"choice":2%'
+                BEGIN SELECT RAISE(ABORT, 'there is no room'); END
+                """
+            )
+            var request = SignInRequest(email: "bea@example.test", password: stage.password)
+            (request.server, request.isDefault) = (stage.server, true)
+            let wish = request
+            await #expect(throws: DeskRefusal.self) { try await accounts.signIn(wish) }
+            #expect(accounts.everybody.map(\.id) == [stage.userID])
+            #expect(try accounts.office.store.reader.accounts().map(\.id) == [stage.userID])
+        }
+    }
+
     @Test func `whom the last process had not let in yet is erased, and is not the default`()
         async throws
     {
