@@ -39,8 +39,8 @@ extension Accounts {
             do throws(DeskRefusal) {
                 try await account.change { $0.choice = choice }
                 return office.announce(.account(userID: id))
-            } catch .notFound {
-                continue
+            } catch {
+                guard case .notFound = error, self.account(id) !== account else { throw error }
             }
         }
         throw .notFound
@@ -62,6 +62,7 @@ extension Accounts {
             }
         }
     }
+
     /// Where upstream has made an account anew, the one that had its address is not let in any more. It stays with what
     /// waits of it, but is not meant where nobody is named.
     func putInPlaceOfFormer(_ account: Account) async {
