@@ -43,7 +43,7 @@ struct HostLine: Sendable {
         }
         self.socket = socket
         self.patience = patience
-        prefix = invocation.value("account").map { "/accounts/\($0.escapedForURL)" } ?? ""
+        prefix = invocation.value("account").map { "/accounts/\(Percent.encode($0))" } ?? ""
         do {
             client = try Client(configuration: Self.configuration)
         } catch {
@@ -101,7 +101,7 @@ struct HostLine: Sendable {
         body: [UInt8]? = nil,
         takesLong: Bool? = nil
     ) async throws(Failure) -> Answer {
-        let pairs = query.map { "\($0.name.escapedForURL)=\($0.value.escapedForURL)" }
+        let pairs = query.map { "\(Percent.encode($0.name))=\(Percent.encode($0.value))" }
         let target = path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         var request = Client.Request(method, "http://localhost\(target)", operation: "ask the host")
         request.socketPath = socket
@@ -205,24 +205,5 @@ extension Failure {
             status: isNotAllowed ? .notAllowed : .failure,
             message: message.isEmpty ? "The host answered \(status)." : message
         )
-    }
-}
-
-extension String {
-    /// As a segment of a path, or in a query: all but letters, digits and four marks is escaped.
-    var escapedForURL: String {
-        var text = ""
-        for byte in utf8 {
-            switch byte {
-            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
-                UInt8(ascii: "_"), UInt8(ascii: "~"):
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
-        return text
     }
 }

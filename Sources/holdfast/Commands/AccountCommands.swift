@@ -17,7 +17,7 @@ extension Command {
             do throws(Failure) {
                 let answer = try await line.askHost(
                     .delete,
-                    "/accounts/\(id.escapedForURL)",
+                    "/accounts/\(Percent.encode(id))",
                     invocation.isOn("discard-pending") ? [("discardPending", "true")] : []
                 )
                 Showing(invocation, console).outcome(answer.json) { "Signed out." }

@@ -54,7 +54,7 @@ extension Command {
             guard let search = invocation.operands.last, !search.isEmpty else {
                 throw Failure(status: .usage, message: "Say which item: holdfast get ID-OR-SEARCH.")
             }
-            let path = "/object/\(part.rawValue)/\(search.escapedForURL)"
+            let path = "/object/\(part.rawValue)/\(Percent.encode(search))"
             let answer = try await HostLine(invocation).ask(.get, path)
             let showing = Showing(invocation, console)
             switch part {
@@ -102,7 +102,7 @@ extension Command {
             let line = try HostLine(invocation)
             try line.requireHost()
             let body = try console.jsonOnInput(kind == .collections ? .array : .object)
-            let path = "/object/\(kind.rawValue)/\(id.escapedForURL)"
+            let path = "/object/\(kind.rawValue)/\(Percent.encode(id))"
             let answer = try await line.ask(.put, path, body: body)
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
@@ -118,7 +118,7 @@ extension Command {
         ],
         run: { invocation, console throws(Failure) in
             let (kind, id) = try invocation.kindAndID(Kind.item)
-            let path = "/object/\(kind.rawValue)/\(id.escapedForURL)"
+            let path = "/object/\(kind.rawValue)/\(Percent.encode(id))"
             let query = invocation.isOn("permanent") ? [(name: "permanent", value: "true")] : []
             let answer = try await HostLine(invocation).ask(.delete, path, query)
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
@@ -131,7 +131,7 @@ extension Command {
         operands: "ID",
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
-            let path = "/restore/item/\(try invocation.onlyID().escapedForURL)"
+            let path = "/restore/item/\(Percent.encode(try invocation.onlyID()))"
             let answer = try await HostLine(invocation).ask(.post, path, body: emptyBody)
             Showing(invocation, console).outcome(answer.edited) { answer.sentence }
         }
@@ -144,7 +144,7 @@ extension Command {
         flags: HostLine.accountFlags,
         run: { invocation, console throws(Failure) in
             try invocation.allow(2)
-            let ids = invocation.operands.filter { !$0.isEmpty }.map(\.escapedForURL)
+            let ids = invocation.operands.filter { !$0.isEmpty }.map(Percent.encode)
             guard ids.count == 2 else {
                 throw Failure(
                     status: .usage,

@@ -19,7 +19,7 @@ extension Command {
                     Table(pending: answer.data?.listed ?? [])
                 }
             }
-            let path = "/pending/\(try invocation.id(of: deed).escapedForURL)" + deed.ending
+            let path = "/pending/\(Percent.encode(try invocation.id(of: deed)))" + deed.ending
             let body = method == .post ? emptyBody : nil
             let answer = try await console.waiting(for: "Asking the server…") {
                 () throws(Failure) in

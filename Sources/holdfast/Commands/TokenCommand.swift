@@ -85,7 +85,7 @@ extension Command {
         guard invocation.operands.count == 2, !invocation.operands[1].isEmpty else {
             throw Failure(status: .usage, message: "Say which token: holdfast token revoke ID.")
         }
-        let path = "/tokens/\(invocation.operands[1].escapedForURL)"
+        let path = "/tokens/\(Percent.encode(invocation.operands[1]))"
         let answer = try await line.askHost(.delete, path)
         showing.outcome(answer.json) { "Taken back." }
     }

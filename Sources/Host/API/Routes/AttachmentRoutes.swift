@@ -157,7 +157,7 @@ struct FileDisposition {
     init(_ name: String) {
         let plain = String(name.unicodeScalars.map(Self.plain).joined())
         let isPlain = plain.utf8.elementsEqual(name.utf8)
-        let full = isPlain ? "" : "; filename*=UTF-8''\(Self.encoded(name))"
+        let full = isPlain ? "" : "; filename*=UTF-8''\(Percent.encode(name))"
         text = "attachment; filename=\"\(plain)\"\(full)"
     }
 
@@ -167,15 +167,6 @@ struct FileDisposition {
         case " "..."~": String(scalar)
         default: "_"
         }
-    }
-
-    private static func encoded(_ name: String) -> String {
-        name.utf8.map { byte in
-            let scalar = Unicode.Scalar(byte)
-            if scalar.isASCII, scalar.properties.isAlphabetic { return String(scalar) }
-            if (0x30...0x39).contains(byte) || "-._~".utf8.contains(byte) { return String(scalar) }
-            return "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }.joined()
     }
 }
 

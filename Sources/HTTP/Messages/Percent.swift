@@ -1,6 +1,18 @@
-/// Percent-encoded text, decoded so that nothing slips through: a zero byte or bytes that are not UTF-8
-/// are refused rather than guessed at. A percent sign that no two digits follow stands for itself.
+/// Text as it stands in an address.
 public enum Percent {
+    /// For a segment of a path or a part of a query: all but letters, digits and four marks is escaped.
+    public static func encode(_ text: String) -> String {
+        text.utf8.reduce(into: "") { encoded, byte in
+            if byte.isUnreserved {
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+
+    /// Lets nothing slip through: a zero byte or bytes that are not UTF-8 are refused rather than guessed at. A
+    /// percent sign that no two digits follow stands for itself.
     public static func decode(_ text: String) -> String? {
         Array(text.utf8).withUnsafeBytes { decode($0[...]) }
     }
@@ -43,6 +55,17 @@ extension UInt8 {
     static let hash = UInt8(ascii: "#")
     static let ampersand = UInt8(ascii: "&")
     static let equals = UInt8(ascii: "=")
+
+    /// What means nothing in any part of an address (RFC 3986).
+    fileprivate var isUnreserved: Bool {
+        switch self {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+            UInt8(ascii: "_"), UInt8(ascii: "~"):
+            true
+        default: false
+        }
+    }
 
     fileprivate var hexDigit: UInt8? {
         switch self {
