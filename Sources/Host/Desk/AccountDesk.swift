@@ -98,24 +98,6 @@ public protocol AccountDesk: Sendable {
     ) async throws(DeskRefusal) -> [ResolutionEntry]
 }
 
-extension AccountDesk {
-    public var status: AccountStanding.Status {
-        get async throws(DeskRefusal) { try await outline.status }
-    }
-
-    public var outline: AccountOutline {
-        get async throws(DeskRefusal) { AccountOutline(try await standing) }
-    }
-
-    public var heldUntil: Moment? { nil }
-
-    public func noteRefused(_ operation: SyncMetrics.Operation) {}
-
-    public var equivalentDomains: [[String]] {
-        get async throws(DeskRefusal) { [] }
-    }
-}
-
 /// All accounts of this host.
 public protocol Household: Sendable {
     /// In the order in which they came.

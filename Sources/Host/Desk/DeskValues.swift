@@ -107,17 +107,6 @@ public struct AccountOutline: Hashable, Sendable {
         self.lastSync = lastSync
         self.isPremium = isPremium
     }
-
-    init(_ standing: AccountStanding) {
-        self.init(
-            id: standing.id,
-            email: standing.email,
-            server: standing.server,
-            status: standing.status,
-            lastSync: standing.lastSync,
-            isPremium: standing.isPremium
-        )
-    }
 }
 
 /// What signing in needs.

@@ -78,6 +78,35 @@ struct ShellDesk: AccountDesk {
     ) async throws(DeskRefusal) -> [ResolutionEntry] { [] }
 }
 
+/// What a stand-in says that has nothing of its own to say.
+extension AccountDesk {
+    var status: AccountStanding.Status {
+        get async throws(DeskRefusal) { try await standing.status }
+    }
+
+    var outline: AccountOutline {
+        get async throws(DeskRefusal) {
+            let standing = try await standing
+            return AccountOutline(
+                id: standing.id,
+                email: standing.email,
+                server: standing.server,
+                status: standing.status,
+                lastSync: standing.lastSync,
+                isPremium: standing.isPremium
+            )
+        }
+    }
+
+    var heldUntil: Moment? { nil }
+
+    func noteRefused(_ operation: SyncMetrics.Operation) {}
+
+    var equivalentDomains: [[String]] {
+        get async throws(DeskRefusal) { [] }
+    }
+}
+
 extension AccountStanding {
     static func sample(
         _ id: String,
