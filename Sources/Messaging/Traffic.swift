@@ -12,14 +12,6 @@ public struct Traffic: Equatable, Sendable {
     public let taken: Int
     /// How many senders wait for room.
     public let waitingSenders: Int
-
-    public init(name: String, capacity: Int, depth: Int, taken: Int, waitingSenders: Int) {
-        self.name = name
-        self.capacity = capacity
-        self.depth = depth
-        self.taken = taken
-        self.waitingSenders = waitingSenders
-    }
 }
 
 /// What can be measured of a channel, whatever it carries. Every ``Address`` is one.

@@ -14,10 +14,6 @@ struct Envelope {
     var leastReaderVersion = Envelope.leastReader
     var unknown: UnknownFields?
 
-    init(payload: [UInt8]) {
-        self.payload = payload
-    }
-
     static func read(_ bytes: [UInt8]) -> Reading<Envelope> {
         guard let message = holdfast__envelope__unpack(nil, bytes.count, bytes) else {
             return .damaged(.envelope)

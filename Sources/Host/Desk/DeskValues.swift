@@ -18,12 +18,6 @@ public struct NetworkStanding: Hashable, Sendable {
     public var isDrill: Bool
     public var state: NetworkState
     public var since: Moment
-
-    public init(isDrill: Bool, state: NetworkState, since: Moment) {
-        self.isDrill = isDrill
-        self.state = state
-        self.since = since
-    }
 }
 
 /// How an account stands.
@@ -57,30 +51,6 @@ public struct AccountStanding: Sendable {
     /// When something that failed is tried again, and the longest wait that is in force.
     public var nextRetry: Moment?
     public var backoff: Duration?
-
-    public init(
-        id: String,
-        email: String,
-        server: String,
-        status: Status,
-        isDefault: Bool,
-        lastSync: Moment?,
-        lastReport: SyncReport?,
-        network: NetworkState,
-        pending: Pending,
-        isPremium: Bool
-    ) {
-        self.id = id
-        self.email = email
-        self.server = server
-        self.status = status
-        self.isDefault = isDefault
-        self.lastSync = lastSync
-        self.lastReport = lastReport
-        self.network = network
-        self.pending = pending
-        self.isPremium = isPremium
-    }
 }
 
 /// How an account stands, as far as that is known without counting anything.
@@ -91,22 +61,6 @@ public struct AccountOutline: Hashable, Sendable {
     public var status: AccountStanding.Status
     public var lastSync: Moment?
     public var isPremium: Bool
-
-    public init(
-        id: String,
-        email: String,
-        server: String,
-        status: AccountStanding.Status,
-        lastSync: Moment?,
-        isPremium: Bool
-    ) {
-        self.id = id
-        self.email = email
-        self.server = server
-        self.status = status
-        self.lastSync = lastSync
-        self.isPremium = isPremium
-    }
 }
 
 /// What signing in needs.
@@ -135,11 +89,6 @@ public typealias Written = Sync.Written
 public struct ViewedFolder: Hashable, Sendable {
     public let id: String
     public let name: String
-
-    public init(id: String, name: String) {
-        self.id = id
-        self.name = name
-    }
 }
 
 public struct ViewedCollection: Hashable, Sendable {
@@ -147,13 +96,6 @@ public struct ViewedCollection: Hashable, Sendable {
     public let organizationID: String
     public let name: String
     public let externalID: String?
-
-    public init(id: String, organizationID: String, name: String, externalID: String?) {
-        self.id = id
-        self.organizationID = organizationID
-        self.name = name
-        self.externalID = externalID
-    }
 }
 
 /// A send, opened.
@@ -199,12 +141,6 @@ public struct SendDraft: Hashable, Sendable {
     public var expiration: Moment?
     public var isDisabled = false
     public var hidesEmail = false
-
-    public init(name: String, text: String, deletion: Moment) {
-        self.name = name
-        self.text = text
-        self.deletion = deletion
-    }
 }
 
 /// Why the host does not do what it was asked for.

@@ -14,14 +14,6 @@ public struct Gate: Sendable {
         public var routes: [(method: HTTP.Method, template: String, name: String)]
         public var find: @Sendable (Request) -> Passage
 
-        public init(
-            routes: [(method: HTTP.Method, template: String, name: String)],
-            find: @escaping @Sendable (Request) -> Passage
-        ) {
-            self.routes = routes
-            self.find = find
-        }
-
         /// Those of the gate itself as well.
         var allRoutes: [(method: HTTP.Method, template: String, name: String)] {
             routes + TokenRoutes.described.map { ($0.method, $0.template, $0.template) }
@@ -35,16 +27,6 @@ public struct Gate: Sendable {
         /// What a caller must at least be allowed to do.
         let scope: Caller.Scope
         let answer: @Sendable (Caller) async -> Response
-
-        public init(
-            name: String?,
-            scope: Caller.Scope,
-            answer: @escaping @Sendable (Caller) async -> Response
-        ) {
-            self.name = name
-            self.scope = scope
-            self.answer = answer
-        }
     }
 
     private let inside: Inside

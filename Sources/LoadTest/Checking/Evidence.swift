@@ -14,16 +14,9 @@ public enum Outcome: Hashable, Sendable {
 public struct FoundItem: Hashable, Sendable {
     public var id: String
     public var content: Content
-    public var isInTrash: Bool
+    public var isInTrash = false
     /// Earlier passwords.
-    public var history: [String]
-
-    public init(id: String, content: Content, isInTrash: Bool = false, history: [String] = []) {
-        self.id = id
-        self.content = content
-        self.isInTrash = isInTrash
-        self.history = history
-    }
+    public var history: [String] = []
 }
 
 /// Everything that is known of one user when a round is over.
@@ -35,34 +28,12 @@ public struct UserEvidence: Sendable {
     /// Of each edit of the other device, whether upstream took it.
     public var foreignTaken: [Bool]
     /// By thing, as far as they are known.
-    public var ids: [Int: String]
+    public var ids: [Int: String] = [:]
     /// Passwords that were in a history before the round began.
-    public var olderPasswords: Set<String>
+    public var olderPasswords: Set<String> = []
     public var found: [FoundItem]
     /// Items upstream that could not be opened.
-    public var unreadable: [String]
+    public var unreadable: [String] = []
     /// What the host shows in the end, by id; nil if it was not asked.
     public var shown: [String: String]?
-
-    public init(
-        user: Int,
-        plan: UserPlan,
-        outcomes: [Outcome],
-        foreignTaken: [Bool],
-        ids: [Int: String] = [:],
-        olderPasswords: Set<String> = [],
-        found: [FoundItem],
-        unreadable: [String] = [],
-        shown: [String: String]? = nil
-    ) {
-        self.user = user
-        self.plan = plan
-        self.outcomes = outcomes
-        self.foreignTaken = foreignTaken
-        self.ids = ids
-        self.olderPasswords = olderPasswords
-        self.found = found
-        self.unreadable = unreadable
-        self.shown = shown
-    }
 }

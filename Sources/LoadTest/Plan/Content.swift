@@ -6,13 +6,6 @@ public struct Content: Hashable, Sendable {
     /// The mark, by which it is known wherever it turns up.
     public var notes: String
 
-    public init(name: String, username: String, password: String, notes: String) {
-        self.name = name
-        self.username = username
-        self.password = password
-        self.notes = notes
-    }
-
     /// Whether the name is this one, or that of a copy which was made to keep this content: the same
     /// with a time behind it, and for a copy of a copy with another.
     func isNamed(_ other: String) -> Naming? {

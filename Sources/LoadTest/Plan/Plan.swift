@@ -46,13 +46,7 @@ public struct UserPlan: Hashable, Sendable {
 
     public var base: [Content]
     public var edits: [Edit]
-    public var foreign: [ForeignEdit]
-
-    public init(base: [Content], edits: [Edit], foreign: [ForeignEdit] = []) {
-        self.base = base
-        self.edits = edits
-        self.foreign = foreign
-    }
+    public var foreign: [ForeignEdit] = []
 }
 
 public enum Operation: String, CaseIterable, Hashable, Sendable {

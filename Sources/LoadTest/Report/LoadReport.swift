@@ -185,8 +185,4 @@ public struct Sample: Hashable, Sendable {
     public var backups: Int?
     public var resolved: Int?
     public var retries: Int?
-
-    public init(seconds: Double) {
-        self.seconds = seconds
-    }
 }

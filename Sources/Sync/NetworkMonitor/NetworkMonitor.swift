@@ -22,11 +22,6 @@ public final class NetworkMonitor: Service {
     public struct Standing: Hashable, Sendable {
         public var state: NetworkState
         public var since: Moment
-
-        public init(state: NetworkState, since: Moment) {
-            self.state = state
-            self.since = since
-        }
     }
 
     /// A probe that takes longer has found nobody.

@@ -12,12 +12,6 @@ public enum Peer: Sendable, Equatable {
         public let user: UInt32
         public let group: UInt32
         public let process: Int32
-
-        public init(user: UInt32, group: UInt32, process: Int32) {
-            self.user = user
-            self.group = group
-            self.process = process
-        }
     }
 }
 
