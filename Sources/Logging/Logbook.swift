@@ -39,7 +39,7 @@ public final class Logbook: Sendable {
         threshold.store(level.priority, ordering: .relaxed)
     }
 
-    public func isOn(_ level: LogLevel) -> Bool {
+    func isOn(_ level: LogLevel) -> Bool {
         level.priority <= threshold.load(ordering: .relaxed)
     }
 

@@ -5,7 +5,7 @@ public enum Reading<Value> {
     case newer(leastReader: Int)
     case damaged(Damage)
 
-    public func map<Other>(_ transform: (Value) -> Reading<Other>) -> Reading<Other> {
+    func map<Other>(_ transform: (Value) -> Reading<Other>) -> Reading<Other> {
         switch self {
         case .readable(let value): transform(value)
         case .newer(let leastReader): .newer(leastReader: leastReader)

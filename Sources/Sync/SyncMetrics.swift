@@ -204,7 +204,7 @@ extension SyncMetrics {
     ///
     /// - Parameter delivery: The part of the time in which nothing stood in its way: upstream could be
     ///   reached, and the vault was open.
-    public func observed(after time: Duration, delivery: Duration) {
+    func observed(after time: Duration, delivery: Duration) {
         propagation.observe(time)
         deliveries.observe(delivery)
     }
@@ -217,31 +217,31 @@ extension SyncMetrics {
         resolutions[type, outcome].increment(by: count)
     }
 
-    public func decided(_ kind: ConflictKind, for winner: Side) {
+    func decided(_ kind: ConflictKind, for winner: Side) {
         conflicts[kind, winner == .local ? .local : .server].increment()
     }
 
-    public func backedUp(_ reason: BackupReason, _ outcome: BackupOutcome) {
+    func backedUp(_ reason: BackupReason, _ outcome: BackupOutcome) {
         backups[reason, outcome].increment()
     }
 
     public func copiedFile(_ outcome: BackupFileOutcome) { backupFiles[outcome].increment() }
 
-    public func synced(_ outcome: SyncReport.Outcome, after time: Duration) {
+    func synced(_ outcome: SyncReport.Outcome, after time: Duration) {
         runs[outcome].increment()
         durations.observe(time)
     }
 
-    public func aborted(_ reason: AbortReason) { aborts[reason].increment() }
+    func aborted(_ reason: AbortReason) { aborts[reason].increment() }
 
-    public func scheduledRetry(_ cause: RetryCause, in delay: Duration) {
+    func scheduledRetry(_ cause: RetryCause, in delay: Duration) {
         retries[cause].increment()
         backoffs.observe(delay)
     }
 
-    public func network(became state: NetworkState) { transitions[state].increment() }
+    func network(became state: NetworkState) { transitions[state].increment() }
 
-    public func stoodStill() { standstills.increment() }
+    func stoodStill() { standstills.increment() }
 
-    public func heartbeat(_ actor: Actor, at moment: Moment) { heartbeats[actor].set(moment.date) }
+    func heartbeat(_ actor: Actor, at moment: Moment) { heartbeats[actor].set(moment.date) }
 }

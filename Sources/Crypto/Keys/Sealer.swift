@@ -34,7 +34,7 @@ public final class Sealer: Sendable {
     }
 
     /// Shows the plaintext to the closure and wipes it when that returns.
-    public func withOpened<Result: ~Copyable>(
+    func withOpened<Result: ~Copyable>(
         utf8 sealed: UnsafeRawBufferPointer,
         _ body: (UnsafeRawBufferPointer) throws(CryptoError) -> Result
     ) throws(CryptoError) -> Result {

@@ -57,7 +57,7 @@ public struct Gate: Sendable {
     }
 
     /// - Parameter names: Those of the listener at which the request came in.
-    public func respond(to request: Request, at names: HostNames) async -> Response {
+    func respond(to request: Request, at names: HostNames) async -> Response {
         let start = timekeeper.elapsed
         let passage = tokenRoutes.passage(request) ?? inside.find(request)
         let response = await rule(request, names, passage)

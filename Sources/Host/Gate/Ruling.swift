@@ -73,7 +73,7 @@ extension Ruling.Refusal: Error {}
 
 extension Caller.Scope {
     /// Whether it allows what needs that much.
-    public func reaches(_ needed: Caller.Scope) -> Bool { rank >= needed.rank }
+    func reaches(_ needed: Caller.Scope) -> Bool { rank >= needed.rank }
 
     private var rank: Int {
         switch self {

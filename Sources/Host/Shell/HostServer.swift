@@ -181,7 +181,7 @@ extension HostServer {
 
     /// Serves until a signal to end comes; a hang-up has `reload` called. The supervisor hears that the
     /// host is alive for as long as `isAlive` says so.
-    public func serve(
+    func serve(
         until signals: AsyncStream<Signal>,
         isAlive: @escaping @Sendable () -> Bool,
         reload: () async -> Void

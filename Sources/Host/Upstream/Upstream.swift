@@ -73,7 +73,7 @@ public final class Upstream: Sendable {
 
     /// The way to the server is another one now, as the kernel says: what was found out about the old
     /// one means nothing.
-    public func networkChanged() { turnstile.networkChanged() }
+    func networkChanged() { turnstile.networkChanged() }
 
     /// Until when the server asked to be left alone. Kept over a restart by whoever has a store.
     public var holds: Holds {

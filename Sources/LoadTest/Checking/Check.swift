@@ -58,7 +58,7 @@ public struct Verdict: Hashable, Sendable {
         checks[failure.check, default: Check(failure.check)].failures.append(failure)
     }
 
-    public mutating func add(_ other: Verdict) {
+    mutating func add(_ other: Verdict) {
         for (name, check) in other.checks {
             checks[name, default: Check(name)].examined += check.examined
             checks[name, default: Check(name)].failures += check.failures

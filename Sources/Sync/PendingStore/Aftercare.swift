@@ -374,7 +374,7 @@ extension Store {
 
 extension StoreReader {
     /// The ciphers of which upstream has taken something from here lately, and all backup copies.
-    public func broughtUp(of userID: String) throws(StoreError) -> Set<String> {
+    func broughtUp(of userID: String) throws(StoreError) -> Set<String> {
         try read { (db) throws(DatabaseError) in
             Set(
                 try db.all(

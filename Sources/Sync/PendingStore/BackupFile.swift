@@ -31,7 +31,7 @@ public struct BackupFile: Hashable, Sendable {
 
 extension Store {
     /// What is there already stays as it is.
-    public func note(_ files: [BackupFile]) async throws(StoreError) {
+    func note(_ files: [BackupFile]) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             for file in files where try AccountTable.contains(file.userID, db) {
                 try db.execute(
@@ -48,7 +48,7 @@ extension Store {
     }
 
     /// The copy has the file, or never will.
-    public func forget(_ file: BackupFile) async throws(StoreError) {
+    func forget(_ file: BackupFile) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             try db.execute(
                 """
@@ -62,7 +62,7 @@ extension Store {
         }
     }
 
-    public func postpone(_ file: BackupFile, until due: Moment) async throws(StoreError) {
+    func postpone(_ file: BackupFile, until due: Moment) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             try db.execute(
                 """

@@ -1,5 +1,5 @@
 internal import SQLite
-public import Vault
+internal import Vault
 
 /// Since when all that upstream holds of a cipher came from this host.
 ///
@@ -202,7 +202,7 @@ extension PendingChange {
 extension StoreReader {
     /// Since which stamp upstream holds nothing of the cipher but what came from here; nil if the last
     /// that came is somebody else's.
-    public func ownHistory(of cipher: BaseCipher) throws(StoreError) -> Moment? {
+    func ownHistory(of cipher: BaseCipher) throws(StoreError) -> Moment? {
         try read { (db) throws(DatabaseError) in
             try OwnHistory.find(cipher.lane, at: cipher.revision, db)
         }

@@ -176,7 +176,7 @@ extension StoreReader {
     }
 
     /// When the last of those that wait because they failed may be tried.
-    public func latestDue(of userID: String) throws(StoreError) -> Moment? {
+    func latestDue(of userID: String) throws(StoreError) -> Moment? {
         try read { (db) throws(DatabaseError) in
             try db.first(
                 """

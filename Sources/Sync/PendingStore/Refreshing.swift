@@ -1,7 +1,7 @@
 internal import Records
 internal import SQLite
 internal import System
-public import Vault
+internal import Vault
 
 /// Where base stands: what is written to it after this is younger than what was asked for then.
 public struct RefreshMark: Hashable, Sendable {
@@ -230,7 +230,7 @@ extension Store {
     ///     have read upstream earlier: the later stamp counts.
     ///   - judge: Of what others have written over.
     /// - Returns: Whether base follows it.
-    public func followBase(
+    func followBase(
         _ cipher: BaseCipher,
         over ground: Revision?,
         since mark: RefreshMark?,
@@ -371,7 +371,7 @@ extension BaseCipher {
 
 extension StoreReader {
     /// The same lane under the id that the cipher has now.
-    public func resolve(_ lane: Lane) throws(StoreError) -> Lane {
+    func resolve(_ lane: Lane) throws(StoreError) -> Lane {
         try read { (db) throws(DatabaseError) in try AliasTable.resolve(lane, db) }
     }
 

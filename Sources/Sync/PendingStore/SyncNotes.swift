@@ -122,7 +122,7 @@ enum SyncNotes {
 
 extension Store {
     /// Keeps what is to be known of an account's syncs; of one that was erased meanwhile nothing.
-    public func noteSync(_ text: String, of userID: String) async throws(StoreError) {
+    func noteSync(_ text: String, of userID: String) async throws(StoreError) {
         try await write { (db) throws(DatabaseError) in
             guard try AccountTable.contains(userID, db) else { return }
             try SettingTable.put(SyncNotes.name(of: userID), text, db)

@@ -47,7 +47,7 @@ public final class SwitchBoard: Sendable {
     /// Whether upstream has to be asked at all.
     public var asksUpstream: Bool { offlineChanges == .server || resolution == .server }
 
-    public func learn(_ switches: Switches) { told.withLock { $0 = switches } }
+    func learn(_ switches: Switches) { told.withLock { $0 = switches } }
 }
 
 extension SwitchBoard.Setting {

@@ -3,7 +3,7 @@ internal import System
 /// How long to wait before the next try.
 public enum Backoff {
     /// In seconds.
-    public static let shortest = 5.0
+    static let shortest = 5.0
     public static let longest = 900.0
 
     /// Doubles with every failure up to a quarter of an hour. Half of it is fixed and half is chance, so

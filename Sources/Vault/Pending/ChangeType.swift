@@ -8,7 +8,7 @@ public enum ChangeType: String, CaseIterable, Hashable, Sendable {
     case other
 
     /// What the store calls an update of folder or favourite, which has no content of its own.
-    public static let placeText = "place"
+    static let placeText = "place"
 
     /// What is shown for a type as it was found. Absent and unknown text reads as an update; only
     /// the eye may be content with that, see ``PendingChange/foreignType``.

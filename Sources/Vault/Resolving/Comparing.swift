@@ -31,7 +31,7 @@ extension Situation {
     }
 
     /// After so many changes the oldest password is about to leave the history.
-    public static let passwordsKept: Int64 = 4
+    static let passwordsKept: Int64 = 4
 }
 
 /// One change beside one copy.

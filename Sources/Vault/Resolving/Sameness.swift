@@ -4,7 +4,7 @@ import JSON
 extension Item {
     /// Whether both say the same, wherever they are kept: folder, favourite, archive, trash, files and
     /// stamps do not count. What cannot be read is the same as nothing.
-    public func isSameContent(as other: Item) -> Bool {
+    func isSameContent(as other: Item) -> Bool {
         guard flaws.isEmpty, other.flaws.isEmpty else { return false }
         return contents.withoutPlace.isSame(as: other.contents.withoutPlace)
     }

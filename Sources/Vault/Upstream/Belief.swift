@@ -212,7 +212,7 @@ public enum Belief: Hashable, Sendable {
 
     /// Of at least this many ciphers, nine tenths may not go at once without a second look. Of
     /// fewer, only the last must not.
-    public static let shrinkFloor = 10
+    static let shrinkFloor = 10
 
     public init(in picture: SyncPicture, on footing: SyncFooting, at now: Moment) {
         guard picture.profileID == footing.userID else {

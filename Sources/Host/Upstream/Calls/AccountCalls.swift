@@ -78,13 +78,13 @@ extension UpstreamAccount {
     }
 
     /// Anybody's whom upstream knows.
-    public func publicKey(of userID: String) async throws(Setback) -> [UInt8] {
+    func publicKey(of userID: String) async throws(Setback) -> [UInt8] {
         let call = Call(.publicKey, .get, "/users/\(segment: userID)/public-key", about: .user)
         return try await send(call).read(PublicKeyAnswer.self, of: call).publicKey
     }
 
     /// Which domains have one login, in upstream's own text.
-    public func domains() async throws(Setback) -> [UInt8] {
+    func domains() async throws(Setback) -> [UInt8] {
         let call = Call(.domains, .get, "/settings/domains")
         let answer = try await send(call)
         guard let document = try? JSON.Document(answer.body), document.root.kind == .object else {

@@ -34,7 +34,7 @@ public struct Hub: Sendable {
     /// Keeps the line, over every interruption and every end of the session, until it is cancelled.
     ///
     /// - Parameter rest: Waits that long before the next attempt, or less if something speaks for it.
-    public func run(
+    func run(
         resting rest: @Sendable (Duration) async -> Void,
         _ tell: @Sendable (HubNews) async -> Void
     ) async {

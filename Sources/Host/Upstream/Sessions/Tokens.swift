@@ -25,7 +25,7 @@ public struct Tokens: Hashable, Sendable {
     }
 
     /// A token is renewed when so little of its time is left.
-    public static let margin: Int64 = 300
+    static let margin: Int64 = 300
 
     func isFresh(at now: Moment) -> Bool { now.advanced(bySeconds: Self.margin) < expires }
     func isValid(at now: Moment) -> Bool { now < expires }
