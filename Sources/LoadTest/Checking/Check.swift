@@ -1,10 +1,10 @@
 /// One thing that must hold, how often it was looked at, and where it did not.
-public struct Check: Hashable, Sendable {
-    public enum Name: String, CaseIterable, Hashable, Sendable {
+struct Check: Hashable, Sendable {
+    enum Name: String, CaseIterable, Hashable, Sendable {
         case acknowledged, passwords, foreign, untouched, duplicates, invented, view, queue, metrics
         case budget
 
-        public var sentence: String {
+        var sentence: String {
             switch self {
             case .acknowledged:
                 "Every acknowledged edit is upstream: as the item, in a copy, or superseded."
@@ -21,40 +21,38 @@ public struct Check: Hashable, Sendable {
         }
     }
 
-    public struct Failure: Hashable, Sendable {
-        public let check: Name
-        public let user: Int?
-        public let text: String
+    struct Failure: Hashable, Sendable {
+        let check: Name
+        let user: Int?
+        let text: String
 
-        public init(_ check: Name, user: Int? = nil, _ text: String) {
+        init(_ check: Name, user: Int? = nil, _ text: String) {
             self.check = check
             self.user = user
             self.text = text
         }
     }
 
-    public let name: Name
-    public var examined = 0
-    public var failures: [Failure] = []
+    let name: Name
+    var examined = 0
+    var failures: [Failure] = []
 
-    public init(_ name: Name) {
+    init(_ name: Name) {
         self.name = name
     }
 
-    public var isHeld: Bool { failures.isEmpty }
+    var isHeld: Bool { failures.isEmpty }
 }
 
 /// What was looked at, and what was found wrong; verdicts of many users add up.
-public struct Verdict: Hashable, Sendable {
-    public private(set) var checks: [Check.Name: Check] = [:]
+struct Verdict: Hashable, Sendable {
+    private(set) var checks: [Check.Name: Check] = [:]
 
-    public init() {}
-
-    public mutating func examine(_ name: Check.Name, _ count: Int = 1) {
+    mutating func examine(_ name: Check.Name, _ count: Int = 1) {
         checks[name, default: Check(name)].examined += count
     }
 
-    public mutating func fail(_ failure: Check.Failure) {
+    mutating func fail(_ failure: Check.Failure) {
         checks[failure.check, default: Check(failure.check)].failures.append(failure)
     }
 
@@ -66,8 +64,8 @@ public struct Verdict: Hashable, Sendable {
     }
 
     /// In the order of their names' declaration.
-    public var all: [Check] { Check.Name.allCases.compactMap { checks[$0] } }
+    var all: [Check] { Check.Name.allCases.compactMap { checks[$0] } }
 
-    public var failures: [Check.Failure] { all.flatMap(\.failures) }
-    public var isHeld: Bool { failures.isEmpty }
+    var failures: [Check.Failure] { all.flatMap(\.failures) }
+    var isHeld: Bool { failures.isEmpty }
 }

@@ -2,7 +2,7 @@
 ///
 /// It knows what was written and what upstream holds in the end, and nothing of how the one became
 /// the other: it has no code in common with whoever decides that.
-public struct Checker: Sendable {
+struct Checker: Sendable {
     private let evidence: UserEvidence
     private let written: Writings
     /// What upstream holds, by its mark.
@@ -10,7 +10,7 @@ public struct Checker: Sendable {
     private let foundIDs: Set<String>
     private var verdict = Verdict()
 
-    public static func judge(_ evidence: UserEvidence) -> Verdict {
+    static func judge(_ evidence: UserEvidence) -> Verdict {
         var checker = Checker(evidence)
         checker.lookForInventions()
         checker.lookForDuplicates()

@@ -1,5 +1,5 @@
 /// What became of an edit, as far as whoever made it was told.
-public enum Outcome: Hashable, Sendable {
+enum Outcome: Hashable, Sendable {
     /// Answered with success: from then on it must not be lost.
     case acknowledged
     /// Answered otherwise, with that status: it must not turn up.
@@ -11,29 +11,29 @@ public enum Outcome: Hashable, Sendable {
 }
 
 /// An item as upstream holds it in the end, opened.
-public struct FoundItem: Hashable, Sendable {
-    public var id: String
-    public var content: Content
-    public var isInTrash = false
+struct FoundItem: Hashable, Sendable {
+    var id: String
+    var content: Content
+    var isInTrash = false
     /// Earlier passwords.
-    public var history: [String] = []
+    var history: [String] = []
 }
 
 /// Everything that is known of one user when a round is over.
-public struct UserEvidence: Sendable {
-    public var user: Int
-    public var plan: UserPlan
+struct UserEvidence: Sendable {
+    var user: Int
+    var plan: UserPlan
     /// Of each edit of the plan.
-    public var outcomes: [Outcome]
+    var outcomes: [Outcome]
     /// Of each edit of the other device, whether upstream took it.
-    public var foreignTaken: [Bool]
+    var foreignTaken: [Bool]
     /// By thing, as far as they are known.
-    public var ids: [Int: String] = [:]
+    var ids: [Int: String] = [:]
     /// Passwords that were in a history before the round began.
-    public var olderPasswords: Set<String> = []
-    public var found: [FoundItem]
+    var olderPasswords: Set<String> = []
+    var found: [FoundItem]
     /// Items upstream that could not be opened.
-    public var unreadable: [String] = []
+    var unreadable: [String] = []
     /// What the host shows in the end, by id; nil if it was not asked.
-    public var shown: [String: String]?
+    var shown: [String: String]?
 }

@@ -1,10 +1,10 @@
 /// What an item says. No two writings are alike: each has a mark of its own in the notes.
-public struct Content: Hashable, Sendable {
-    public var name: String
-    public var username: String
-    public var password: String
+struct Content: Hashable, Sendable {
+    var name: String
+    var username: String
+    var password: String
     /// The mark, by which it is known wherever it turns up.
-    public var notes: String
+    var notes: String
 
     /// Whether the name is this one, or that of a copy which was made to keep this content: the same
     /// with a time behind it, and for a copy of a copy with another.

@@ -3,15 +3,15 @@ import System
 /// What one user is going to do in a round, and what that user's other device does meanwhile.
 ///
 /// Things are the items it is about: first those that are there, in order, then those that are made.
-public struct UserPlan: Hashable, Sendable {
+struct UserPlan: Hashable, Sendable {
     /// One edit, made through the host.
-    public enum Edit: Hashable, Sendable {
+    enum Edit: Hashable, Sendable {
         case create(thing: Int, Content)
         case update(thing: Int, Content)
         case trash(thing: Int)
         case delete(thing: Int)
 
-        public var thing: Int {
+        var thing: Int {
             switch self {
             case .create(let thing, _), .update(let thing, _), .trash(let thing),
                 .delete(let thing):
@@ -19,14 +19,14 @@ public struct UserPlan: Hashable, Sendable {
             }
         }
 
-        public var content: Content? {
+        var content: Content? {
             switch self {
             case .create(_, let content), .update(_, let content): content
             case .trash, .delete: nil
             }
         }
 
-        public var operation: Operation {
+        var operation: Operation {
             switch self {
             case .create: .create
             case .update: .update
@@ -37,37 +37,37 @@ public struct UserPlan: Hashable, Sendable {
     }
 
     /// An edit that another device makes upstream while the host cannot see it.
-    public struct ForeignEdit: Hashable, Sendable {
-        public let thing: Int
-        public let content: Content
+    struct ForeignEdit: Hashable, Sendable {
+        let thing: Int
+        let content: Content
         /// When in the round, from 0 to 1.
-        public let moment: Double
+        let moment: Double
     }
 
-    public var base: [Content]
-    public var edits: [Edit]
-    public var foreign: [ForeignEdit] = []
+    var base: [Content]
+    var edits: [Edit]
+    var foreign: [ForeignEdit] = []
 }
 
-public enum Operation: String, CaseIterable, Hashable, Sendable {
+enum Operation: String, CaseIterable, Hashable, Sendable {
     case create, update, trash, delete
 }
 
 /// Makes plans: the same for the same profile, whatever happens in between.
-public struct Plan: Sendable {
-    public let profile: LoadProfile
+struct Plan: Sendable {
+    let profile: LoadProfile
 
-    public init(_ profile: LoadProfile) {
+    init(_ profile: LoadProfile) {
         self.profile = profile
     }
 
     /// What a user has before anything happens.
-    public func furniture(of user: Int) -> [Content] {
+    func furniture(of user: Int) -> [Content] {
         (0..<profile.items).map { content("u\(user).i\($0)", "s\(profile.seed).u\(user).i\($0)") }
     }
 
     /// What a user does in a round, beginning with these items.
-    public func user(_ user: Int, round: Int, base: [Content]) -> UserPlan {
+    func user(_ user: Int, round: Int, base: [Content]) -> UserPlan {
         let seed =
             UInt64(bitPattern: Int64(profile.seed)) &* 0x1_0000_01B3 &+ UInt64(round) << 40
             &+ UInt64(user)

@@ -2,19 +2,19 @@
 ///
 /// Sixty-four steps for every doubling, from a microsecond up; what took longer than an hour counts as
 /// an hour. Histograms add up, which percentiles do not.
-public struct LatencyHistogram: Hashable, Sendable {
+struct LatencyHistogram: Hashable, Sendable {
     private static let bits = 6
     private static let steps = 1 << bits
     private static let longest = 3_600_000_000
 
     private var counts: [Int] = []
-    public private(set) var count = 0
-    public private(set) var largest = Duration.zero
+    private(set) var count = 0
+    private(set) var largest = Duration.zero
     private var sum = Duration.zero
 
-    public init() {}
+    init() {}
 
-    public mutating func add(_ duration: Duration) {
+    mutating func add(_ duration: Duration) {
         let index = Self.index(of: min(max(duration.microseconds, 0), Self.longest))
         if index >= counts.count {
             counts += repeatElement(0, count: index + 1 - counts.count)
@@ -25,7 +25,7 @@ public struct LatencyHistogram: Hashable, Sendable {
         largest = max(largest, duration)
     }
 
-    public mutating func add(_ other: LatencyHistogram) {
+    mutating func add(_ other: LatencyHistogram) {
         if other.counts.count > counts.count {
             counts += repeatElement(0, count: other.counts.count - counts.count)
         }
@@ -36,7 +36,7 @@ public struct LatencyHistogram: Hashable, Sendable {
     }
 
     /// What came after those; the largest is not known any more, so it stays.
-    public func removing(_ earlier: LatencyHistogram) -> LatencyHistogram {
+    func removing(_ earlier: LatencyHistogram) -> LatencyHistogram {
         var rest = self
         for (index, count) in earlier.counts.enumerated() { rest.counts[index] -= count }
         rest.count -= earlier.count
@@ -44,10 +44,10 @@ public struct LatencyHistogram: Hashable, Sendable {
         return rest
     }
 
-    public var mean: Duration { count == 0 ? .zero : sum / count }
+    var mean: Duration { count == 0 ? .zero : sum / count }
 
     /// A time that this share of all, from 0 to 1, did not exceed.
-    public func percentile(_ share: Double) -> Duration {
+    func percentile(_ share: Double) -> Duration {
         guard count > 0 else { return .zero }
         let wanted = max(1, Int((share * Double(count)).rounded(.up)))
         var passed = 0

@@ -145,7 +145,7 @@ extension LoadReport.Ceilings: JSON.Writable {
 }
 
 extension Check: JSON.Writable {
-    public func write(to json: inout JSON.Writer) {
+    func write(to json: inout JSON.Writer) {
         json.object { check in
             check.add("name", name.rawValue)
             check.add("sentence", name.sentence)
@@ -165,7 +165,7 @@ extension Check: JSON.Writable {
 }
 
 extension Sample: JSON.Writable {
-    public func write(to json: inout JSON.Writer) {
+    func write(to json: inout JSON.Writer) {
         json.object {
             $0.add("seconds", JSON.Finite(seconds))
             $0.add("acceptedPerSecond", JSON.Finite(acceptedPerSecond))

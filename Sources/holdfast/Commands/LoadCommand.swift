@@ -222,7 +222,7 @@ extension LoadReport {
 
     private var conclusion: String {
         switch ending {
-        case .completed: "Not every check holds: \(verdict.failures.count) failures."
+        case .completed: "Not every check holds: \(failureCount) failures."
         case .interrupted: "The test was ended before it was done."
         case .failed(let reason, _): reason
         }
