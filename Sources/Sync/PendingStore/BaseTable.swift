@@ -45,26 +45,6 @@ public struct BaseCipher: Hashable, Sendable {
     }
 }
 
-/// The rest of what upstream says of an account, kept as it came.
-public struct BaseSlice: Hashable, Sendable {
-    public enum Kind: String, CaseIterable, Hashable, Sendable {
-        case profile, folder, collection, organization, send, domains, policy
-    }
-
-    public let kind: Kind
-    /// Empty where there is only one of the kind.
-    public let id: String
-    public let json: [UInt8]
-    /// As with a cipher, ``BaseCipher/isDamaged``.
-    public fileprivate(set) var isDamaged = false
-
-    public init(_ kind: Kind, id: String = "", json: [UInt8]) {
-        self.kind = kind
-        self.id = id
-        self.json = json
-    }
-}
-
 /// The statements of the base tables, inside somebody's transaction.
 enum BaseTable {
     static func find(
@@ -110,43 +90,6 @@ enum BaseTable {
             "SELECT * FROM base_cipher WHERE user_id = ? ORDER BY cipher_id",
             .text(userID)
         ) { (row) throws(DatabaseError) in try BaseCipher(row) }
-    }
-
-    static func remove(
-        _ kind: BaseSlice.Kind,
-        id: String,
-        of userID: String,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) {
-        try db.execute(
-            "DELETE FROM base_slice WHERE user_id = ? AND kind = ? AND id = ?",
-            .text(userID),
-            .text(kind.rawValue),
-            .text(id)
-        )
-        try db.execute(
-            "INSERT OR REPLACE INTO slice_removed VALUES (?, ?, ?, ?)",
-            .text(userID),
-            .text(kind.rawValue),
-            .text(id),
-            .int(advanceClock(of: userID, db))
-        )
-    }
-
-    static func slices(
-        of userID: String,
-        _ kind: BaseSlice.Kind,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> [BaseSlice] {
-        try db.all(
-            "SELECT id, json, digest FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
-            .text(userID),
-            .text(kind.rawValue)
-        ) { (row) throws(DatabaseError) in
-            var slice = BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
-            slice.isDamaged = try row.bytes(2) != slice.digest(of: userID)
-            return slice
-        }
     }
 
     /// Which write of the account brought what is here; nil if that is nothing.
@@ -278,20 +221,6 @@ enum BaseTable {
         ) { (row) throws(DatabaseError) in try BaseCipher(withoutDigest: row) }
     }
 
-    static func slicesWithoutDigest(
-        of userID: String,
-        _ kind: BaseSlice.Kind,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> [BaseSlice] {
-        try db.all(
-            "SELECT id, json FROM base_slice WHERE user_id = ? AND kind = ? ORDER BY id",
-            .text(userID),
-            .text(kind.rawValue)
-        ) { (row) throws(DatabaseError) in
-            BaseSlice(kind, id: try row.text(0), json: try row.bytes(1))
-        }
-    }
-
     /// Takes the rows that have no digest yet for what they say.
     static func digestAll(_ db: borrowing Connection) throws(DatabaseError) {
         let ciphers = try db.all("SELECT rowid FROM base_cipher") { (row) throws(DatabaseError) in
@@ -314,58 +243,6 @@ enum BaseTable {
                 .int(number)
             )
         }
-    }
-
-    private static func sliceDigests(
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> [(number: Int, digest: [UInt8])] {
-        try db.all("SELECT rowid, user_id, kind, id, json FROM base_slice") {
-            (row) throws(DatabaseError) in
-            // The table's CHECK lets no other word in.
-            let kind = BaseSlice.Kind(rawValue: try row.text(2)) ?? .policy
-            let slice = BaseSlice(kind, id: try row.text(3), json: try row.bytes(4))
-            return (try row.int(0), slice.digest(of: try row.text(1)))
-        }
-    }
-
-    static func put(
-        _ slice: BaseSlice,
-        of userID: String,
-        written: Int,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) {
-        try db.execute(
-            """
-            INSERT INTO base_slice (user_id, kind, id, json, digest, written)
-            VALUES (?, ?, ?, ?, ?, ?)
-            ON CONFLICT (user_id, kind, id) DO UPDATE SET
-                json = excluded.json, digest = excluded.digest, written = excluded.written
-            """,
-            .text(userID),
-            .text(slice.kind.rawValue),
-            .text(slice.id),
-            .blob(slice.json),
-            .blob(slice.digest(of: userID)),
-            .int(written)
-        )
-    }
-
-    /// Which of the account's slices were written or removed after that write.
-    static func slicesYounger(
-        than written: Int,
-        of userID: String,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Set<[String]> {
-        Set(
-            try db.all(
-                """
-                SELECT kind, id FROM base_slice WHERE user_id = ?1 AND written > ?2
-                UNION ALL SELECT kind, id FROM slice_removed WHERE user_id = ?1 AND written > ?2
-                """,
-                .text(userID),
-                .int(written)
-            ) { (row) throws(DatabaseError) in [try row.text(0), try row.text(1)] }
-        )
     }
 }
 
@@ -405,17 +282,9 @@ extension BaseCipher {
     }
 }
 
-extension BaseSlice {
-    func digest(of userID: String) -> [UInt8] {
-        var bytes = json
-        bytes.end(with: [userID, kind.rawValue, id])
-        return Digest.sha256(bytes)
-    }
-}
-
 extension [UInt8] {
     /// Set apart by a byte that no text has.
-    fileprivate mutating func end(with texts: [String]) {
+    mutating func end(with texts: [String]) {
         for text in texts {
             append(0xff)
             self += text.utf8
