@@ -30,6 +30,7 @@ struct DiskFaultTests {
             let outcome = try workload(on: disk, fault, at: call)
             let story = "\(fault.testDescription) at call \(call)"
             #expect(disk.failures > 0, "\(story): it never struck")
+            #expect(outcome.isUsableAgain != false, "\(story): nothing is taken any more")
             for error in outcome.errors {
                 #expect([.diskFull, .inputOutput].contains(error.trouble), "\(story): \(error)")
             }
@@ -42,7 +43,8 @@ struct DiskFaultTests {
         var refused: Set<Int> = []
         var errors: [DatabaseError] = []
         var calls = 0
-        var isUsableAgain = false
+        /// nil: it was never opened.
+        var isUsableAgain: Bool?
     }
 
     /// Opens, writes, checkpoints, closes; meets the fault on the way; then the disk is healed and
@@ -58,6 +60,7 @@ struct DiskFaultTests {
             var outcome = Outcome()
             do throws(DatabaseError) {
                 let shelf = try await Shelf(at: "shelf.db", configuration)
+                outcome.isUsableAgain = false
                 for id in 1...8 {
                     do throws(DatabaseError) {
                         try await shelf.addTwo(id)
