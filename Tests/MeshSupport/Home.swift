@@ -15,7 +15,6 @@ public struct Home: Sendable {
     public let person: Person
     public let repository: Repository
     public let monitor: NetworkMonitor
-    public let switches: SwitchBoard
     /// What the scheduler is told lies here unread.
     public let schedulerMail: Mailbox<SyncScheduler.Message>
 
@@ -104,7 +103,6 @@ extension Person {
             person: self,
             repository: repository,
             monitor: monitor,
-            switches: switches,
             schedulerMail: mail
         )
     }

@@ -75,7 +75,6 @@ extension Item {
     public struct Field: Sendable {
         let contents: Contents
 
-        public var name: String? { contents["name"].text }
         public var value: String? { contents["value"].text }
     }
 

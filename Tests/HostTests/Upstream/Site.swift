@@ -15,7 +15,6 @@ struct Site: Sendable {
     let server: EmbeddedUpstream
     let client: Client
     let upstream: Upstream
-    let registry: Registry
 
     static let device = Device(
         type: 25,
@@ -42,7 +41,6 @@ struct Site: Sendable {
         configure(&configuration)
         let client = try Client(configuration: configuration)
         let sockets = try WebSocketClient()
-        let registry = Registry(timekeeper: SystemTimekeeper())
         let upstream = Upstream(
             try Bases(server.url),
             identity: ClientIdentity(device: device),
@@ -51,9 +49,9 @@ struct Site: Sendable {
                 timekeeper: SystemTimekeeper(),
                 chance: SystemChance()
             ),
-            metrics: UpstreamMetrics(registry)
+            metrics: UpstreamMetrics(Registry(timekeeper: SystemTimekeeper()))
         )
-        let site = Site(server: server, client: client, upstream: upstream, registry: registry)
+        let site = Site(server: server, client: client, upstream: upstream)
         return try await withThrowingTaskGroup { services in
             services.addTask { await server.run() }
             services.addTask { await upstream.run() }

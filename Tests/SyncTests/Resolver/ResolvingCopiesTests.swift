@@ -10,8 +10,6 @@ import Vault
     typealias Rows = ResolvingRowsTests
 
     private static let lost = Fault.Effect.loseAnswer
-    private static let theirs =
-        #"{"name":"mail","notes":"mine","login":{"password":"theirs"}}"#
 
     @Test(arguments: Personality.Name.allCases)
     func `T-11 a push that fails after its backup makes no other backup`(
@@ -33,6 +31,10 @@ import Vault
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
             let reused = #"holdfast_backups_total{reason="hardConflict",outcome="reused"}"#
             #expect(await world.registry.figure(reused) == 3)
+            let hard = #"holdfast_conflicts_total{kind="hard",winner="local"}"#
+            #expect(await world.registry.figure(hard) == 1)
+            let resolved = #"holdfast_resolutions_total{type="update",outcome="backedUpServer"}"#
+            #expect(await world.registry.figure(resolved) == 1)
         }
     }
 

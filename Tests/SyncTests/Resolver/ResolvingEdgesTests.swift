@@ -81,25 +81,6 @@ import Vault
         }
     }
 
-    @Test func `a conflict is counted once, however often its push is repeated`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
-            var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
-            fault.operation = .updateCipher
-            fault.times = 3
-            await world.server.inject(fault)
-            for _ in 0..<5 {
-                try await ada.run()
-                world.time.pass(.seconds(1_000))
-            }
-            let hard = #"holdfast_conflicts_total{kind="hard",winner="local"}"#
-            #expect(await world.registry.figure(hard) == 1)
-            let resolved = #"holdfast_resolutions_total{type="update",outcome="backedUpServer"}"#
-            #expect(await world.registry.figure(resolved) == 1)
-        }
-    }
-
     @Test(arguments: [-2, 2])
     func `T-19 G-CLOCK a host whose clock is hours wrong lets the right side win`(
         _ hours: Int

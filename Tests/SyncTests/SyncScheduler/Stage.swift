@@ -13,7 +13,6 @@ import Vault
 /// virtual time.
 final class Stage: Sendable {
     let time: VirtualTimekeeper
-    let chance: SeededChance
     let store: Store
     let pendingStore: PendingStore
     let upstream: ScriptedUpstream
@@ -56,7 +55,6 @@ final class Stage: Sendable {
         self.time = time
         self.policy = policy
         self.switches = switches
-        chance = executor.chance
         scratch = try Scratch()
         var options = Store.Options()
         options.database.executor = executor
