@@ -13,24 +13,12 @@ import System
 public enum Wiring {
     /// What goes out into the world: real in the host.
     public struct Outside: Sendable {
-        public var network: any Network
-        public var breaches: any BreachRange
+        var network: any Network
+        var breaches: any BreachRange
         /// Reads anew who is trusted besides those whom the machine trusts; whether it is somebody else than before.
-        public var trust: @Sendable (_ path: String?) throws -> Bool
+        var trust: @Sendable (_ path: String?) throws -> Bool
         /// Ends all that is under way there. May be asked for again.
-        public var close: @Sendable () async -> Void
-
-        public init(
-            network: any Network,
-            breaches: any BreachRange,
-            trust: @escaping @Sendable (_ path: String?) throws -> Bool,
-            close: @escaping @Sendable () async -> Void
-        ) {
-            self.network = network
-            self.breaches = breaches
-            self.trust = trust
-            self.close = close
-        }
+        var close: @Sendable () async -> Void
 
         public static func real(_ settings: HostSettings) throws -> Outside {
             var requests = Client.Configuration()

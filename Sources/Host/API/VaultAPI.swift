@@ -1,13 +1,13 @@
-public import Crypto
-public import HTTP
-public import Logging
-public import System
+import Crypto
+import HTTP
+import Logging
+import System
 
 /// What the host answers to those who have been let in: the vault as users of `bw serve` know it,
 /// and what there is beside it.
 ///
 /// Everything is answered from the desks; nothing is kept here.
-public struct VaultAPI: Sendable {
+struct VaultAPI: Sendable {
     let household: any Household
     let timekeeper: any Timekeeper
     let entropy: any Entropy
@@ -17,7 +17,7 @@ public struct VaultAPI: Sendable {
     let log: Logger
 
     /// - Parameter verify: Looks through all that the host keeps.
-    public init(
+    init(
         household: any Household,
         timekeeper: any Timekeeper,
         entropy: any Entropy = SystemEntropy(),
@@ -36,7 +36,7 @@ public struct VaultAPI: Sendable {
 
     /// The answer, whatever the request. Whether the caller may ask for this at all was looked at
     /// before, by the way's scope; whose account it is about is looked at here.
-    public func answer(_ request: Request, on way: Way, from caller: Caller) async -> Response {
+    func answer(_ request: Request, on way: Way, from caller: Caller) async -> Response {
         let response = await plainAnswer(request, way, caller)
         return request.target.query["pretty"] == nil ? response : response.indented
     }
@@ -68,16 +68,16 @@ public struct VaultAPI: Sendable {
 
 extension VaultAPI {
     /// Where a request leads, looked for once.
-    public struct Way: Sendable {
+    struct Way: Sendable {
         let finding: RouteTable.Finding
 
         /// What a caller must at least be allowed to do. What no route answers needs next to nothing.
-        public var scope: Caller.Scope {
+        var scope: Caller.Scope {
             if case .route(let route, _) = finding { route.scope } else { .read }
         }
 
         /// What metrics call it; nil if there is no such path.
-        public var name: String? {
+        var name: String? {
             switch finding {
             case .route(let route, _): route.name
             case .noMethod(_, let route): route?.name
@@ -86,12 +86,12 @@ extension VaultAPI {
         }
     }
 
-    public static func way(of request: Request) -> Way {
+    static func way(of request: Request) -> Way {
         Way(finding: table.find(request.method, request.target))
     }
 
     /// Every request that is answered, and what metrics call it.
-    public static var requests: [(method: Method, template: String, name: String)] {
+    static var requests: [(method: Method, template: String, name: String)] {
         table.routes.map { ($0.method, $0.template, $0.name) }
     }
 }

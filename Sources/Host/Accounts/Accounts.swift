@@ -1,25 +1,21 @@
-public import Crypto
+import Crypto
 import Logging
-public import Messaging
-public import Metrics
-public import Sync
+import Messaging
+import Metrics
+import Sync
 import System
 import Vault
 
 /// All accounts of this host, and the servers that they are on.
-public final class Accounts: Service {
+final class Accounts: Service {
     /// What the host is told about its accounts.
-    public struct Options: Sendable {
+    struct Options: Sendable {
         /// For accounts that name none.
-        public var defaultServer: String?
-        public var policy = SyncPolicy()
-        public var offlineChanges = SwitchBoard.Setting.on
-        public var resolution = SwitchBoard.Setting.on
-        public var cacheDirectory: String
-
-        public init(cacheDirectory: String) {
-            self.cacheDirectory = cacheDirectory
-        }
+        var defaultServer: String?
+        var policy = SyncPolicy()
+        var offlineChanges = SwitchBoard.Setting.on
+        var resolution = SwitchBoard.Setting.on
+        var cacheDirectory: String
     }
 
     let options: Options
@@ -50,7 +46,7 @@ public final class Accounts: Service {
         var drillEnded: Moment?
     }
 
-    public init(
+    init(
         _ options: Options,
         store: PendingStore,
         key: HostKey,
@@ -86,7 +82,7 @@ public final class Accounts: Service {
     // MARK: Running
 
     /// Brings up the accounts that are in the store, before anybody is let in.
-    public func bringUp() throws(DeskRefusal) {
+    func bringUp() throws(DeskRefusal) {
         let stored = try office.read { reader throws(StoreError) in try reader.accounts() }
         FileCache(office.cacheDirectory).keepOnly(Set(stored.map(\.id)))
         for account in stored {
@@ -179,7 +175,7 @@ public final class Accounts: Service {
         )
     }
 
-    public func run() async {
+    func run() async {
         await withDiscardingTaskGroup { services in
             await withTaskGroup(of: Void.self) { duty in
                 duty.addTask { await self.changeShifts() }
@@ -217,14 +213,14 @@ public final class Accounts: Service {
         }
     }
 
-    public func close() { office.roster.arrivals.close() }
+    func close() { office.roster.arrivals.close() }
 
     // MARK: Who is there
 
     var everybody: [Account] { state.withLock { $0.residents.inOrder } }
 
     /// A link or a route of this machine is another one now.
-    public func linksChanged() {
+    func linksChanged() {
         for link in links { link.linksChanged() }
     }
 
@@ -286,9 +282,9 @@ public final class Accounts: Service {
 // MARK: - The household
 
 extension Accounts: Household {
-    public var desks: [any AccountDesk] { everybody }
+    var desks: [any AccountDesk] { everybody }
 
-    public var summary: HouseholdSummary {
+    var summary: HouseholdSummary {
         get async {
             // With thousands of accounts it takes a while.
             await offTheLoop { summarized() }
@@ -322,9 +318,9 @@ extension Accounts: Household {
         return summary
     }
 
-    public func desk(_ id: String) -> (any AccountDesk)? { account(id) }
+    func desk(_ id: String) -> (any AccountDesk)? { account(id) }
 
-    public func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
+    func setServer(_ address: String, of id: String) async throws(DeskRefusal) {
         try await admissions.hold(id) { () async throws(DeskRefusal) in
             guard let moved = try await move(id, to: address) else { return }
             moved.noteMove()
@@ -352,7 +348,7 @@ extension Accounts: Household {
         }
     }
 
-    public func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {
+    func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal) {
         try await admissions.hold(id) { () async throws(DeskRefusal) in
             guard let account = account(id) else { throw .notFound }
             try await remove(account, discardingPending: discardingPending)
@@ -400,7 +396,7 @@ extension Accounts: Household {
         }
     }
 
-    public var network: NetworkStanding { standing }
+    var network: NetworkStanding { standing }
 
     private var standing: NetworkStanding {
         let (residents, links, drillSince, drillEnded) = state.withLock {
@@ -423,7 +419,7 @@ extension Accounts: Household {
     }
 
     @discardableResult
-    public func setDrill(_ isOn: Bool) async -> NetworkStanding {
+    func setDrill(_ isOn: Bool) async -> NetworkStanding {
         // Of two who wish at once, whoever hears last what has become of it has had their way.
         await drills.hold(Self.drillLane) {
             await turn(isOn)
@@ -466,7 +462,7 @@ extension Accounts: Household {
         }
     }
 
-    public func listen(
+    func listen(
         after number: Int?,
         where isHeard: (MeshEvent) -> Bool,
         _ body: (AsyncStream<NumberedEvent>) async throws -> Void

@@ -6,7 +6,7 @@ import Sync
 import Vault
 
 extension Accounts {
-    public func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
+    func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk {
         guard
             let server = request.server ?? server(of: request.email) ?? options.defaultServer
         else {

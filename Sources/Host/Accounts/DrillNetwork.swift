@@ -1,17 +1,17 @@
-public import HTTP
+import HTTP
 import System
 
 /// The network, which can be taken away for a drill.
-public final class DrillNetwork: Network {
+final class DrillNetwork: Network {
     private let network: any Network
     private let drill = Lock(false)
     private let lines = Lines()
 
-    public init(_ network: any Network) {
+    init(_ network: any Network) {
         self.network = network
     }
 
-    public var isDrill: Bool {
+    var isDrill: Bool {
         get { drill.withLock { $0 } }
         set {
             drill.withLock { $0 = newValue }
@@ -24,17 +24,17 @@ public final class DrillNetwork: Network {
         if isDrill { throw NetworkFailure(.lost, "the network is switched off for a drill") }
     }
 
-    public func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
+    func send(_ request: Client.Request) async throws(NetworkFailure) -> NetworkAnswer {
         try requireNetwork()
         return try await network.send(request)
     }
 
-    public func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
+    func open(_ request: Client.Request) async throws(NetworkFailure) -> StreamedAnswer {
         try requireNetwork()
         return try await network.open(request)
     }
 
-    public func openLine(
+    func openLine(
         _ url: String,
         headers: Headers
     ) async throws(NetworkFailure) -> any HubLine {

@@ -1,11 +1,11 @@
-public import Sync
+import Sync
 import System
 
 /// What happens in the mesh, numbered, for clients that listen.
 ///
 /// The last thousand are remembered, so that a client that was away for a moment misses nothing. One
 /// that does not keep up loses the oldest and finds that by the numbers.
-public final class EventBoard: Sendable {
+final class EventBoard: Sendable {
     private struct State {
         var recent: [NumberedEvent] = []
         var next = 1
@@ -27,11 +27,11 @@ public final class EventBoard: Sendable {
 
     /// - Parameter first: The number of the first event. Later boards begin higher, so that a client
     ///   that was there before a restart hears all that came after it.
-    public init(from first: Int = 1) {
+    init(from first: Int = 1) {
         state = Lock(State(next: first))
     }
 
-    public func post(_ event: MeshEvent) {
+    func post(_ event: MeshEvent) {
         state.withLock { state in
             let numbered = NumberedEvent(state.next, event)
             state.next += 1
@@ -48,7 +48,7 @@ public final class EventBoard: Sendable {
     /// - Parameters:
     ///   - number: The last that the listener has heard; nil to hear only what comes.
     ///   - hints: What has a listener look again who cannot be told all that came after that.
-    public func listen<Value>(
+    func listen<Value>(
         after number: Int?,
         orHearing hints: [MeshEvent] = [],
         _ body: (AsyncStream<NumberedEvent>) async throws -> Value
@@ -88,7 +88,7 @@ public final class EventBoard: Sendable {
     var listenerCount: Int { state.withLock { $0.listeners.count } }
 
     /// Nobody hears anything any more, and who comes later hears that.
-    public func close() {
+    func close() {
         let listeners = state.withLock { state in
             defer { (state.listeners, state.isClosed) = ([:], true) }
             return Array(state.listeners.values)

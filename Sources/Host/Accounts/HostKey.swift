@@ -1,18 +1,18 @@
-public import Crypto
+import Crypto
 import System
 
 /// Seals what the host must know while vaults are locked: the tokens that let it ask upstream.
 ///
 /// It lies beside the store, readable by the host alone. So it keeps secrets out of copies of the
 /// database, and not from whoever can read all that the host can.
-public struct HostKey: Sendable {
+struct HostKey: Sendable {
     let sealer: Sealer
 
     /// Its name in the state directory.
     static let fileName = "host.key"
 
     /// Reads the key, or makes it at the first start.
-    public init(at path: String, entropy: any Entropy = SystemEntropy()) throws {
+    init(at path: String, entropy: any Entropy = SystemEntropy()) throws {
         if let text = try Self.read(path) {
             guard let key = try? SymmetricKey(base64: text) else {
                 throw DamagedHostKey(path: path)

@@ -7,7 +7,7 @@ public struct NumberedEvent: Sendable {
     public let number: Int
     public let event: MeshEvent
 
-    public init(_ number: Int, _ event: MeshEvent) {
+    init(_ number: Int, _ event: MeshEvent) {
         self.number = number
         self.event = event
     }

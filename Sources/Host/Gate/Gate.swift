@@ -1,18 +1,18 @@
 import Glibc
-public import HTTP
-public import Logging
-public import Metrics
-public import System
+import HTTP
+import Logging
+import Metrics
+import System
 
 /// Decides who may come in, and writes down who may not.
 ///
 /// The first thing that every request meets; the API behind it only ever sees callers.
-public struct Gate: Sendable {
+struct Gate: Sendable {
     /// What lies behind the gate.
-    public struct Inside: Sendable {
+    struct Inside: Sendable {
         /// Every request that is answered, and what it is called where it is counted.
-        public var routes: [(method: HTTP.Method, template: String, name: String)]
-        public var find: @Sendable (Request) -> Passage
+        var routes: [(method: HTTP.Method, template: String, name: String)]
+        var find: @Sendable (Request) -> Passage
 
         /// Those of the gate itself as well.
         var allRoutes: [(method: HTTP.Method, template: String, name: String)] {
@@ -21,7 +21,7 @@ public struct Gate: Sendable {
     }
 
     /// Where a request leads.
-    public struct Passage: Sendable {
+    struct Passage: Sendable {
         /// What the route is called; nil if there is none.
         let name: String?
         /// What a caller must at least be allowed to do.
@@ -39,7 +39,7 @@ public struct Gate: Sendable {
     private let throttle = SharedThrottle()
 
     /// - Parameter isOpen: Whether nobody on TCP is asked for a token.
-    public init(
+    init(
         _ inside: Inside,
         tokens: TokenCabinet,
         isOpen: Bool,

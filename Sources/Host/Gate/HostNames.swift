@@ -2,15 +2,15 @@
 ///
 /// A page of somebody else's that a browser was tricked into sending here names another host, or says
 /// where it comes from.
-public struct HostNames: Hashable, Sendable {
+struct HostNames: Hashable, Sendable {
     /// In lower case, with their ports; nil if any will do.
     private let names: Set<String>?
 
     /// Whatever a client calls the listener: Unix sockets, and listeners at all addresses.
-    public static let any = HostNames(names: nil)
+    static let any = HostNames(names: nil)
 
     /// Those of a TCP listener: the usual names of this machine, and the one it was given.
-    public static func at(_ host: String, port: Int) -> HostNames {
+    static func at(_ host: String, port: Int) -> HostNames {
         let given = host.contains(":") ? "[\(host)]" : host.lowercased()
         let hosts = Set(["localhost", "127.0.0.1", "[::1]", given])
         // Browsers leave out the ports that their schemes imply.
@@ -20,7 +20,7 @@ public struct HostNames: Hashable, Sendable {
 
     private init(names: Set<String>?) { self.names = names }
 
-    public func admit(_ host: String?) -> Bool {
+    func admit(_ host: String?) -> Bool {
         guard let names else { return true }
         return host.map { names.contains($0.lowercased()) } ?? false
     }

@@ -1,10 +1,10 @@
 /// What the gate decides about a request, before anything is done for it.
-public enum Ruling: Hashable, Sendable {
+enum Ruling: Hashable, Sendable {
     case admitted(Caller)
     case refused(Refusal)
 
     /// In the order in which they are looked for; the first that applies is what a client hears.
-    public enum Refusal: String, CaseIterable, Hashable, Sendable {
+    enum Refusal: String, CaseIterable, Hashable, Sendable {
         /// A process of another user on the Unix socket.
         case foreignUser
         case foreignHost

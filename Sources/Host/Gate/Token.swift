@@ -1,15 +1,15 @@
 import Crypto
-public import FoundationEssentials
+import FoundationEssentials
 public import JSON
 import Vault
 
 /// A token of the API, as it is kept: whoever reads the file learns no token from it.
-public struct Token: Hashable, Sendable {
-    public let id: String
-    public let scope: Caller.Scope
+struct Token: Hashable, Sendable {
+    let id: String
+    let scope: Caller.Scope
     /// The only account that it opens; nil for all.
-    public let accountID: String?
-    public let created: Date
+    let accountID: String?
+    let created: Date
     /// SHA-256 of the text. No salt and no stretching: the text is 32 bytes of chance.
     let digest: [UInt8]
 
@@ -17,9 +17,9 @@ public struct Token: Hashable, Sendable {
 }
 
 /// A token that was just made. Its text is shown once and kept nowhere.
-public struct FreshToken: Sendable {
-    public let text: String
-    public let token: Token
+struct FreshToken: Sendable {
+    let text: String
+    let token: Token
 
     init(_ scope: Caller.Scope, accountID: String?, at moment: Date, from entropy: any Entropy) {
         let secret = Secret(random: 32, from: entropy).revealedBytes()
@@ -36,7 +36,7 @@ public struct FreshToken: Sendable {
 }
 
 extension Token: JSON.Writable, JSON.Readable {
-    public func write(to json: inout JSON.Writer) {
+    func write(to json: inout JSON.Writer) {
         json.object {
             $0.add("id", id)
             $0.add("scope", scope.rawValue)
@@ -46,7 +46,7 @@ extension Token: JSON.Writable, JSON.Readable {
         }
     }
 
-    public init(json: JSON.Value) throws(JSON.Mismatch) {
+    init(json: JSON.Value) throws(JSON.Mismatch) {
         id = try json.read("id")
         scope = try json.read("scope")
         accountID = try json.read("account")

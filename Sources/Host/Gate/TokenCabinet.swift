@@ -1,10 +1,10 @@
-public import Crypto
-public import System
+import Crypto
+import System
 
 /// The tokens of this host: who may come in with what.
 ///
 /// Looking one up takes no turn and no file. Whatever changes them is written down before it counts.
-public actor TokenCabinet {
+actor TokenCabinet {
     private struct Holdings {
         var tokens: [Token]
         var guests: [Int: (tokenID: String, stay: AsyncStream<Void>.Continuation)] = [:]
@@ -18,7 +18,7 @@ public actor TokenCabinet {
 
     /// Opens what is kept in the state directory. At the very first start, a token for everything is
     /// made and its text left in `admin.token`.
-    public init(
+    init(
         state: String,
         timekeeper: any Timekeeper,
         entropy: any Entropy = SystemEntropy()
@@ -38,12 +38,12 @@ public actor TokenCabinet {
     }
 
     /// In the order in which they were made.
-    public nonisolated var all: [Token] { holdings.withLock { $0.tokens } }
+    nonisolated var all: [Token] { holdings.withLock { $0.tokens } }
 
     /// Whom the text lets in.
     ///
     /// Every token is compared to its end: the time tells neither which was near nor how near.
-    public nonisolated func token(for text: String) -> Token? {
+    nonisolated func token(for text: String) -> Token? {
         let digest = Digest.sha256(Array(text.utf8))
         return holdings.withLock { holdings in
             var found: Token?
@@ -52,7 +52,7 @@ public actor TokenCabinet {
         }
     }
 
-    public func create(
+    func create(
         _ scope: Caller.Scope,
         accountID: String?
     ) throws(TokenError) -> FreshToken {
@@ -62,7 +62,7 @@ public actor TokenCabinet {
     }
 
     /// - Returns: Whether there was such a token.
-    public func revoke(_ id: String) throws(TokenError) -> Bool {
+    func revoke(_ id: String) throws(TokenError) -> Bool {
         let kept = all.filter { $0.id != id }
         if kept.count == all.count { return false }
         try replace(kept)
@@ -70,7 +70,7 @@ public actor TokenCabinet {
     }
 
     /// Takes over what an operator has changed in the file.
-    public func reload() throws(TokenError) {
+    func reload() throws(TokenError) {
         hold(try file.read())
     }
 

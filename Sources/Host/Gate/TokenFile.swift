@@ -52,11 +52,11 @@ struct TokenFile: Sendable {
 }
 
 /// Why tokens cannot be kept.
-public enum TokenError: Error, Hashable, CustomStringConvertible {
+enum TokenError: Error, Hashable, CustomStringConvertible {
     case unreadable(path: String, reason: String)
     case unwritable(path: String, reason: String)
 
-    public var description: String {
+    var description: String {
         switch self {
         case .unreadable(let path, let reason):
             "The tokens in \(path) cannot be read (\(reason)). Mend the file, or remove it: then a"

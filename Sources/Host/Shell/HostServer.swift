@@ -50,7 +50,7 @@ public final class HostServer: Sendable {
     /// Opens all listeners, or none. From then on requests are answered.
     ///
     /// - Parameter tally: What is pending, counted; nil if the store cannot say.
-    public static func open(
+    static func open(
         _ settings: HostSettings,
         household: any Household,
         inside: Gate.Inside,

@@ -1,13 +1,13 @@
 import FoundationEssentials
-public import Metrics
-public import Sync
+import Metrics
+import Sync
 import Vault
 
 /// The figures that are not counted but are there: how many accounts, how much is pending, since when.
 ///
 /// They are read when somebody scrapes.
-public struct HouseholdMetrics: Sendable {
-    public typealias Tally = @Sendable () -> [PendingTally]?
+struct HouseholdMetrics: Sendable {
+    typealias Tally = @Sendable () -> [PendingTally]?
 
     private typealias State = PendingChange.State.Kind
 
@@ -26,7 +26,7 @@ public struct HouseholdMetrics: Sendable {
 
     /// - Parameter tally: What is pending, counted; nil if the store cannot say.
     @discardableResult
-    public init(_ registry: Registry, household: any Household, tally: @escaping Tally) {
+    init(_ registry: Registry, household: any Household, tally: @escaping Tally) {
         accounts = registry.register(
             .gauge(
                 "holdfast_accounts",

@@ -3,16 +3,16 @@ import Synchronization
 /// How far the host has come: whether it can serve, and whether it still wants to.
 ///
 /// It can serve without an upstream; that it works while that is away is what it is for.
-public final class Readiness: Sendable {
-    public enum Stage: UInt8, Sendable {
+final class Readiness: Sendable {
+    enum Stage: UInt8, Sendable {
         case starting, ready, stopping
     }
 
     private let raw = Atomic(Stage.starting.rawValue)
 
-    public init() {}
+    init() {}
 
-    public var stage: Stage {
+    var stage: Stage {
         Stage(rawValue: raw.load(ordering: .acquiring)) ?? .starting
     }
 

@@ -1,24 +1,24 @@
 import Crypto
-public import HTTP
+import HTTP
 
 /// Knows which passwords have been leaked, without being told the password that is asked about.
 ///
 /// It is given the first five letters of the password's digest, which hundreds of others share, and
 /// answers with the rest of all of them.
-public protocol BreachRange: Sendable {
+protocol BreachRange: Sendable {
     /// Lines of `SUFFIX:COUNT`.
     func lines(behind prefix: String) async throws(BreachesUnknown) -> String
 }
 
 /// The service cannot be asked at the moment.
-public struct BreachesUnknown: Error, Hashable, Sendable, CustomStringConvertible {
-    public let reason: String
+struct BreachesUnknown: Error, Hashable, Sendable, CustomStringConvertible {
+    let reason: String
 
-    public init(_ reason: String) {
+    init(_ reason: String) {
         self.reason = reason
     }
 
-    public var description: String {
+    var description: String {
         "Whether the password has leaked cannot be told: \(reason). It needs the network."
     }
 }
@@ -41,11 +41,11 @@ extension BreachRange {
 }
 
 /// The public service that official clients ask.
-public struct PublicBreachRange: BreachRange {
+struct PublicBreachRange: BreachRange {
     private let base: String
     private let client: @Sendable () -> Client
 
-    public init(
+    init(
         base: String = "https://api.pwnedpasswords.com",
         client: @escaping @Sendable () -> Client
     ) {
@@ -54,7 +54,7 @@ public struct PublicBreachRange: BreachRange {
     }
 
     /// Asks for padding, so that not even the length of the answer tells which range it was.
-    public func lines(behind prefix: String) async throws(BreachesUnknown) -> String {
+    func lines(behind prefix: String) async throws(BreachesUnknown) -> String {
         var request = Client.Request(.get, "\(base)/range/\(prefix)", operation: "leaked passwords")
         request.headers["Add-Padding"] = "true"
         var deadlines = Client.Deadlines()

@@ -5,7 +5,7 @@ import Sync
 /// The files of items.
 extension VaultAPI {
     /// The largest file that is taken, its form included. It is held in memory until it is sent.
-    public static let uploadLimit = 100 << 20
+    static let uploadLimit = 100 << 20
 
     static let attachmentRoutes: [Route] = [
         .vault(

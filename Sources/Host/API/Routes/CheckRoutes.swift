@@ -4,7 +4,7 @@ public import Sync
 
 /// The check of the running host's own state, for `holdfast verify`.
 extension VaultAPI {
-    public typealias Check = @Sendable () async throws(StoreError) -> Verification
+    typealias Check = @Sendable () async throws(StoreError) -> Verification
 
     static let checkRoutes: [Route] = [
         .host(
