@@ -2,7 +2,7 @@ import Sync
 
 /// Whose vault is meant where nobody is named.
 extension Accounts {
-    public var defaultDesk: (any AccountDesk)? { chosen }
+    var defaultDesk: (any AccountDesk)? { chosen }
 
     private var chosen: Account? {
         let everybody = everybody
@@ -11,7 +11,7 @@ extension Accounts {
             .filter { $0.choice > 0 }.max { $0.choice < $1.choice }?.account
     }
 
-    public func makeDefault(_ id: String) async throws(DeskRefusal) {
+    func makeDefault(_ id: String) async throws(DeskRefusal) {
         // Two who choose at once would undo each other's choice.
         try await choices.hold("default") { () async throws(DeskRefusal) in try await choose(id) }
     }
