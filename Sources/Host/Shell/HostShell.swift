@@ -219,6 +219,7 @@ public struct HostShell: Sendable {
             )
         }
     }
+
     private static let reread = ["log-level", "extra-ca"]
 
     private func rereadTrust(_ path: String?, _ interior: Interior) {

@@ -199,7 +199,7 @@ struct LeavingTests {
         host.beginning = Gate()
         try await host.open { accounts in
             let answers = Lock<[Bool]>([])
-            func wish(_ isOn: Bool) -> Task<Void, Never> {
+            @Sendable func wish(_ isOn: Bool) -> Task<Void, Never> {
                 Task {
                     let answer = await accounts.setDrill(isOn)
                     answers.withLock { $0.append(answer.isDrill) }
