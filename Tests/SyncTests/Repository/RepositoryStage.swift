@@ -72,13 +72,6 @@ enum Rebuff: String, CaseIterable, CustomTestStringConvertible, Sendable {
     }
 }
 
-let mail = #"{"type":1,"name":"mail","login":{"username":"ada","password":"first"}}"#
-let note = #"{"type":2,"name":"note","notes":"kept","secureNote":{"type":0}}"#
-
-func password(_ text: String) -> String {
-    #"{"name":"mail","login":{"username":"ada","password":"\#(text)"}}"#
-}
-
 /// Somebody at home, with one login that upstream has.
 func atHome(
     _ personality: Personality.Name = .bitwarden,

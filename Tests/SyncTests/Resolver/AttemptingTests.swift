@@ -8,14 +8,12 @@ import Vault
 
 /// An edit's first attempt, while its caller waits.
 @Suite(.timeLimit(.minutes(2))) struct AttemptingTests {
-    typealias Rows = ResolvingRowsTests
-
     @Test(arguments: Personality.Name.allCases)
     func `R-042 an edit that is saved leaves nothing behind`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+        try await withLogin(personality) { world, ada, id in
+            let recorded = try await ada.edit(id, password("mine"), atOnce: true)
             guard case .saved(cipherID: id) = try await ada.attempt(recorded) else {
                 throw Unexpected("not saved")
             }
@@ -32,7 +30,7 @@ import Vault
     func `a new item is saved under upstream's id`(_ personality: Personality.Name) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let recorded = try await ada.addAtOnce(Rows.mail)
+            let recorded = try await ada.addAtOnce(mail)
             let made = recorded.change.cipherID
             guard case .saved(let id) = try await ada.attempt(recorded) else {
                 throw Unexpected("not saved")
@@ -50,7 +48,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let recorded = try await ada.addAtOnce(Rows.mail)
+            let recorded = try await ada.addAtOnce(mail)
             // For so long a new session had to be waited for.
             world.time.pass(.seconds(40))
             await world.server.inject(Fault(.drop, on: .createCipher))
@@ -69,7 +67,7 @@ import Vault
 
     @Test(arguments: Personality.Name.allCases)
     func `every other wish is one writing call`(_ personality: Personality.Name) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let calls: [(Edit.Wish, String)] = [
                 (.archive, "PUT /api/ciphers/\(id)/archive"),
                 (.unarchive, "PUT /api/ciphers/\(id)/unarchive"),
@@ -93,9 +91,9 @@ import Vault
 
     @Test(arguments: Personality.Name.allCases)
     func `a stale refusal is the caller's to hear`(_ personality: Personality.Name) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            let recorded = try await ada.edit(id, password("mine"), atOnce: true)
             guard case .refused(let setback, let version) = try await ada.attempt(recorded) else {
                 throw Unexpected("not refused")
             }
@@ -112,8 +110,8 @@ import Vault
     }
 
     @Test func `a rejection comes back as upstream worded it`() async throws {
-        try await Rows.open { world, ada, id in
-            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+        try await withLogin { world, ada, id in
+            let recorded = try await ada.edit(id, password("mine"), atOnce: true)
             let refusal = Canned.refusal(400, "No cats allowed.")
             await world.server.inject(Fault(.answer(refusal, isCarriedOut: false)))
             guard case .refused(let setback, _) = try await ada.attempt(recorded) else {
@@ -131,8 +129,8 @@ import Vault
     ) async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.addAtOnce(Rows.mail)
-            try await ada.edit(made.change.cipherID, Rows.password("later"))
+            let made = try await ada.addAtOnce(mail)
+            try await ada.edit(made.change.cipherID, password("later"))
             await world.server.inject(Fault(effect, on: .updateCipher))
             guard case .overtaken = try await ada.attempt(made) else {
                 throw Unexpected("It was the later edit that failed.")
@@ -159,8 +157,8 @@ import Vault
     func `T-44 T-45 what is nobody's word lets the edit wait, and it arrives once`(
         _ index: Int
     ) async throws {
-        try await Rows.open { world, ada, id in
-            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+        try await withLogin { world, ada, id in
+            let recorded = try await ada.edit(id, password("mine"), atOnce: true)
             await world.server.inject(Fault(Self.waits[index], on: .updateCipher))
             guard case .unanswered(_, let version) = try await ada.attempt(recorded) else {
                 throw Unexpected("not unanswered: \(Self.waits[index])")
@@ -181,7 +179,7 @@ import Vault
     @Test func `what was never sent is not looked for`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let recorded = try await ada.addAtOnce(Rows.mail)
+            let recorded = try await ada.addAtOnce(mail)
             let made = recorded.change.cipherID
             world.wire.isCut = true
             guard case .unanswered(_, let version) = try await ada.attempt(recorded) else {
@@ -199,8 +197,8 @@ import Vault
     @Test func `T-34 an edit of what was never sent is posted in its newest form`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
-            let recorded = try await ada.edit(made, Rows.password("newest"), atOnce: true)
+            let made = try await ada.add(mail)
+            let recorded = try await ada.edit(made, password("newest"), atOnce: true)
             guard case .saved(let id) = try await ada.attempt(recorded) else {
                 throw Unexpected("not saved")
             }
@@ -214,12 +212,12 @@ import Vault
     @Test func `an edit that comes in meanwhile is not taken back with the one that is refused`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("first"))
-            let second = try await ada.edit(id, Rows.password("second"), atOnce: true)
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("first"))
+            let second = try await ada.edit(id, password("second"), atOnce: true)
             let third = Lock<String?>(nil)
             world.wire.interrupt("/ciphers/\(id)/details") {
-                let receiptID = try await ada.edit(id, Rows.password("third")).receiptID
+                let receiptID = try await ada.edit(id, password("third")).receiptID
                 third.withLock { $0 = receiptID }
             }
             await world.server.inject(
@@ -251,8 +249,8 @@ import Vault
     @Test func `the same wish once more is not taken back with the one that is refused`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("first"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("first"))
             guard case .recorded(let first) = try await ada.wish(.trash, id, atOnce: true) else {
                 throw Unexpected("not recorded")
             }
@@ -273,7 +271,7 @@ import Vault
     @Test func `an edit that is done is not taken back because what had waited is refused`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.favour(true), id)
             let recorded = try await ada.wish(.archive, id, atOnce: true).made
             await world.server.inject(FailureScopeTests.refusal(400, on: .placeCipher))
@@ -288,10 +286,10 @@ import Vault
     @Test func `what had waited is told of no conflict of an edit that is taken back`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.archive, id)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            let recorded = try await ada.edit(id, Rows.password("mine"), atOnce: true)
+            try await ada.elsewhere.edit(id, password("theirs"))
+            let recorded = try await ada.edit(id, password("mine"), atOnce: true)
             await world.server.inject(
                 FailureScopeTests.refusal(400, on: .updateCipher, times: 1)
             )
@@ -312,10 +310,10 @@ import Vault
     @Test func `an edit over one that had waited supersedes it although the item was in the trash`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let first = try await ada.edit(id, Rows.password("first"))
+        try await withLogin { world, ada, id in
+            let first = try await ada.edit(id, password("first"))
             try await ada.elsewhere.trash(id)
-            let second = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            let second = try await ada.edit(id, password("second"), atOnce: true)
             guard case .saved = try await ada.attempt(second) else {
                 throw Unexpected("not saved: \(world.wire.requests)")
             }
@@ -326,8 +324,8 @@ import Vault
     }
 
     @Test func `nor is an edit done that is refused after what had waited`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("first"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("first"))
             let recorded = try await ada.wish(.archive, id, atOnce: true).made
             await world.server.inject(FailureScopeTests.refusal(400, on: .archiveCipher))
             guard case .refused(_, let version) = try await ada.attempt(recorded) else {
@@ -346,12 +344,12 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.addUnheard(Rows.mail)
+            let made = try await ada.addUnheard(mail)
             world.time.pass(.seconds(30))
-            let second = try await ada.edit(made, Rows.password("second"), atOnce: true)
+            let second = try await ada.edit(made, password("second"), atOnce: true)
             let third = Lock<String?>(nil)
             world.wire.interrupt("/sync?excludeDomains=true") {
-                let receiptID = try await ada.edit(made, Rows.password("third")).receiptID
+                let receiptID = try await ada.edit(made, password("third")).receiptID
                 third.withLock { $0 = receiptID }
             }
             guard case .saved(let id) = try await ada.attempt(second) else {
@@ -367,14 +365,14 @@ import Vault
 
     /// Vaultwarden counts whole seconds.
     @Test func `what a sync brings before the sending is not written over unseen`() async throws {
-        try await Rows.open(.vaultwarden) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(1_200))
-            let again = Rows.password("mine again")
+        try await withLogin(.vaultwarden) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(1_200))
+            let again = password("mine again")
             let recorded = try await ada.edit(id, again, atOnce: true, after: .milliseconds(100))
             // Right before a copy is made of theirs.
             world.wire.interrupt("/api/ciphers") {
-                let last = Rows.password("theirs at last")
+                let last = password("theirs at last")
                 try await ada.elsewhere.edit(id, last, after: .milliseconds(200))
                 try await ada.refresh()
             }
@@ -393,9 +391,9 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.addUnheard(Rows.mail)
+            let made = try await ada.addUnheard(mail)
             let id = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(30))
             let recorded = try await ada.wish(.trash, made, atOnce: true).made
             guard case .overruled(let version) = try await ada.attempt(recorded) else {
@@ -413,10 +411,10 @@ import Vault
     @Test func `the receipt of what had waited says that a saved edit has taken its place`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let waiting = try await ada.edit(id, Rows.password("first"))
+        try await withLogin { world, ada, id in
+            let waiting = try await ada.edit(id, password("first"))
             let receiptID = try #require(waiting.receiptID)
-            let recorded = try await ada.edit(id, Rows.password("second"), atOnce: true)
+            let recorded = try await ada.edit(id, password("second"), atOnce: true)
             guard case .saved = try await ada.attempt(recorded) else {
                 throw Unexpected("not saved")
             }
@@ -431,10 +429,10 @@ import Vault
     func `T-07 an edit over one that waits is resolved with it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
-            let recorded = try await ada.edit(id, Rows.password("newest"), atOnce: true)
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
+            let recorded = try await ada.edit(id, password("newest"), atOnce: true)
             guard case .saved = try await ada.attempt(recorded) else {
                 throw Unexpected("not saved")
             }
@@ -448,7 +446,7 @@ import Vault
     func `T-29 a restore over a trash that waits needs no call`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.trash, id)
             let recording = try await ada.wish(.restore, id, atOnce: true)
             guard case .gone = recording else { throw Unexpected("\(recording)") }
@@ -460,14 +458,14 @@ import Vault
     @Test func `T-02 T-03 an edit that is recorded while its item is pushed is sent too`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("first edit"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("first edit"))
             await world.server.inject(Fault(.delay(.seconds(60)), on: .updateCipher))
             async let report = ada.run()
             // The push is under way once upstream keeps it lying.
             let answer = world.time.elapsed + .seconds(60)
             while !world.time.hasAlarm(at: answer), !Task.isCancelled { await Task.yield() }
-            try await ada.edit(id, Rows.password("second edit"))
+            try await ada.edit(id, password("second edit"))
             world.time.pass(.seconds(60))
             #expect(try await report.settled == 1)
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["second edit"])
@@ -479,11 +477,11 @@ import Vault
     @Test func `P7 an answer that was long on its way takes back nothing a list has said since`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             world.wire.interrupt("/ciphers/\(id)", isCarriedOut: true) {
                 world.time.pass(.seconds(5))
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 try await ada.refresh()
             }
             #expect(try await ada.run().settled == 1)
@@ -495,12 +493,12 @@ import Vault
     @Test func `G-CLOCK an answer stands against a list from before it, whatever their stamps`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             world.wire.interrupt("/ciphers/\(id)") {
                 // So close to what was seen that the server takes the edit all the same.
                 await world.server.shiftClock(seconds: -10)
-                try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .zero)
+                try await ada.elsewhere.edit(id, password("theirs"), after: .zero)
                 try await ada.refresh()
                 await world.server.shiftClock(seconds: -3_600)
             }
@@ -515,11 +513,11 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             // More than the create is to be done, so the record goes on under the new id.
             try await ada.wish(.archive, made)
             world.wire.interrupt("/ciphers") {
-                try await ada.edit(made, Rows.password("second edit"))
+                try await ada.edit(made, password("second edit"))
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -532,7 +530,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             try await ada.wish(.archive, made)
             let (said, say) = AsyncStream.makeStream(of: String.self)
             world.wire.interrupt("/archive") {
@@ -556,8 +554,8 @@ import Vault
     func `R-036 a wish that is not recorded is carried out, and base has the answer`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let content = try ada.content(of: id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            let content = try ada.content(of: id, password("mine"))
             let carried = try await ada.carryOut(.update(content, changesPassword: true), of: id)
             guard case .done(cipherID: id) = carried else { throw Unexpected("\(carried)") }
             #expect(world.wire.requests == ["PUT /api/ciphers/\(id)"])
@@ -577,9 +575,9 @@ import Vault
     }
 
     @Test func `R-036 a wish that is not recorded fails with its caller`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            let content = try ada.content(of: id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            let content = try ada.content(of: id, password("mine"))
             let wish = Edit.Wish.update(content, changesPassword: true)
             guard case .refused(let setback) = try await ada.carryOut(wish, of: id) else {
                 throw Unexpected("not refused")
@@ -598,10 +596,10 @@ import Vault
     func `I1 what was made on one copy and is not recorded is not sent over a newer one`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let seen = try ada.base(id)
-            let content = try ada.content(of: id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            let content = try ada.content(of: id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.refresh()
             for wish in [Edit.Wish.update(content, changesPassword: true), .hardDelete] {
                 guard case .moved = try await ada.carryOut(wish, of: id, madeOn: seen) else {
@@ -620,10 +618,10 @@ import Vault
             _ personality: Personality.Name
         ) async throws
     {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             let old = Edit.Wish.update(
-                try ada.content(of: id, Rows.password("mine")),
+                try ada.content(of: id, password("mine")),
                 changesPassword: true
             )
             guard case .refused = try await ada.carryOut(old, of: id) else {
@@ -631,7 +629,7 @@ import Vault
             }
             #expect(try ada.item(id).login?.password == "theirs")
             let new = Edit.Wish.update(
-                try ada.content(of: id, Rows.password("mine")),
+                try ada.content(of: id, password("mine")),
                 changesPassword: true
             )
             guard case .done(cipherID: id) = try await ada.carryOut(new, of: id) else {
@@ -645,7 +643,7 @@ import Vault
     func `I15 what others have given to an organisation is not deleted unseen`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { _, ada, id in
+        try await withLogin(personality) { _, ada, id in
             try await ada.elsewhere.share(id)
             let recorded = try await ada.wish(.hardDelete, id, atOnce: true).made
             guard case .refused(let setback, _) = try await ada.attempt(recorded) else {
@@ -662,10 +660,10 @@ import Vault
     func `I1, T-08 a slow answer to what is not recorded does not put base back`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let content = try ada.content(of: id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            let content = try ada.content(of: id, password("mine"))
             world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 try await ada.refresh()
             }
             let carried = try await ada.carryOut(.update(content, changesPassword: true), of: id)

@@ -10,8 +10,6 @@ import Vault
 
 /// Whose trouble a failure is: the run's, the change's for now, or the change's for good.
 @Suite(.timeLimit(.minutes(2))) struct FailureScopeTests {
-    typealias Rows = ResolvingRowsTests
-
     static func refusal(
         _ status: Int,
         _ words: String = "no",
@@ -28,11 +26,11 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.addUnheard(Rows.mail)
+            let made = try await ada.addUnheard(mail)
             try await ada.refresh()
             let id = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.edit(id, Rows.password("second"))
-            try await ada.edit(made, Rows.password("third"))
+            try await ada.edit(id, password("second"))
+            try await ada.edit(made, password("third"))
             await world.server.inject(Self.refusal(422, on: .updateCipher, times: 2))
             for _ in 0..<4 {
                 world.time.pass(.seconds(901))
@@ -53,8 +51,8 @@ import Vault
     @Test func `G-R3 one poisonous change is in nobody's way and is asked for twice at most`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("poison"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("poison"))
             for number in 1...9 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
             await world.server.inject(Self.refusal(422, on: .updateCipher))
             let content = try #require(try ada.change(id)).intent
@@ -75,8 +73,8 @@ import Vault
     @Test func `G-R3 a change that fails for long is set aside after ten times in a day`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Self.refusal(500, on: .updateCipher))
             for _ in 0..<12 {
                 try await ada.run()
@@ -110,13 +108,13 @@ import Vault
     func `P10 what alone is stopped on the way comes after all others, and counts for nothing`(
         _ effect: Fault.Effect
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             // More than are tried side by side.
             var ids = [id]
-            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(Rows.mail)) }
+            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
             try await ada.refresh()
             await world.server.inject(Self.always(effect, on: .updateCipher))
-            for id in ids { try await ada.edit(id, Rows.password("poison")) }
+            for id in ids { try await ada.edit(id, password("poison")) }
             // One of them may end a run before the others are tried.
             for _ in ids { _ = try await ada.run() }
             for number in 1...16 {
@@ -134,9 +132,9 @@ import Vault
     func `P10 what alone is stopped on the way ends no run, and is tried ever less often`(
         _ effect: Fault.Effect
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.inject(Self.always(effect, on: .updateCipher))
-            try await ada.edit(id, Rows.password("poison"))
+            try await ada.edit(id, password("poison"))
             #expect(try await ada.run().stop != nil)
             var waits: [Int64] = []
             world.time.pass(.seconds(60))
@@ -158,9 +156,9 @@ import Vault
     @Test func `what waits because its answer was lost is a retry that was scheduled, once`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.inject(Self.always(.loseAnswer, on: .updateCipher))
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             #expect(try await ada.run().stop != nil)
             // Who comes before its time schedules nothing.
             _ = try await ada.run()
@@ -176,8 +174,8 @@ import Vault
     @Test func `P10 what was refused once waits as long when it is stopped on the way then`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
             _ = try await ada.run()
             let page = Fault.Effect.answer(.html(404, "<p>"), isCarriedOut: false)
@@ -258,9 +256,9 @@ import Vault
     }
 
     @Test func `T-72 three days without an upstream are counted against nobody`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.add(mail)
             world.wire.isCut = true
             for _ in 0..<500 {
                 let report = try await ada.run()
@@ -278,8 +276,8 @@ import Vault
     func `T-72 what upstream's store cannot write is not refused, and goes there once it can`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Self.refusal(400, "Error saving cipher", on: .updateCipher))
             for _ in 0..<4 {
                 #expect(try await ada.run().settled == 0)
@@ -298,11 +296,11 @@ import Vault
     func `T-72 what upstream's store never writes keeps nobody else, and is set aside in the end`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            for id in [id, other] { try await ada.edit(id, Rows.password("mine")) }
-            try await ada.add(Rows.mail)
+            for id in [id, other] { try await ada.edit(id, password("mine")) }
+            try await ada.add(mail)
             await world.server.inject(Self.refusal(400, "Error saving cipher", on: .updateCipher))
             let report = try await ada.run()
             #expect(report.stop == nil && report.settled == 1)
@@ -343,8 +341,8 @@ import Vault
         _ effect: Fault.Effect,
         _ kind: FailureNote.Kind
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(effect, on: .updateCipher))
             _ = try await ada.run()
             let change = try #require(try ada.change(id))
@@ -357,8 +355,8 @@ import Vault
     @Test func `what upstream has refused once is not forgotten for a trouble of everybody's`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Self.refusal(422, on: .updateCipher, times: 1))
             _ = try await ada.run()
             #expect(try ada.change(id)?.lastFailure?.kind == .rejected)
@@ -407,8 +405,8 @@ import Vault
     @Test func `T-40 what is forbidden for one item is set aside after the second time`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Self.refusal(403, on: .updateCipher))
             for number in 1...3 {
                 try await ada.add(#"{"type":1,"name":"\#(number)"}"#)
@@ -424,7 +422,7 @@ import Vault
     func `T-40 an archive that an older server does not know is set aside, and is in nobody's way`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let nothing = Canned(status: 404, contentType: nil)
             await world.server.inject(
                 Self.always(.answer(nothing, isCarriedOut: false), on: .archiveCipher)
@@ -442,8 +440,8 @@ import Vault
     }
 
     @Test func `T-39 who is signed out keeps everything, uncounted`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             for effect in [Fault.Effect.unauthorized, .invalidGrant] {
                 var fault = Fault(effect)
                 fault.times = nil
@@ -460,9 +458,9 @@ import Vault
     @Test func `T-43 a request to wait ends the run, and nothing is asked before its time`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.add(mail)
             let canned = Canned.tooManyRequests(retryAfter: "37")
             await world.server.inject(Fault(.answer(canned, isCarriedOut: false)))
             let asked = world.surroundings.now
@@ -487,13 +485,13 @@ import Vault
     func `T-42 a stale refusal is looked at anew, three times`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             var fault = Fault(.stale, on: .updateCipher)
             fault.times = 2
             await world.server.inject(fault)
             #expect(try await ada.run().settled == 1)
-            try await ada.edit(id, Rows.password("more"))
+            try await ada.edit(id, password("more"))
             fault.times = nil
             await world.server.inject(fault)
             world.wire.forget()
@@ -511,14 +509,14 @@ import Vault
     func `T-41 an item that upstream only says is missing is neither made again nor removed`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin(personality) { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             var fault = Fault(.missing, on: .readCipher)
             fault.times = nil
             await world.server.inject(fault)
             // One after the other: once there is a list, nothing else is asked about content.
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             try await ada.wish(.hardDelete, other)
             try await ada.run(.only(try #require(try ada.change(other)).id))
@@ -533,8 +531,8 @@ import Vault
     func `P8, I4 on the word of a list that lacks nearly everything nothing is made twice`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, _ in
-            let made = try await ada.addUnheard(Rows.mail)
+        try await withLogin(personality) { world, ada, _ in
+            let made = try await ada.addUnheard(mail)
             world.time.pass(.seconds(25))
             await world.server.inject(Fault(.keepOnly(0), on: .sync))
             world.wire.forget()
@@ -553,8 +551,8 @@ import Vault
     func `what is made anew waits no longer than until such a list is believed`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            _ = try await ada.add(Rows.mail)
+        try await withLogin(personality) { world, ada, id in
+            _ = try await ada.add(mail)
             await world.server.inject(Fault(.drop, on: .createCipher))
             try await ada.run()
             try await ada.elsewhere.delete(id)
@@ -572,9 +570,9 @@ import Vault
     func `G-RES1 what was seen already is asked for by itself where an old list lacks it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, _ in
+        try await withLogin(personality) { world, ada, _ in
             await world.server.remember()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
             try await ada.refresh()
@@ -590,9 +588,9 @@ import Vault
     func `P7 what a list from an earlier time lacks is not made anew, and is not held against it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let there = try #require(try ada.base(id))
-            let added = try await ada.add(Rows.mail)
+            let added = try await ada.add(mail)
             await world.server.inject(Fault(.drop, on: .createCipher))
             try await ada.run()
             let later = there.revision.moment.advanced(bySeconds: 3_600)
@@ -630,9 +628,9 @@ import Vault
     func `I2 while it cannot be read what upstream has shown before, no list is believed`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, _ in
+        try await withLogin(personality) { world, ada, _ in
             await world.server.remember()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
             try await ada.refresh()
@@ -651,8 +649,8 @@ import Vault
     }
 
     @Test func `T-41 T-46 a portal's page about an item is nobody's word`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             let page = Canned.html(404, "<html>not here</html>")
             await world.server.inject(Fault(.answer(page, isCarriedOut: false), on: .readCipher))
             #expect(try await ada.run().stop != nil)
@@ -667,7 +665,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             let portal = Fault.Effect.answer(.captivePortal, isCarriedOut: true)
             await world.server.inject(Fault(portal, on: .createCipher))
             #expect(try await ada.run().stop != nil)
@@ -679,7 +677,7 @@ import Vault
     }
 
     @Test func `T-70 a change of an unknown kind is set aside as it is`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             let change = try #require(try ada.change(id))
             _ = try await world.store.update(change.id, expecting: change.version) {
@@ -694,7 +692,7 @@ import Vault
     }
 
     @Test func `what was set aside is tried no more, whatever is to be reached`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             let change = try #require(try ada.change(id))
             _ = try await world.store.update(change.id, expecting: change.version) {
@@ -709,7 +707,7 @@ import Vault
     }
 
     @Test func `a change that waits is tried by who insists on it alone`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             let change = try #require(try ada.change(id))
             _ = try await world.store.update(change.id, expecting: change.version) {
@@ -727,7 +725,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(100)
-            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids { try await ada.edit(id, password("mine")) }
             for number in 0..<100 { try await ada.add(#"{"type":1,"name":"new \#(number)"}"#) }
             let report = try await ada.run()
             #expect(report.settled == 200)
@@ -746,7 +744,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(count)
-            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids { try await ada.edit(id, password("mine")) }
             world.wire.isCut = true
             let report = try await ada.run(unknown: .presence)
             #expect(report.stop?.failureClass == .batch)
@@ -765,7 +763,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(3)
-            for id in ids { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids { try await ada.edit(id, password("mine")) }
             try await ada.add(#"{"type":1,"name":"new"}"#)
             world.wire.accountRefusal = Setback(.signedOut, operation: "look at the account")
             let report = try await ada.run()
@@ -781,7 +779,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(4)
-            try await ada.edit(ids[3], Rows.password("mine"))
+            try await ada.edit(ids[3], password("mine"))
             try await ada.elsewhere.delete(ids[3])
             let nameless = Reshaping(["ciphers", 0, "id"], .set(.null))
             var fault = Fault(.reshape([nameless]), on: .sync)
@@ -799,7 +797,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(4)
-            for id in ids.prefix(3) { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids.prefix(3) { try await ada.edit(id, password("mine")) }
             try await ada.elsewhere.delete(ids[3])
             #expect(try await ada.run().settled == 3)
             #expect(world.wire.revisionsAsked == 1)
@@ -810,7 +808,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let ids = try await ada.furnish(8)
-            for id in ids.prefix(4) { try await ada.edit(id, Rows.password("mine")) }
+            for id in ids.prefix(4) { try await ada.edit(id, password("mine")) }
             for id in ids.suffix(4) { try await ada.wish(.hardDelete, id) }
             try await ada.run()
             #expect(world.wire.requests.count <= 8 + 4 + 1)

@@ -8,8 +8,6 @@ import Vault
 
 /// What was wished last stays so, though upstream carries out an earlier call after it.
 @Suite(.timeLimit(.minutes(2))) struct LateCallTests {
-    typealias Rows = ResolvingRowsTests
-
     /// A call that is carried out late, and what its owner wishes after it.
     struct Story: Sendable, CustomTestStringConvertible {
         let testDescription: String
@@ -78,7 +76,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             switch story.before {
             case .active: break
             case .trashed: try await ada.elsewhere.trash(id)
@@ -96,12 +94,12 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Self.open(story, personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             try await ada.wish(story.first, id)
             try await ada.run()
             try await ada.wish(story.last, id)
             try await Self.pass(60, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
             #expect(items.count == (story.isThere(nil) ? 0 : 1))
@@ -159,8 +157,8 @@ import Vault
     func `a place that comes late is not that of what was wished before it and recorded after it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        try await withLogin(personality) { world, ada, id in
+            let scheduler = try await ada.scheduler()
             try await ada.wish(.favour(true), id)
             let last = Edit(.favour(false), at: world.surroundings.now)
             world.time.pass(.seconds(2))
@@ -168,7 +166,7 @@ import Vault
             try await ada.run()
             _ = try await world.store.record(last, in: ada.lane(id), as: .queued)
             try await Self.pass(60, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.map(\.cipher.isFavorite) == [false])
         }
@@ -179,7 +177,7 @@ import Vault
     func `T-48, I5 a place that comes late is not that of what was written after it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             await world.server.inject(Fault(.commitLate(.seconds(15)), on: .placeCipher))
             try await ada.wish(.favour(true), id)
             try await ada.run()
@@ -198,11 +196,11 @@ import Vault
     @Test func `T-48 a deletion that is carried out late leaves what was written after it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.inject(Fault(.commitLate(.seconds(15)), on: .deleteCipher))
             try await ada.wish(.hardDelete, id)
             try await ada.run()
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await Self.pass(60, ada)
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["mine"])
@@ -213,7 +211,7 @@ import Vault
     private static func openUnanswered(
         _ body: @Sendable (World, Person, _ id: String) async throws -> Void
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.inject(Fault(.drop, on: .trashCipher))
             try await ada.wish(.trash, id)
             try await ada.run()

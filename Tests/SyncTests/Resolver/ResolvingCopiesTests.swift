@@ -7,17 +7,15 @@ import Vault
 
 /// What gives way is kept as a backup copy, once.
 @Suite(.timeLimit(.minutes(2))) struct ResolvingCopiesTests {
-    typealias Rows = ResolvingRowsTests
-
     private static let lost = Fault.Effect.loseAnswer
 
     @Test(arguments: Personality.Name.allCases)
     func `T-11 a push that fails after its backup makes no other backup`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
             fault.operation = .updateCipher
             fault.times = 3
@@ -42,9 +40,9 @@ import Vault
     func `T-11 a backup whose answer was lost is found and not made again`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
@@ -60,11 +58,11 @@ import Vault
     @Test func `T-11 an edit while a backup is made neither fails it nor waits for it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             world.wire.interrupt("/ciphers", isCarriedOut: true) {
-                try await ada.edit(id, Rows.password("mine, later"), after: .seconds(1))
+                try await ada.edit(id, password("mine, later"), after: .seconds(1))
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -81,7 +79,7 @@ import Vault
     func `T-12 whoever gives way by turns is kept once, heard of or not`(
         _ isHeard: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let mine = #"{"name":"mail - 2020-01-01 00:00:00","notes":"mine"}"#
             try await ada.edit(id, mine)
             world.time.pass(.seconds(5))
@@ -115,7 +113,7 @@ import Vault
     func `T-12 what somebody else has made anew in the same way is not made again`(
         _ isFavourite: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let notes = #""name":"mail","notes":"mine""#
             try await ada.edit(id, #"{\#(notes),"favorite":\#(isFavourite)}"#)
             let wanted = try await ada.elsewhere.item(id)
@@ -144,7 +142,7 @@ import Vault
     @Test func `T-12 what an earlier change has kept is not kept again when it comes up once more`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             for round in 1...2 {
                 world.time.pass(.seconds(5))
                 try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
@@ -163,7 +161,7 @@ import Vault
     func `I7 a copy that an old list still shows, or that is about to go, is not relied on`(
         _ isListOld: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
             try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
             try await ada.run()
@@ -192,7 +190,7 @@ import Vault
 
     @Test func `T-12 what a discarded change has kept is not kept again by the next`() async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.edit(id, #"{"name":"mail","notes":"theirs"}"#)
             try await ada.edit(id, #"{"name":"mail","notes":"mine"}"#)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
@@ -212,7 +210,7 @@ import Vault
 
     @Test func `T-49 a backup of the longest name is cut and made`() async throws {
         let name = String(repeating: "ä", count: 343)
-        try await Rows.open(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in
+        try await withLogin(.bitwarden, #"{"type":1,"name":"\#(name)"}"#) { world, ada, id in
             try await ada.elsewhere.edit(id, #"{"name":"\#(name)","notes":"theirs"}"#)
             try await ada.edit(id, #"{"name":"\#(name)","notes":"mine"}"#)
             try await ada.run()
@@ -343,7 +341,7 @@ import Vault
     func `T-51 a backup of an item with passkeys opens, passkeys and all`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality, Self.passkey) { world, ada, id in
+        try await withLogin(personality, Self.passkey) { world, ada, id in
             let theirs = Self.passkey.replacing("first", with: "theirs")
             let mine = Self.passkey.replacing("first", with: "mine")
             try await ada.elsewhere.edit(id, theirs)
@@ -361,7 +359,7 @@ import Vault
         async throws
     {
         let item = #"{"type":1,"name":"mail - 2025-01-02 03:04:05","notes":"0"}"#
-        try await Rows.open(.bitwarden, item) { world, ada, id in
+        try await withLogin(.bitwarden, item) { world, ada, id in
             try await ada.elsewhere.edit(
                 id,
                 #"{"name":"mail - 2025-01-02 03:04:05","notes":"theirs"}"#
@@ -385,8 +383,8 @@ import Vault
     func `P4, R-077 what has come up from here is not kept for the passwords that came with it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            for number in 1...4 { try await ada.edit(id, Rows.password("mine \(number)")) }
+        try await withLogin(personality) { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, password("mine \(number)")) }
             world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
                 try await ada.edit(id, Self.noted("mine 4"))
             }
@@ -408,8 +406,8 @@ import Vault
     {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let id = try await ada.add(Rows.mail)
-            for number in 1...4 { try await ada.edit(id, Rows.password("mine \(number)")) }
+            let id = try await ada.add(mail)
+            for number in 1...4 { try await ada.edit(id, password("mine \(number)")) }
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             try await ada.edit(id, Self.noted("mine 4"))

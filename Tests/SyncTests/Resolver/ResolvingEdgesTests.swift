@@ -13,8 +13,6 @@ import Vault
 
 /// What hardly ever happens.
 @Suite(.timeLimit(.minutes(2))) struct ResolvingEdgesTests {
-    typealias Rows = ResolvingRowsTests
-
     /// The same change without a baseline, which no edit makes.
     private static func forgetBaseline(_ id: String, _ ada: Person) async throws {
         let change = try #require(try ada.change(id))
@@ -38,9 +36,9 @@ import Vault
     @Test func `row 100: T-21 without a baseline the edit is put, and upstream's copy is kept`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await Self.forgetBaseline(id, ada)
             try await ada.run()
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
@@ -51,7 +49,7 @@ import Vault
     }
 
     @Test func `T-21 without a baseline nothing is deleted`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.hardDelete, id)
             try await Self.forgetBaseline(id, ada)
             try await ada.run()
@@ -89,13 +87,13 @@ import Vault
             world.time.step(.seconds(hours * 3_600))
             let ada = try await world.person()
             let (one, two) = (
-                try await ada.elsewhere.add(Rows.mail), try await ada.elsewhere.add(Rows.mail)
+                try await ada.elsewhere.add(mail), try await ada.elsewhere.add(mail)
             )
             try await ada.refresh()
-            try await ada.elsewhere.edit(one, Rows.password("theirs"))
-            try await ada.edit(one, Rows.password("mine"))
-            try await ada.edit(two, Rows.password("mine"))
-            try await ada.elsewhere.edit(two, Rows.password("theirs"))
+            try await ada.elsewhere.edit(one, password("theirs"))
+            try await ada.edit(one, password("mine"))
+            try await ada.edit(two, password("mine"))
+            try await ada.elsewhere.edit(two, password("theirs"))
             try await ada.run()
             #expect(try await ada.elsewhere.item(one).login?.password == "mine")
             #expect(try await ada.elsewhere.item(two).login?.password == "theirs")
@@ -106,10 +104,10 @@ import Vault
         try await World.open { world in
             world.time.step(.seconds(7_200))
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.step(.seconds(-7_200))
             try await ada.run()
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
@@ -120,10 +118,10 @@ import Vault
     func `T-67 what is made anew twice over keeps one id after another`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             var last = id
             for number in 1...2 {
-                try await ada.edit(id, Rows.password("mine \(number)"))
+                try await ada.edit(id, password("mine \(number)"))
                 try await ada.elsewhere.delete(last)
                 try await ada.run()
                 last = try #require(try await ada.elsewhere.items.first?.id)
@@ -136,8 +134,8 @@ import Vault
     @Test func `T-26 what was edited and trashed here and is gone there comes back to the trash`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.trash, id)
             try await ada.elsewhere.delete(id)
             try await ada.run()
@@ -153,11 +151,11 @@ import Vault
     func `G-U2 every wish at once goes out in order`(_ personality: Personality.Name)
         async throws
     {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.elsewhere.trash(id)
             try await ada.refresh()
             try await ada.wish(.restore, id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.archive, id)
             try await ada.wish(.favour(true), id)
             try await ada.run()
@@ -171,9 +169,9 @@ import Vault
     @Test func `what a clock that was a day ahead put off goes once the clock is right`()
         async throws
     {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             world.time.step(.seconds(86_400))
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.edit(id, password("mine"))
             let body = Array(#"{"object":"error","message":"no"}"#.utf8)
             let answer = Canned(status: 500, contentType: "application/json", body: body)
             await world.server.inject(
@@ -194,7 +192,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             world.time.step(.seconds(86_400))
-            try await ada.add(ResolvingRowsTests.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
             world.time.step(.seconds(-86_400))
@@ -211,16 +209,16 @@ import Vault
         try await World.open { world in
             await world.server.setStampDigits(0)
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(ResolvingRowsTests.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let item = try await ada.elsewhere.item(id)
-            let theirs = ResolvingRowsTests.password("theirs")
+            let theirs = password("theirs")
             try await ada.elsewhere.edit(id, theirs, after: .zero)
             try #require(
                 try await ada.elsewhere.item(id).cipher.revisionDate == item.cipher.revisionDate
             )
             world.time.pass(.seconds(5))
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             let items = try await ada.elsewhere.items
             #expect(Set(items.map { $0.login?.password }) == ["mine", "theirs"])
@@ -231,12 +229,12 @@ import Vault
         try await World.open { world in
             await world.server.setStampDigits(0)
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(ResolvingRowsTests.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            func write(_ password: String) async throws {
+            func write(_ text: String) async throws {
                 let item = try await ada.elsewhere.item(id)
                 let edited = try item.edited(
-                    by: ItemBody(Array(ResolvingRowsTests.password(password).utf8)),
+                    by: ItemBody(Array(password(text).utf8)),
                     at: world.surroundings.now,
                     keys: ada.ring,
                     entropy: world.chance
@@ -245,7 +243,7 @@ import Vault
             }
             world.time.pass(.seconds(5))
             try await write("theirs")
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.edit(id, password("mine"))
             let refusal = Canned.refusal(400, "No cats allowed.")
             await world.server.inject(
                 Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
@@ -268,16 +266,16 @@ import Vault
         try await World.open { world in
             await world.server.setStampDigits(0)
             let ada = try await world.person()
-            let made = try await ada.addUnheard(ResolvingRowsTests.mail)
+            let made = try await ada.addUnheard(mail)
             let item = try #require(try await ada.elsewhere.items.first)
             let theirs = try item.edited(
-                by: ItemBody(Array(ResolvingRowsTests.password("theirs").utf8)),
+                by: ItemBody(Array(password("theirs").utf8)),
                 at: world.surroundings.now,
                 keys: ada.ring,
                 entropy: world.chance
             )
             try await ada.elsewhere.put(item.id ?? "", theirs.cipher, over: item.cipher)
-            try await ada.edit(made, ResolvingRowsTests.password("mine"))
+            try await ada.edit(made, password("mine"))
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -289,16 +287,16 @@ import Vault
     @Test func `P4 the same content is kept once, wherever upstream puts it meanwhile`()
         async throws
     {
-        try await ResolvingRowsTests.open { world, ada, id in
-            try await ada.elsewhere.edit(id, ResolvingRowsTests.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(5))
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
-            let placed = ResolvingRowsTests.password("theirs").dropLast() + #","favorite":true}"#
+            let placed = password("theirs").dropLast() + #","favorite":true}"#
             try await ada.elsewhere.edit(id, String(placed))
             world.time.pass(.seconds(5))
-            try await ada.edit(id, ResolvingRowsTests.password("later"))
+            try await ada.edit(id, password("later"))
             world.time.pass(.seconds(60))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -310,9 +308,9 @@ import Vault
     @Test func `P4 what gave way is known here, and gives way once, whatever becomes of the edit`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             let refusal = Canned.refusal(400, "No cats allowed.")
             await world.server.inject(
                 Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
@@ -325,7 +323,7 @@ import Vault
                 at: world.surroundings.now
             )
             #expect(try ada.item(id).login?.password == "theirs")
-            try await ada.edit(id, Rows.password("again"))
+            try await ada.edit(id, password("again"))
             try await ada.run()
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["again", "theirs"])
@@ -335,13 +333,13 @@ import Vault
     @Test func `I5 a list from before the content went out takes nothing back in the trash`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.trash, id)
             // The same content with another stamp: base will follow, and nobody gives way.
             let there = try await ada.elsewhere.item(id).cipher
             try await ada.elsewhere.put(id, there, over: there)
-            let recorded = try await ada.edit(id, Rows.password("mine again"), atOnce: true)
+            let recorded = try await ada.edit(id, password("mine again"), atOnce: true)
             // Right before the PUT is carried out; the GET's path ends in /details.
             world.wire.interrupt("/ciphers/\(id)") { try await ada.refresh() }
             guard case .saved = try await ada.attempt(recorded) else {
@@ -350,8 +348,8 @@ import Vault
             #expect(try ada.item(id).login?.password == "mine again")
             #expect(try ada.base(id)?.isTrashed == true)
             // Nor is it taken for something that upstream has undone.
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            let scheduler = try await ada.scheduler()
+            for _ in 0..<2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "mine again")
         }
@@ -363,13 +361,13 @@ import Vault
         try await World.open { world in
             await world.server.setStampDigits(0)
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             // An edit in the trash asks first.
             try await ada.elsewhere.trash(id)
             try await ada.refresh()
             let item = try await ada.elsewhere.item(id)
             let theirs = try item.edited(
-                by: ItemBody(Array(Rows.password("theirs").utf8)),
+                by: ItemBody(Array(password("theirs").utf8)),
                 at: world.surroundings.now,
                 keys: ada.ring,
                 entropy: world.chance
@@ -382,7 +380,7 @@ import Vault
                 await world.server.inject(
                     Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
                 )
-                let recorded = try await ada.edit(id, Rows.password(mine), atOnce: true)
+                let recorded = try await ada.edit(id, password(mine), atOnce: true)
                 guard case .refused(_, let version) = try await ada.attempt(recorded) else {
                     throw Unexpected("not refused")
                 }
@@ -396,11 +394,11 @@ import Vault
     @Test func `I7 what upstream shows when it restores is compared before it is overwritten`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.trash(id)
             world.wire.interrupt("/restore") {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -413,8 +411,8 @@ import Vault
     func `T-02 a step that upstream has answered is known for done by an edit before the next`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.trash(id)
             world.wire.interrupt("/restore", isCarriedOut: true) {
                 try await ada.wish(.trash, id)
@@ -428,10 +426,10 @@ import Vault
     @Test func `P4 who gives way is decided once, although restoring gives upstream a later stamp`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.elsewhere.trash(id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             world.time.pass(.seconds(60))
             let refusal = Canned.refusal(400, "No cats allowed.")
             await world.server.inject(
@@ -449,10 +447,10 @@ import Vault
     @Test func `I13 what a list has said of an item stands when it goes into the trash`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             world.wire.interrupt("/delete") {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 try await ada.refresh()
             }
             try await ada.run()
@@ -468,11 +466,11 @@ import Vault
     ) async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.addUnheard(Rows.mail)
+            let made = try await ada.addUnheard(mail)
             try await ada.refresh()
             let id = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.edit(id, Rows.password("second"))
-            if isEdited { try await ada.edit(made, Rows.password("third")) }
+            try await ada.edit(id, password("second"))
+            if isEdited { try await ada.edit(made, password("third")) }
             for _ in 0..<4 {
                 world.time.pass(.seconds(60))
                 #expect(try await ada.run(.all).stop == nil)
@@ -489,10 +487,10 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(ResolvingRowsTests.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(.drop, on: .createCipher))
             try await ada.run()
-            try await ada.edit(made, ResolvingRowsTests.password("second"))
+            try await ada.edit(made, password("second"))
             try await ada.wish(.trash, made)
             world.time.pass(.seconds(25))
             try await ada.run()
@@ -506,7 +504,7 @@ import Vault
     @Test func `I17 what was begun with the keys of one session is not sent with another`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let kit = try #require(ada.resolver.kit(.patient))
             ada.keys.lock()
             #expect(ada.resolver.kit(.patient) == nil)
@@ -527,11 +525,11 @@ import Vault
     func `1.R a vault that is locked amid a run sends nothing more, and goes on where it was`(
         _ ending: String
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(5))
-            try await ada.edit(id, Rows.password("mine, later"))
+            try await ada.edit(id, password("mine, later"))
             world.wire.interrupt(ending, isCarriedOut: true) { ada.keys.lock() }
             world.wire.forget()
             try await ada.run()

@@ -16,7 +16,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let made = try await ada.add(ResolvingRowsTests.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(Self.broken, on: .createCipher))
             let report = try await ada.run()
             #expect(report.tried == 1 && report.settled == 0 && report.stop == nil)
@@ -27,8 +27,8 @@ import Vault
     }
 
     @Test func `row 88: an update whose item cannot be read is not sent`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(Self.broken, on: .readCipher))
             try await ada.run()
             #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
@@ -37,7 +37,7 @@ import Vault
     }
 
     @Test func `row 89: a trash that fails stays`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             await world.server.inject(Fault(Self.broken, on: .trashCipher))
             try await ada.run()
@@ -46,7 +46,7 @@ import Vault
     }
 
     @Test func `row 90: a deletion that fails stays`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.hardDelete, id)
             await world.server.inject(Fault(Self.broken, on: .deleteCipher))
             try await ada.run()
@@ -55,9 +55,9 @@ import Vault
     }
 
     @Test func `row 91: without its backup nothing is overwritten`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
-            try await ada.elsewhere.edit(id, ResolvingRowsTests.password("theirs"))
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(Self.broken, on: .createCipher))
             try await ada.run()
             #expect(
@@ -74,11 +74,11 @@ import Vault
     func `row 92: a create, an update and a trash all have their effect`(
         _ personality: Personality.Name
     ) async throws {
-        try await ResolvingRowsTests.open(personality) { world, ada, id in
-            let other = try await ada.elsewhere.add(ResolvingRowsTests.mail)
+        try await withLogin(personality) { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             try await ada.add(#"{"type":1,"name":"new"}"#)
-            try await ada.edit(id, ResolvingRowsTests.password("second"))
+            try await ada.edit(id, password("second"))
             try await ada.wish(.trash, other)
             let report = try await ada.run()
             #expect(report.tried == 3 && report.settled == 3)
@@ -90,9 +90,9 @@ import Vault
     }
 
     @Test func `row 93: what succeeds is resolved beside what fails`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.add(#"{"type":1,"name":"new"}"#)
-            try await ada.edit(id, ResolvingRowsTests.password("second"))
+            try await ada.edit(id, password("second"))
             await world.server.inject(Fault(Self.broken, on: .readCipher))
             try await ada.run()
             #expect(try ada.changes.map(\.cipherID) == [id])
@@ -143,7 +143,7 @@ import Vault
     }
 
     @Test func `row 96: an update that cannot be read asks nothing`() async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await Self.record({ .update($0, changesPassword: false) }, id, ada)
             try await ada.run()
             #expect(world.wire.requests.isEmpty)
@@ -170,7 +170,7 @@ import Vault
     func `rows 98 and 99: a change without content asks nothing and stays`(
         _ isNew: Bool
     ) async throws {
-        try await ResolvingRowsTests.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let empty = Snapshot(
                 json: [],
                 keyFingerprint: Snapshot.fingerprint(of: ada.ring.user)
@@ -189,10 +189,10 @@ import Vault
     @Test func `row 101: a backup's name ends in the time of the copy that gave way`()
         async throws
     {
-        try await ResolvingRowsTests.open { world, ada, id in
-            try await ada.elsewhere.edit(id, ResolvingRowsTests.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             let revision = try #require(try await ada.elsewhere.item(id).cipher.revisionDate)
-            try await ada.edit(id, ResolvingRowsTests.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             let stamp = revision.prefix(19).replacing("T", with: " ")
             #expect(try await ada.elsewhere.names.sorted() == ["mail", "mail - \(stamp)"])

@@ -7,28 +7,8 @@ import Vault
 
 /// Rows 70 to 92 of the test map: what a run does upstream.
 @Suite(.timeLimit(.minutes(2))) struct ResolvingRowsTests {
-    static let mail = #"{"type":1,"name":"mail","login":{"username":"ada","password":"first"}}"#
-
-    static func password(_ text: String) -> String {
-        #"{"name":"mail","login":{"username":"ada","password":"\#(text)"}}"#
-    }
-
-    /// Somebody with one login that upstream has and this host knows of.
-    static func open(
-        _ personality: Personality.Name = .bitwarden,
-        _ item: String = mail,
-        story: @Sendable (World, Person, String) async throws -> Void
-    ) async throws {
-        try await World.open(personality) { world in
-            let ada = try await world.person()
-            let id = try await ada.elsewhere.add(item)
-            try await ada.refresh()
-            try await story(world, ada, id)
-        }
-    }
-
     @Test func `row 70: with nothing pending a run asks nothing`() async throws {
-        try await Self.open { world, ada, _ in
+        try await withLogin { world, ada, _ in
             let report = try await ada.run()
             #expect(report == RunReport())
             #expect(world.wire.requests.isEmpty)
@@ -41,7 +21,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let made = try await ada.add(Self.mail)
+            let made = try await ada.add(mail)
             let report = try await ada.run()
             #expect(report.tried == 1 && report.settled == 1 && report.stop == nil)
             #expect(world.wire.requests == ["POST /api/ciphers"])
@@ -59,7 +39,7 @@ import Vault
             let ada = try await world.person()
             let made = world.chance.identifier()
             let cipher = try Cipher(
-                creating: ItemBody(Array(Self.mail.utf8)),
+                creating: ItemBody(Array(mail.utf8)),
                 id: nil,
                 at: world.surroundings.now,
                 keys: ada.ring,
@@ -76,8 +56,8 @@ import Vault
     func `row 73: an update without a conflict is read and put`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
-            try await ada.edit(id, Self.password("second"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("second"))
             try await ada.run()
             #expect(
                 world.wire.requests == ["GET /api/ciphers/\(id)/details", "PUT /api/ciphers/\(id)"]
@@ -92,7 +72,7 @@ import Vault
     func `row 74: a trash without a conflict is read and carried out`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.trash, id)
             try await ada.run()
             #expect(
@@ -110,7 +90,7 @@ import Vault
     func `row 75: a deletion without a conflict is read and carried out`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.hardDelete, id)
             try await ada.run()
             #expect(
@@ -128,9 +108,9 @@ import Vault
     func `row 76: T-15 the later edit here wins and upstream's is kept`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
-            try await ada.edit(id, Self.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             #expect(
                 world.wire.requests == [
@@ -153,9 +133,9 @@ import Vault
     func `row 77: upstream's later edit wins and the one here is kept`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
-            try await ada.edit(id, Self.password("mine"))
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.run()
             #expect(
                 world.wire.requests == ["GET /api/ciphers/\(id)/details", "POST /api/ciphers"]
@@ -170,8 +150,8 @@ import Vault
     }
 
     @Test func `row 78: four changed passwords keep upstream's copy`() async throws {
-        try await Self.open { world, ada, id in
-            for number in 1...4 { try await ada.edit(id, Self.password("p\(number)")) }
+        try await withLogin { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, password("p\(number)")) }
             #expect(try ada.change(id)?.passwordChanges == 4)
             try await ada.run()
             #expect(
@@ -196,7 +176,7 @@ import Vault
 
     @Test func `row 79: a winner here and its backup keep their own histories`() async throws {
         let item = #"{"type":1,"name":"mail","login":{"password":"first"}}"#
-        try await Self.open(.bitwarden, item) { world, ada, id in
+        try await withLogin(.bitwarden, item) { world, ada, id in
             let theirs = Self.history("t1", "t2")
             try await ada.elsewhere.edit(
                 id,
@@ -217,7 +197,7 @@ import Vault
 
     @Test func `row 80: a winner upstream and its backup keep their own histories`() async throws {
         let item = #"{"type":1,"name":"mail","login":{"password":"first"}}"#
-        try await Self.open(.bitwarden, item) { world, ada, id in
+        try await withLogin(.bitwarden, item) { world, ada, id in
             let mine = Self.history("m1", "m2", "m3")
             try await ada.edit(
                 id,
@@ -236,8 +216,8 @@ import Vault
     }
 
     @Test func `row 81: a soft conflict leaves both histories as they were`() async throws {
-        try await Self.open { world, ada, id in
-            for number in 1...4 { try await ada.edit(id, Self.password("p\(number)")) }
+        try await withLogin { world, ada, id in
+            for number in 1...4 { try await ada.edit(id, password("p\(number)")) }
             try await ada.run()
             let pushed = try await ada.elsewhere.item(id)
             #expect(pushed.passwordHistory.map(\.password) == ["p3", "p2", "p1", "first"])
@@ -250,9 +230,9 @@ import Vault
     func `row 82: what was edited elsewhere is not trashed`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.trash, id)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.run()
             #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
             #expect(try ada.item(id).login?.password == "theirs")
@@ -268,8 +248,8 @@ import Vault
     func `row 82: a trash that upstream has carried out unheard is not told to be withdrawn`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             let receiptID = try #require(try await ada.wish(.trash, id).made.receiptID)
             // As from a caller whose answer was lost, so nobody had looked before.
             try await ada.elsewhere.trash(id)
@@ -286,10 +266,10 @@ import Vault
     func `row 82: what was wished for before a trash that is withdrawn is carried out`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.place(.none, isFavourite: true), id)
             try await ada.wish(.trash, id)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.run()
             let item = try await ada.elsewhere.item(id)
             #expect(item.cipher.isFavorite && !item.cipher.isInTrash)
@@ -305,10 +285,10 @@ import Vault
     func `row 82: what upstream refuses of that is set aside alone, and the trash is withdrawn`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.archive, id)
             let receiptID = try #require(try await ada.wish(.trash, id).made.receiptID)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             await world.server.inject(FailureScopeTests.refusal(422, on: .archiveCipher))
             for _ in 0..<2 { try await ada.run(.all) }
             let left = try #require(try ada.change(id))
@@ -324,10 +304,10 @@ import Vault
     @Test func `row 82: that the trash is withdrawn is told once, whenever what is left is done`()
         async throws
     {
-        try await Self.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.archive, id)
             try await ada.wish(.trash, id)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             await world.server.inject(
                 FailureScopeTests.refusal(503, on: .archiveCipher, times: 1)
             )
@@ -348,12 +328,12 @@ import Vault
     func `row 82: of what was wished for before that, a folder that is gone is left out`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("letters")
             try await ada.refresh()
             try await ada.wish(.place(.id(folder), isFavourite: true), id)
             try await ada.wish(.trash, id)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.elsewhere.removeFolder(folder)
             try await ada.run()
             let item = try await ada.elsewhere.item(id)
@@ -367,9 +347,9 @@ import Vault
     func `row 83: G-VR2 what was edited elsewhere is not deleted, and that is told`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.hardDelete, id)
-            try await ada.elsewhere.edit(id, Self.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.run()
             #expect(world.wire.requests == ["GET /api/ciphers/\(id)/details"])
             #expect(try ada.item(id).login?.password == "theirs")
@@ -389,11 +369,11 @@ import Vault
     func `row 84: what is gone upstream is created anew, once its list confirms that`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             // With another item there, the list does not look as if everything were gone.
             try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
             try await ada.refresh()
-            try await ada.edit(id, Self.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.delete(id)
             try await ada.run()
             #expect(
@@ -417,10 +397,10 @@ import Vault
     func `row 84: that is told, too, if the run ends before all that is wished is done`(
         _ isLocked: Bool
     ) async throws {
-        try await Self.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
             try await ada.refresh()
-            try await ada.edit(id, Self.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.archive, id)
             try await ada.elsewhere.delete(id)
             if isLocked {
@@ -450,10 +430,10 @@ import Vault
     func `row 84: that is told, too, if the answer was lost`(_ personality: Personality.Name)
         async throws
     {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
             try await ada.refresh()
-            try await ada.edit(id, Self.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.delete(id)
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
@@ -470,7 +450,7 @@ import Vault
     func `row 85: what is gone upstream need not be trashed`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
             try await ada.refresh()
             try await ada.wish(.trash, id)
@@ -487,7 +467,7 @@ import Vault
     func `row 86: what is gone upstream need not be deleted`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.elsewhere.add(#"{"type":2,"name":"note","secureNote":{"type":0}}"#)
             try await ada.refresh()
             try await ada.wish(.hardDelete, id)
@@ -504,7 +484,7 @@ import Vault
         _ status: Int,
         _ left: Int
     ) async throws {
-        try await Self.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             world.wire.forget()
             let body = #"{"object":"error","message":"Resource not found."}"#
@@ -529,12 +509,12 @@ import Vault
     func `T-16 what somebody else wrote within the same second is seen, and kept`(
         _ personality: Personality.Name
     ) async throws {
-        try await Self.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let seen = try await ada.elsewhere.item(id)
-            try await ada.edit(id, Self.password("mine"))
+            try await ada.edit(id, password("mine"))
             world.time.pass(.milliseconds(300))
             let theirs = try seen.edited(
-                by: ItemBody(Array(Self.password("theirs").utf8)),
+                by: ItemBody(Array(password("theirs").utf8)),
                 at: world.surroundings.now,
                 keys: ada.ring,
                 entropy: world.chance

@@ -11,8 +11,6 @@ import Vault
 
 /// What a straightforward resolver gets wrong, each by the number under which it is known.
 @Suite(.timeLimit(.minutes(2))) struct ResolvingTrapsTests {
-    typealias Rows = ResolvingRowsTests
-
     private static let lost = Fault.Effect.loseAnswer
 
     // MARK: What is no conflict
@@ -21,9 +19,9 @@ import Vault
     func `T-25 what moved only in place is pushed over without a backup and stays there`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.edit(
                 id,
                 """
@@ -41,9 +39,9 @@ import Vault
     }
 
     @Test func `T-17 a stamp with other digits is the same stamp`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.setStampDigits(3)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["mine"])
             #expect(try ada.changes.isEmpty)
@@ -51,7 +49,7 @@ import Vault
     }
 
     @Test func `P4 the same edit on both sides makes no backup`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.edit(id, #"{"name":"same"}"#)
             try await ada.edit(id, #"{"name":"same"}"#)
             try await ada.run()
@@ -66,8 +64,8 @@ import Vault
     func `T-26 an edit and then the trash arrive both`(_ personality: Personality.Name)
         async throws
     {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.trash, id)
             try await ada.run()
             let item = try await ada.elsewhere.item(id)
@@ -77,9 +75,9 @@ import Vault
     }
 
     @Test func `T-26 with a conflict the edit is kept and upstream's copy stands`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             try await ada.wish(.trash, id)
             try await ada.run()
             let items = try await ada.elsewhere.items
@@ -93,9 +91,9 @@ import Vault
     func `T-27 an edit of what is to be trashed arrives in the trash`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.trash, id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "mine" && item.cipher.isInTrash)
@@ -103,9 +101,9 @@ import Vault
     }
 
     @Test func `T-28 a deletion after an edit keeps the first baseline`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.refresh()
             try await ada.wish(.hardDelete, id)
             try await ada.run()
@@ -117,10 +115,10 @@ import Vault
     @Test func `T-32 a trash in between does not hide how often the password changed`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            for number in 1...3 { try await ada.edit(id, Rows.password("p\(number)")) }
+        try await withLogin { world, ada, id in
+            for number in 1...3 { try await ada.edit(id, password("p\(number)")) }
             try await ada.wish(.trash, id)
-            try await ada.edit(id, Rows.password("p4"))
+            try await ada.edit(id, password("p4"))
             try await ada.run()
             #expect(try await ada.elsewhere.items.count == 2)
         }
@@ -130,9 +128,9 @@ import Vault
     func `T-35 what was trashed elsewhere is restored for newer content`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.elsewhere.trash(id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             let items = try await ada.elsewhere.items
             #expect(items.map { $0.login?.password } == ["mine"])
@@ -153,9 +151,9 @@ import Vault
     func `T-35 that is told, too, if the run ends between the restore and the content`(
         _ isRestored: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.trash(id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             var fault = Fault(.answer(.refusal(503, "busy"), isCarriedOut: false))
             fault.operation = isRestored ? .updateCipher : .restoreCipher
             fault.times = 1
@@ -172,11 +170,11 @@ import Vault
     }
 
     @Test func `T-35 what was trashed and restored here is no conflict`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.trash, id)
             try await ada.run()
             try await ada.wish(.restore, id)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
             #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
@@ -188,14 +186,14 @@ import Vault
     @Test func `T-35 nor is what was restored here and edited then, though the answer was lost`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.elsewhere.trash(id)
             try await ada.refresh()
             await world.server.inject(Fault(Self.lost, on: .restoreCipher))
             try await ada.wish(.restore, id)
             for _ in 0..<2 { try await ada.run(.all) }
             #expect(try ada.changes.isEmpty)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             #expect(try ada.change(id)?.attempts.map(\.kind) == [.restore], "It may come late.")
             try await ada.run()
             #expect(try await ada.elsewhere.item(id).login?.password == "mine")
@@ -209,8 +207,8 @@ import Vault
     func `T-36 what moved to an organisation stays there, and the edit becomes a copy`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.share(id)
             try await ada.run()
             let items = try await ada.elsewhere.items
@@ -226,7 +224,7 @@ import Vault
     func `T-37 what was only trashed elsewhere is deleted`(_ personality: Personality.Name)
         async throws
     {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.hardDelete, id)
             try await ada.elsewhere.trash(id)
             try await ada.run()
@@ -239,7 +237,7 @@ import Vault
     func `T-38 a deletion after a trash whose answer was lost is carried out`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.trash, id)
             await world.server.inject(Fault(Self.lost, on: .trashCipher))
             try await ada.run()
@@ -257,11 +255,11 @@ import Vault
     func `T-52 content goes out under the key that upstream's copy has`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             let old = try await ada.elsewhere.item(id).cipher
             let rekeyed = try Cipher(
-                creating: ItemBody(Array(Rows.mail.utf8)),
+                creating: ItemBody(Array(mail.utf8)),
                 id: id,
                 at: world.surroundings.now,
                 keys: ada.ring,
@@ -278,8 +276,8 @@ import Vault
     }
 
     @Test func `T-54 T-58 every attempt sends the same bytes`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             var fault = Fault(.answer(.refusal(500, "broken"), isCarriedOut: false))
             fault.operation = .updateCipher
             fault.times = 2
@@ -296,8 +294,8 @@ import Vault
     }
 
     @Test func `T-50 a request says for whom and with which key it was encrypted`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             let body = try JSON.Document(try #require(world.wire.bodies.last)).root
             #expect(body["encryptedFor"]?.string == ada.userID)
@@ -310,7 +308,7 @@ import Vault
     func `P12, I17 an item whose key was only wrapped anew is trashed and deleted as it was wished`(
         _ wish: Edit.Wish
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(wish, id)
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
@@ -329,11 +327,11 @@ import Vault
     func `P12, I17, I5 what landed unanswered is our own after the account got another key`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
             try await ada.run()
-            try await ada.edit(id, Rows.password("newest"))
+            try await ada.edit(id, password("newest"))
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
             ada.keys.unlock(rotated)
@@ -360,9 +358,9 @@ import Vault
             let id =
                 landing == .withoutKey
                 ? try await ada.elsewhere.addWithoutKey(name: "mail", password: "first")
-                : try await ada.elsewhere.add(Rows.mail)
+                : try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            let first = try await ada.edit(id, Rows.password("mine"))
+            let first = try await ada.edit(id, password("mine"))
             func place(isFavorite: Bool) async throws {
                 let place = PartialRequest(folderID: nil, isFavorite: isFavorite)
                 _ = try await ada.elsewhere.account.update(id, place)
@@ -382,7 +380,7 @@ import Vault
                 await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
                 try await ada.run()
             }
-            try await ada.edit(id, Rows.password("newest"))
+            try await ada.edit(id, password("newest"))
             try await place(isFavorite: landing != .placed)
             world.time.pass(.seconds(60))
             try await ada.run(.all)
@@ -398,7 +396,7 @@ import Vault
         _ personality: Personality.Name,
         isWithContent: Bool
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
             if isWithContent {
                 await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
@@ -430,11 +428,11 @@ import Vault
     func `I1, I15 what others wrote where this program knows no member is theirs all the same`(
         _ wish: Edit.Wish?
     ) async throws {
-        try await Rows.open(.vaultwarden) { world, ada, id in
+        try await withLogin(.vaultwarden) { world, ada, id in
             if let wish {
                 try await ada.wish(wish, id)
             } else {
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             }
             world.time.pass(.seconds(10))
             let known = try await ada.elsewhere.item(id).cipher
@@ -452,8 +450,8 @@ import Vault
     }
 
     @Test func `T-57 content under a key that was changed is never sent`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             let rotated = try world.newRing()
             ada.keys.unlock(rotated)
             try await ada.run()
@@ -467,8 +465,8 @@ import Vault
     @Test func `T-57, I17 with both keys at hand what is pending is brought under the new one`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             let made = try await ada.add(
                 #"{"type":1,"name":"more","login":{"password":"new"}}"#
             )
@@ -493,8 +491,8 @@ import Vault
     @Test func `T-57, P12 what is to be trashed or deleted is, after the account got another key`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             try await ada.wish(.trash, id)
             try await ada.wish(.hardDelete, other)
@@ -518,7 +516,7 @@ import Vault
     @Test func `T-57 what waits comes under the new key before the vault is opened with it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.wish(.hardDelete, id)
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
@@ -537,7 +535,7 @@ import Vault
     func `I15 what got a file elsewhere is not deleted by who has not seen it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await ada.wish(.hardDelete, id)
             try await ada.elsewhere.attach("will.txt", to: id)
             try await ada.run()
@@ -554,9 +552,9 @@ import Vault
     @Test func `T-57, P4 what was kept under the old key is not kept again under the new one`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             let refusal = Canned.refusal(400, "No cats allowed.")
             await world.server.inject(
                 Fault(.answer(refusal, isCarriedOut: false), on: .updateCipher)
@@ -577,7 +575,7 @@ import Vault
     @Test func `U10 a create in doubt is found again under the account's new key`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             let rotated = try world.newRing()
@@ -593,8 +591,8 @@ import Vault
     }
 
     @Test func `T-57 what does not open with the old key either stays set aside`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             ada.keys.unlock(try world.newRing())
             try await ada.run()
             let stranger = try world.newRing()
@@ -607,8 +605,8 @@ import Vault
     @Test func `G-VR3 a password that would be lost is kept whatever the counter says`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            for number in 1...6 { try await ada.edit(id, Rows.password("p\(number)")) }
+        try await withLogin { world, ada, id in
+            for number in 1...6 { try await ada.edit(id, password("p\(number)")) }
             let change = try #require(try ada.change(id))
             _ = try await world.store.update(change.id, expecting: change.version) {
                 $0.passwordChanges = 0
@@ -620,8 +618,8 @@ import Vault
     }
 
     @Test func `with a locked vault nothing is tried`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             ada.keys.lock()
             let report = try await ada.run()
             #expect(report == RunReport())

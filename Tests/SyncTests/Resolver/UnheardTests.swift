@@ -6,8 +6,6 @@ import Vault
 
 /// Upstream did what it was asked for, and nobody heard of it.
 @Suite(.timeLimit(.minutes(2))) struct UnheardTests {
-    typealias Rows = ResolvingRowsTests
-
     private static let lost = Fault.Effect.loseAnswer
     private static let theirs =
         #"{"name":"mail","notes":"mine","login":{"password":"theirs"}}"#
@@ -17,10 +15,10 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
-            try await ada.edit(made, Rows.password("second"))
+            try await ada.edit(made, password("second"))
             world.time.pass(.seconds(25))
             await world.server.inject(Fault(.keepOnly(0), on: .sync))
             await world.server.inject(Fault(.invalid, on: .createCipher))
@@ -28,7 +26,7 @@ import Vault
             try await ada.run(.all)
             #expect(world.wire.requests == ["GET /api/sync", "POST /api/ciphers"])
             let landed = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(landed, Rows.password("theirs"))
+            try await ada.elsewhere.edit(landed, password("theirs"))
             for _ in 1...3 {
                 world.time.pass(.seconds(400))
                 try await ada.run(.all)
@@ -46,7 +44,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             var fault = Fault(Self.lost, on: .createCipher)
             fault.times = times
             await world.server.inject(fault)
@@ -78,7 +76,7 @@ import Vault
             let ada = try await world.person()
             _ = try await ada.elsewhere.add(#"{"type":1,"name":"other"}"#)
             let other = try #require(try await ada.elsewhere.items.first?.cipher)
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             let answer = Canned(
                 status: 200,
                 contentType: "application/json",
@@ -103,10 +101,10 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.elsewhere.archive(id)
             try await ada.refresh()
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.unarchive(id)
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -121,7 +119,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
@@ -140,10 +138,10 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
-            try await ada.edit(made, Rows.password("newest"))
+            try await ada.edit(made, password("newest"))
             world.time.pass(.seconds(25))
             try await ada.run()
             let items = try await ada.elsewhere.items
@@ -155,11 +153,11 @@ import Vault
     @Test func `G-RES1 a lost create that somebody has edited since is theirs`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
             let id = try #require(try await ada.elsewhere.items.first?.id)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["theirs"])
@@ -172,7 +170,7 @@ import Vault
         _ world: World,
         _ ada: Person
     ) async throws -> (made: String, landed: String) {
-        let made = try await ada.add(Rows.mail)
+        let made = try await ada.add(mail)
         await world.server.inject(Fault(lost, on: .createCipher))
         try await ada.run()
         return (made, try #require(try await ada.elsewhere.items.first?.id))
@@ -199,9 +197,9 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let (made, id) = try await Self.loseCreate(world, ada)
-            try await ada.edit(made, Rows.password("mine"))
+            try await ada.edit(made, password("mine"))
             world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(25))
             await world.server.inject(Fault(.commitLate(.seconds(10)), on: .createCipher))
             try await ada.run(.all)
@@ -223,11 +221,11 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let (made, id) = try await Self.loseCreate(world, ada)
-            if !isOursLater { try await ada.edit(made, Rows.password("mine")) }
+            if !isOursLater { try await ada.edit(made, password("mine")) }
             world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             world.time.pass(.seconds(5))
-            if isOursLater { try await ada.edit(made, Rows.password("mine")) }
+            if isOursLater { try await ada.edit(made, password("mine")) }
             try await ada.refresh()
             var refusal = Fault(
                 .answer(.refusal(409, "no"), isCarriedOut: false),
@@ -254,8 +252,8 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let (made, id) = try await Self.loseCreate(world, ada)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(made, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(made, password("mine"))
             world.time.pass(.seconds(25))
             try await ada.run()
             let passwords = try await ada.elsewhere.items.map { $0.login?.password }
@@ -299,8 +297,8 @@ import Vault
     func `G-RES1 what a lost re-creation has made is deleted with the item`(
         _ wish: Edit.Wish
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.delete(id)
             await world.server.inject(Fault(Self.lost, on: .createCipher))
             try await ada.run()
@@ -319,7 +317,7 @@ import Vault
     @Test func `T-48 a create that is carried out late is not repeated`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(.commitLate(.seconds(10)), on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
@@ -334,8 +332,8 @@ import Vault
     func `T-23 an update whose answer was lost is no conflict with itself`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("second"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("second"))
             await world.server.inject(Fault(Self.lost, on: .updateCipher))
             try await ada.run()
             #expect(try ada.change(id) != nil)
@@ -355,15 +353,15 @@ import Vault
         _ kind: Situation.Conflict
     ) async throws {
         for isEditedAgain in [false, true] {
-            try await Rows.open(personality) { world, ada, id in
-                if kind == .hard { try await ada.elsewhere.edit(id, Rows.password("theirs")) }
+            try await withLogin(personality) { world, ada, id in
+                if kind == .hard { try await ada.elsewhere.edit(id, password("theirs")) }
                 for number in 1...(kind == .hard ? 1 : 4) {
-                    try await ada.edit(id, Rows.password("mine \(number)"))
+                    try await ada.edit(id, password("mine \(number)"))
                 }
                 await world.server.inject(Fault(Self.lost, on: .updateCipher))
                 try await ada.run()
                 #expect(try ada.change(id) != nil)
-                if isEditedAgain { try await ada.edit(id, Rows.password("mine, later")) }
+                if isEditedAgain { try await ada.edit(id, password("mine, later")) }
                 world.time.pass(.seconds(25))
                 try await ada.run()
                 #expect(try ada.changes.isEmpty)
@@ -385,8 +383,8 @@ import Vault
     @Test func `T-24 what died between the answer and the bookkeeping is found done`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let recorded = try await ada.edit(id, Rows.password("second"), atOnce: true)
+        try await withLogin { world, ada, id in
+            let recorded = try await ada.edit(id, password("second"), atOnce: true)
             let sent = try Cipher(#require(recorded.change.intent.snapshot).json)
             try await ada.elsewhere.put(id, sent, over: ada.elsewhere.item(id).cipher)
             try await ada.run()
@@ -399,11 +397,11 @@ import Vault
     @Test func `T-02 an edit after one that landed unheard is pushed without a conflict`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("second"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("second"))
             await world.server.inject(Fault(Self.lost, on: .updateCipher))
             try await ada.run()
-            try await ada.edit(id, Rows.password("third"))
+            try await ada.edit(id, password("third"))
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["third"])

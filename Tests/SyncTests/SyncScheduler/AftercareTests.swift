@@ -11,8 +11,6 @@ import Vault
 
 /// Upstream does late what it never answered.
 @Suite(.timeLimit(.minutes(2))) struct AftercareTests {
-    typealias Rows = ResolvingRowsTests
-
     // MARK: Carried out late
 
     /// Until upstream has as many items.
@@ -29,7 +27,7 @@ import Vault
         _ story: (_ ada: Person, _ made: String, _ extra: String) async throws -> Void
     ) async throws {
         let ada = try await world.person()
-        let made = try await ada.add(Rows.mail)
+        let made = try await ada.add(mail)
         await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
         try await ada.run()
         world.time.pass(.seconds(25))
@@ -50,7 +48,7 @@ import Vault
             let ada = try await world.person()
             let id = world.chance.identifier()
             let cipher = try Cipher(
-                creating: ItemBody(Array(Rows.mail.utf8)),
+                creating: ItemBody(Array(mail.utf8)),
                 id: id,
                 at: world.surroundings.now,
                 keys: ada.ring,
@@ -78,7 +76,7 @@ import Vault
             let before = world.surroundings.began.advanced(bySeconds: -60)
             let id = world.chance.identifier()
             let cipher = try Cipher(
-                creating: ItemBody(Array(Rows.mail.utf8)),
+                creating: ItemBody(Array(mail.utf8)),
                 id: id,
                 at: before,
                 keys: ada.ring,
@@ -103,8 +101,8 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             try await Self.late(world) { ada, made, extra in
-                let scheduler = try await WholeRoadTests.scheduler(world, ada)
-                let report = try await scheduler.address.ask { .sync(isFull: false, $0) }
+                let scheduler = try await ada.scheduler()
+                let report = try await scheduler.sync(isFull: false)
                 #expect(report.outcome == .completed)
                 #expect(try await ada.elsewhere.item(extra).cipher.isInTrash)
                 #expect(try ada.base(extra)?.isTrashed == true)
@@ -120,7 +118,7 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
             try await ada.run()
             try await ada.wish(.hardDelete, made)
@@ -138,11 +136,11 @@ import Vault
     @Test func `I4 what was kept as a copy before upstream made it is there once`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
             try await ada.run()
             let change = try #require(try ada.change(made))
-            let copy = try await ada.add(Rows.mail)
+            let copy = try await ada.add(mail)
             let isGone = try await world.store.discard(
                 change.id,
                 expecting: change.version,
@@ -163,9 +161,9 @@ import Vault
     @Test func `G-RES1 a late copy that somebody has edited since stays`() async throws {
         try await World.open { world in
             try await Self.late(world) { ada, _, extra in
-                try await ada.elsewhere.edit(extra, Rows.password("theirs"))
-                let scheduler = try await WholeRoadTests.scheduler(world, ada)
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                try await ada.elsewhere.edit(extra, password("theirs"))
+                let scheduler = try await ada.scheduler()
+                try await scheduler.sync()
                 #expect(try await !ada.elsewhere.item(extra).cipher.isInTrash)
             }
         }
@@ -176,8 +174,8 @@ import Vault
             try await Self.late(world) { ada, made, extra in
                 let keeper = try #require(try ada.base(made)).lane.cipherID
                 try await ada.elsewhere.delete(keeper)
-                let scheduler = try await WholeRoadTests.scheduler(world, ada)
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                let scheduler = try await ada.scheduler()
+                try await scheduler.sync()
                 #expect(try await !ada.elsewhere.item(extra).cipher.isInTrash)
             }
         }
@@ -187,18 +185,18 @@ import Vault
     func `G-RES1 a backup that upstream makes late is there once, whoever gives way`(
         _ later: Side
     ) async throws {
-        try await Rows.open { world, ada, id in
-            if later == .upstream { try await ada.edit(id, Rows.password("mine")) }
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            if later == .local { try await ada.edit(id, Rows.password("mine")) }
+        try await withLogin { world, ada, id in
+            if later == .upstream { try await ada.edit(id, password("mine")) }
+            try await ada.elsewhere.edit(id, password("theirs"))
+            if later == .local { try await ada.edit(id, password("mine")) }
             await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             try await Self.wait(for: 3, world, ada)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             let passwords = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
                 .compactMap { $0.login?.password }
             #expect(passwords.sorted() == ["mine", "theirs"])
@@ -208,9 +206,9 @@ import Vault
     @Test func `T-11 a copy that was refused the second time is looked for all the same`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.commitLate(.seconds(60)), on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
@@ -265,7 +263,7 @@ import Vault
     @Test func `G-RES1 of an item that was sent twice and discarded one stays`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            let made = try await ada.add(Rows.mail)
+            let made = try await ada.add(mail)
             try await Self.sendTwice(world, ada)
             try await Self.wait(for: 2, world, ada)
             try await Self.discard(made, world, ada)
@@ -280,15 +278,15 @@ import Vault
     func `G-RES1 what is delivered twice is there once, an item as well as a copy`(
         _ isCopy: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.inject(Fault(.twice, on: .createCipher))
             if isCopy {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 world.time.pass(.seconds(5))
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
                 try await ada.run()
             } else {
-                let recorded = try await ada.addAtOnce(Rows.mail)
+                let recorded = try await ada.addAtOnce(mail)
                 guard case .saved = try await ada.attempt(recorded) else {
                     throw Unexpected("not saved")
                 }
@@ -306,7 +304,7 @@ import Vault
     @Test func `a copy that is known to be the one stays it, whoever has heard of none`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let now = world.surroundings.now
             for keeper in [Stray.Keeper.item("one"), .whichever] {
                 try await world.store.write { (db) throws(DatabaseError) in
@@ -323,9 +321,9 @@ import Vault
         _ story:
             @Sendable @escaping (_ world: World, _ ada: Person, _ id: String) async throws -> Void
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await sendTwice(world, ada)
             try await wait(for: 3, world, ada)
             try await story(world, ada, id)
@@ -349,8 +347,8 @@ import Vault
     }
 
     private static func sync(_ world: World, _ ada: Person) async throws {
-        let scheduler = try await WholeRoadTests.scheduler(world, ada)
-        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        let scheduler = try await ada.scheduler()
+        try await scheduler.sync()
     }
 
     /// The ids of those that are not in the trash.
@@ -361,21 +359,21 @@ import Vault
     }
 
     @Test func `G-RES1 what a slow upstream undoes is done again`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            let first = try await ada.edit(id, Rows.password("early")).change
+            let first = try await ada.edit(id, password("early")).change
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
-            try await ada.edit(id, Rows.password("second"))
+            try await ada.edit(id, password("second"))
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
             let late = try Cipher(#require(first.intent.snapshot).json)
             try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             #expect(try ada.item(id).login?.password == "second")
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "second")
         }
@@ -389,14 +387,14 @@ import Vault
     func `G-RES1 what a slow upstream undoes is done again though a list has left it out`(
         _ meanwhile: Meanwhile
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let old = try await ada.upstream.fetch(.patient)
-            let first = try await ada.edit(id, Rows.password("one")).change
+            let first = try await ada.edit(id, password("one")).change
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
-            try await ada.edit(id, Rows.password("second"))
+            try await ada.edit(id, password("second"))
             try await ada.run(.all)
             let late = try Cipher(#require(first.intent.snapshot).json)
             try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
@@ -412,8 +410,8 @@ import Vault
                 _ = try await Self.take(old, world, ada)
                 #expect(try ada.item(id).login?.password == "first")
             }
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            let scheduler = try await ada.scheduler()
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let password = try await ada.elsewhere.item(id).login?.password
             #expect(password == (meanwhile == .damage ? "one" : "second"))
@@ -423,11 +421,11 @@ import Vault
     @Test func `G-RES1 what an old list has put back is not done again over what landed`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let old = try await ada.upstream.fetch(.patient)
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
             try await ada.run(.all)
@@ -446,7 +444,7 @@ import Vault
     {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             try await ada.run()
             let first = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.refresh()
@@ -455,8 +453,8 @@ import Vault
             #expect(taken.offered == 1)
             try await ada.run()
             #expect(try await ada.elsewhere.items.count == 2)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             let left = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
             #expect(left.count == 1)
         }
@@ -466,15 +464,15 @@ import Vault
     func `A6-N3 what was edited while upstream and its list denied it is there once afterwards`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.missing, on: .readCipher))
             await world.server.inject(Fault(.keepOnly(0), on: .sync))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.count == 2)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             let left = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
             #expect(left.map { $0.login?.password } == ["mine"])
         }
@@ -486,13 +484,13 @@ import Vault
     ) async throws {
         try await World.open(personality) { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             await world.server.inject(Fault(.loseAnswer, on: .createCipher))
             try await ada.run()
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.refresh()
             await world.server.remember()
-            try await ada.elsewhere.edit(id, Rows.password("later"))
+            try await ada.elsewhere.edit(id, password("later"))
             try await ada.refresh()
             let known = try #require(try ada.base(id))
             await world.server.rollBack()
@@ -514,12 +512,12 @@ import Vault
         _ personality: Personality.Name,
         _ meantime: Meantime
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             if meantime == .fileAttached {
                 try await ada.elsewhere.attach("deed", to: id)
                 try await ada.refresh()
             }
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             await world.server.inject(Fault(.missing, on: .readCipher))
             await world.server.inject(Fault(.keepOnly(0), on: .sync))
             try await ada.run()
@@ -528,8 +526,8 @@ import Vault
             case .fileAttached: break
             case .keeperTrashed: try await ada.elsewhere.trash(made)
             }
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             #expect(try await !ada.elsewhere.item(id).cipher.isInTrash)
         }
     }
@@ -554,28 +552,28 @@ import Vault
     @Test func `G-RES1 what a slow upstream undoes is done again though its clock was set back`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             await world.server.shiftClock(seconds: -3_600)
             // Its earlier stamp makes the list look like one from before.
-            try await ada.elsewhere.edit(other, Rows.password("theirs"))
-            let first = try await ada.edit(id, Rows.password("first here")).change
+            try await ada.elsewhere.edit(other, password("theirs"))
+            let first = try await ada.edit(id, password("first here")).change
             await world.server.inject(Fault(.drop, on: .updateCipher))
             try await ada.run()
-            try await ada.edit(id, Rows.password("second"))
+            try await ada.edit(id, password("second"))
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
             world.time.pass(.seconds(1))
             let late = try Cipher(#require(first.intent.snapshot).json)
             try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let doubted = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            let doubted = try await scheduler.sync()
             #expect(doubted.outcome == .failed)
             world.time.pass(.seconds(70))
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.item(id).login?.password == "second")
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "second")
         }
@@ -584,7 +582,7 @@ import Vault
     @Test func `a create that was answered leaves nothing to watch`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.add(Rows.mail)
+            try await ada.add(mail)
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             #expect(try world.store.reader.strays(of: ada.userID).isEmpty)
@@ -598,10 +596,10 @@ import Vault
     func `T-48 what others move back is not taken for something that was undone`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
             await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             world.time.pass(.seconds(60))
             try await ada.run(.all)
@@ -619,10 +617,10 @@ import Vault
     @Test func `T-06 an edit that comes during a push leaves no doubt about what was answered`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
-                try await ada.edit(id, Rows.password("newest"))
+                try await ada.edit(id, password("newest"))
             }
             try await ada.run()
             #expect(try ada.changes.isEmpty)

@@ -9,8 +9,6 @@ import Vault
 
 /// Upstream forgets what it has taken, and falls back to what it was before.
 @Suite(.timeLimit(.minutes(2))) struct ForgottenTests {
-    typealias Rows = ResolvingRowsTests
-
     private static let fresh = #"{"type":1,"name":"new","login":{"password":"fresh"}}"#
 
     /// Upstream falls back to what it was before the edits, and says so for long enough.
@@ -24,15 +22,15 @@ import Vault
         try await edits()
         try await ada.run()
         #expect(try ada.changes.isEmpty)
-        let scheduler = try await WholeRoadTests.scheduler(world, ada)
-        let before = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        let scheduler = try await ada.scheduler()
+        let before = try await scheduler.sync()
         #expect(before.outcome == .completed)
         await world.server.rollBack()
         try await meanwhile()
-        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        let first = try await scheduler.sync()
         #expect(first.outcome == .failed, "\(first)")
         world.time.pass(.seconds(70))
-        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        try await scheduler.sync()
         return scheduler
     }
 
@@ -40,15 +38,15 @@ import Vault
     func `A6-N3, P17 what upstream took and forgot is offered again, and arrives`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let receipts = Receipts()
             let scheduler = try await Self.fallBack(world, ada) {
-                receipts.ids.append(try await ada.edit(id, Rows.password("second")).receiptID)
+                receipts.ids.append(try await ada.edit(id, password("second")).receiptID)
                 try await ada.add(Self.fresh)
             }
             #expect(try ada.item(id).login?.password == "second")
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
             #expect(items.compactMap { $0.login?.password }.sorted() == ["fresh", "second"])
@@ -69,16 +67,16 @@ import Vault
         await world.server.remember()
         try await edits()
         try await ada.run()
-        let scheduler = try await WholeRoadTests.scheduler(world, ada)
-        _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        let scheduler = try await ada.scheduler()
+        try await scheduler.sync()
         await world.server.rollBack()
         try await unseen()
-        let first = try await scheduler.address.ask { .sync(isFull: true, $0) }
+        let first = try await scheduler.sync()
         #expect(first.outcome == .failed, "\(first)")
         world.time.pass(.seconds(5))
         try await onceSeen()
         for _ in 1...4 {
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             world.time.pass(.seconds(70))
         }
     }
@@ -87,11 +85,11 @@ import Vault
     func `A6-N3 who writes once it has been seen that upstream forgot hides nothing of that`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
@@ -104,11 +102,11 @@ import Vault
     func `A6-N3 a wish for what upstream forgot is not taken for done while that is in doubt`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 let forgotten = try #require(
                     try world.store.reader.layers(of: ada.userID).base
                         .first { $0.lane.cipherID != id }
@@ -124,24 +122,24 @@ import Vault
     @Test func `A6-N3 what was deleted and is there again tells a run that upstream fell back`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let doomed = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let doomed = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             await world.server.remember()
             try await ada.add(Self.fresh)
             try await ada.wish(.hardDelete, doomed)
             try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             await world.server.rollBack()
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             let forgotten = try #require(
                 try world.store.reader.layers(of: ada.userID).base
                     .first { $0.lane.cipherID != id }
             )
             try await ada.wish(.favour(true), forgotten.lane.cipherID)
             for _ in 1...5 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                try await scheduler.sync()
                 world.time.pass(.seconds(70))
             }
             #expect(try ada.changes.isEmpty)
@@ -155,12 +153,12 @@ import Vault
     func `A6-N3, I1 what upstream forgot and somebody has written over since is kept as a copy`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
@@ -174,13 +172,13 @@ import Vault
         _ keeping: StoredStampTests.Keeping
     ) async throws {
         try await keeping.open { world, ada in
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
@@ -191,14 +189,14 @@ import Vault
     @Test func `A6-N3, I1 it is kept, too, if others had put it into the archive before`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
                 try await ada.run()
                 try await ada.elsewhere.archive(id)
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
@@ -215,19 +213,19 @@ import Vault
     func `A6-N3, I1 who writes before and after it was seen hides nothing of what was forgotten`(
         _ writer: Writer
     ) async throws {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             try await Self.fallBack(world, ada) {
                 world.time.pass(.seconds(10))
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
                 try await ada.add(Self.fresh)
             } unseen: {
                 world.time.pass(.seconds(60))
-                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+                try await ada.elsewhere.edit(other, password("theirs"))
             } onceSeen: {
                 switch writer {
-                case .elsewhere: try await ada.elsewhere.edit(id, Rows.password("later"))
+                case .elsewhere: try await ada.elsewhere.edit(id, password("later"))
                 case .here:
                     let recorded = try await ada.wish(.trash, id, atOnce: true).made
                     _ = try await ada.attempt(recorded)
@@ -246,19 +244,19 @@ import Vault
     func `P7 by an old answer nothing is forgotten, so what others write after it leaves no copy`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             await world.server.remember()
             world.time.pass(.seconds(10))
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
             await world.server.inject(Fault(.outdated, on: .sync))
-            let old = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let old = try await scheduler.sync()
             #expect(old.outcome == .failed, "\(old)")
             world.time.pass(.seconds(5))
-            try await ada.elsewhere.edit(id, Rows.password("later"))
-            let right = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await ada.elsewhere.edit(id, password("later"))
+            let right = try await scheduler.sync()
             #expect(right.outcome == .completed, "\(right)")
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["later"])
@@ -268,9 +266,9 @@ import Vault
     @Test func `A6-N3, T-57 what was forgotten under a newer key is offered again under that`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.add(Rows.mail)
-            try await ada.edit(id, Rows.password("second"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.add(mail)
+            try await ada.edit(id, password("second"))
             try await ada.run()
             let rotated = try world.newRing()
             try await ada.elsewhere.reseal(id, with: rotated)
@@ -281,9 +279,9 @@ import Vault
                 try await ada.elsewhere.reseal(id, with: rotated, from: rotated)
             }
             #expect(try ada.changes.count == 1)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             _ = try await ada.reseal(from: ada.ring)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: rotated)
             #expect(items.contains { $0.login?.password == "second" })
@@ -298,12 +296,12 @@ import Vault
         Edit.Wish.trash, .archive, .favour(true), .hardDelete,
     ])
     func `A6-N3 whatever was done to an item is done again`(_ wish: Edit.Wish) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             // Of two items, or the vault would be empty.
-            try await ada.elsewhere.add(Rows.mail)
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let scheduler = try await Self.fallBack(world, ada) { try await ada.wish(wish, id) }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             switch wish {
             case .trash: #expect(try await ada.elsewhere.item(id).cipher.isInTrash)
@@ -322,7 +320,7 @@ import Vault
             _ wasInside: Bool
         ) async throws
     {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
             let inside =
                 #"{"name":"mail","folderId":"\#(folder)","favorite":true,"#
@@ -333,12 +331,12 @@ import Vault
             }
             try await ada.refresh()
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
                 try await ada.refresh()
-                try await ada.edit(id, wasInside ? Rows.password("mine") : inside)
+                try await ada.edit(id, wasInside ? password("mine") : inside)
                 try await ada.wish(wasInside ? .unarchive : .archive, id)
             }
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "mine")
@@ -350,14 +348,14 @@ import Vault
     @Test func `A6-N3 what was trashed is brought up again as trash`() async throws {
         try await World.open { world in
             let ada = try await world.person()
-            try await ada.elsewhere.add(Rows.mail)
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let scheduler = try await Self.fallBack(world, ada) {
                 let made = try await ada.add(Self.fresh)
                 try await ada.run()
                 try await ada.wish(.trash, made)
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
             #expect(items.count == 2)
@@ -369,12 +367,12 @@ import Vault
     @Test func `A6-N3 what was overwritten is kept once more when that is done again`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.edit(id, password("theirs"))
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
@@ -384,11 +382,11 @@ import Vault
     @Test func `A6-N3 what was brought up while a list was on its way is not missed in it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let mark = try world.store.reader.refreshMark(of: ada.userID)
             let fetched = try await ada.upstream.fetch(.patient)
-            try await ada.edit(id, Rows.password("mine"))
-            _ = try await ada.add(Rows.mail)
+            try await ada.edit(id, password("mine"))
+            _ = try await ada.add(mail)
             try await ada.run()
             let refreshed = try await world.store.refresh(
                 ada.userID,
@@ -406,16 +404,16 @@ import Vault
     func `A6-N3 what others write after the fall stands, and what it is written over is kept`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
-                try await ada.edit(other, Rows.password("mine"))
+                try await ada.edit(id, password("second"))
+                try await ada.edit(other, password("mine"))
             } meanwhile: {
-                try await ada.elsewhere.edit(other, Rows.password("theirs"))
+                try await ada.elsewhere.edit(other, password("theirs"))
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "second", "theirs"])
@@ -425,15 +423,15 @@ import Vault
 
     @Test func `A6-N3 what others write after the fall with an earlier stamp is kept`() async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
                 world.time.pass(.seconds(5))
-                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
+                try await ada.edit(id, mail.replacing("ada", with: "mine"))
             } meanwhile: {
                 await world.server.shiftClock(seconds: -13)
-                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+                try await ada.elsewhere.edit(id, mail.replacing("ada", with: "theirs"))
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let names = try await ada.elsewhere.items.compactMap { $0.login?.username }
             #expect(names.sorted() == ["mine", "theirs"])
@@ -443,19 +441,19 @@ import Vault
     @Test func `A6-N3 what others write after the fall within the same second is kept`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let scheduler = try await Self.fallBack(world, ada) {
                 world.time.pass(.seconds(5))
                 await world.server.setStampDigits(0)
-                try await ada.edit(id, Rows.mail.replacing("ada", with: "mine"))
-                try await ada.edit(other, Rows.mail.replacing("ada", with: "second"))
+                try await ada.edit(id, mail.replacing("ada", with: "mine"))
+                try await ada.edit(other, mail.replacing("ada", with: "second"))
             } meanwhile: {
                 await world.server.shiftClock(seconds: -20)
-                try await ada.elsewhere.edit(id, Rows.mail.replacing("ada", with: "theirs"))
+                try await ada.elsewhere.edit(id, mail.replacing("ada", with: "theirs"))
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let names = Set(try await ada.elsewhere.items.compactMap { $0.login?.username })
             #expect(names.isSuperset(of: ["mine", "theirs", "second"]))
@@ -470,7 +468,7 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             await world.server.shiftClock(seconds: -86_400)
-            try await ada.elsewhere.add(Rows.mail)
+            try await ada.elsewhere.add(mail)
             try await ada.refresh()
             let id = try #require(try await ada.elsewhere.items.first?.id)
             world.time.pass(.seconds(5))
@@ -478,9 +476,9 @@ import Vault
                 try await ada.wish(.hardDelete, id)
             } meanwhile: {
                 world.time.pass(.seconds(5))
-                if isEdited { try await ada.elsewhere.edit(id, Rows.password("theirs")) }
+                if isEdited { try await ada.elsewhere.edit(id, password("theirs")) }
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.map(\.id) == (isEdited ? [id] : []))
         }
@@ -490,7 +488,7 @@ import Vault
     @Test func `A6-N3 what others have saved from a forgotten deletion is no sign of another fall`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await ada.add(Self.fresh)
             try await ada.run()
             let made = try #require(try await ada.elsewhere.items.first { $0.id != id }?.id)
@@ -499,13 +497,13 @@ import Vault
             let scheduler = try await Self.fallBack(world, ada) {
                 try await ada.wish(.hardDelete, id)
             } meanwhile: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
-            let next = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let next = try await scheduler.sync()
             #expect(next.outcome == .completed, "\(next)")
             try await ada.elsewhere.delete(made)
             for _ in 1...3 {
-                let later = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                let later = try await scheduler.sync()
                 #expect(later.outcome == .completed, "\(later)")
                 world.time.pass(.seconds(70))
             }
@@ -517,16 +515,16 @@ import Vault
     @Test func `A6-N3 a deletion that is to be done again casts no doubt while nobody can read`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
                 try await ada.wish(.hardDelete, id)
             } meanwhile: {
                 ada.keys.lock()
             }
-            let next = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            let next = try await scheduler.sync()
             #expect(next.outcome == .deferred, "\(next)")
             ada.keys.unlock(ada.ring)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.isEmpty)
         }
@@ -538,13 +536,13 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             let scheduler = try await Self.fallBack(world, ada) {
-                let made = try await ada.addUnheard(Rows.mail)
-                try await ada.edit(made, Rows.password("mine"))
+                let made = try await ada.addUnheard(mail)
+                try await ada.edit(made, password("mine"))
                 world.time.pass(.seconds(25))
                 let landed = try #require(try await ada.elsewhere.items.first?.id)
-                try await ada.elsewhere.edit(landed, Rows.password("theirs"))
+                try await ada.elsewhere.edit(landed, password("theirs"))
             }
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords == ["theirs"])
@@ -555,16 +553,16 @@ import Vault
     func `A6-N3 an edit that waits does not hide that upstream has forgotten what came after`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             await world.server.remember()
-            try await ada.edit(id, Rows.password("first here"))
-            try await ada.add(Rows.mail.replacing("mail", with: "new"))
+            try await ada.edit(id, password("first here"))
+            try await ada.add(mail.replacing("mail", with: "new"))
             try await ada.run()
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             await world.server.rollBack()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             for _ in 1...4 {
-                _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+                try await scheduler.sync()
                 world.time.pass(.seconds(70))
             }
             #expect(try ada.changes.isEmpty)
@@ -583,15 +581,15 @@ import Vault
     ) async throws {
         if remembers { await world.server.remember() }
         let made = try await ada.add(fresh)
-        try await ada.edit(id, Rows.password("mine"))
+        try await ada.edit(id, password("mine"))
         try await ada.run()
         #expect(try ada.changes.isEmpty)
         try await ada.refresh()
         try await wish(made)
         await world.server.rollBack()
-        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        let scheduler = try await ada.scheduler()
         for _ in 1...4 {
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             world.time.pass(.seconds(70))
         }
         #expect(try ada.changes.isEmpty)
@@ -602,10 +600,10 @@ import Vault
     func `A6-N3 what was saved as it was, and waits, keeps nothing of what was forgotten away`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await Self.fallBack(world, ada, id) { made in
                 try await ada.edit(made, Self.fresh)
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
                 #expect(try ada.changes.map(\.bringsNothing) == [true, true])
             }
             let passwords = try await ada.elsewhere.passwords
@@ -619,7 +617,7 @@ import Vault
         _ wish: Edit.Wish,
         _ isOneOfMany: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await Self.writeOver(id, world, ada, beside: wish, isOneOfMany: isOneOfMany)
         }
     }
@@ -629,7 +627,7 @@ import Vault
         _ keeping: StoredStampTests.Keeping
     ) async throws {
         try await keeping.open { world, ada in
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             try await Self.writeOver(id, world, ada, beside: .favour(true))
         }
@@ -640,7 +638,7 @@ import Vault
         _ wish: Edit.Wish,
         _ isLater: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             try await Self.writeOver(id, world, ada, beside: wish, isLater: isLater)
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "theirs")
@@ -655,16 +653,16 @@ import Vault
     func `A6-N3, I1 what gives way to a wish that is set aside is held until that is discarded`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             _ = try await ada.furnish(1)
             try await Self.fallBack(world, ada) {
                 try await ada.add(Self.fresh)
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             } unseen: {
                 try await ada.wish(.favour(true), id)
                 try await Self.setAside(id, world, ada)
             } onceSeen: {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             }
             let change = try #require(try ada.change(id))
             #expect(change.state == .quarantined && change.intent.snapshot == nil)
@@ -706,7 +704,7 @@ import Vault
     ) async throws {
         let others = try await ada.furnish(3)
         await world.server.remember()
-        try await ada.edit(id, Rows.password("mine"))
+        try await ada.edit(id, password("mine"))
         try await ada.edit(others[0], #"{"name":"kept","login":{"password":"kept"}}"#)
         try await ada.run()
         try await ada.refresh()
@@ -715,11 +713,11 @@ import Vault
             try await ada.wish(.favour(true), other)
         }
         await world.server.rollBack()
-        try await ada.elsewhere.edit(id, Rows.password("theirs"))
+        try await ada.elsewhere.edit(id, password("theirs"))
         if isLater { try await ada.wish(wish, id) }
-        let scheduler = try await WholeRoadTests.scheduler(world, ada)
+        let scheduler = try await ada.scheduler()
         for _ in 1...6 {
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             world.time.pass(.seconds(70))
         }
         #expect(try ada.changes.isEmpty)
@@ -731,7 +729,7 @@ import Vault
     func `A6-N3 a trash that waits for what upstream forgot leaves that in the trash`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             try await Self.fallBack(world, ada, id) { made in try await ada.wish(.trash, made) }
             let items = try await ada.elsewhere.items
             let fresh = try #require(items.first { $0.login?.password == "fresh" })
@@ -744,8 +742,8 @@ import Vault
     func `A6-N3 a wish that waits keeps no trash that was forgotten from being done again`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let other = try await ada.elsewhere.add(Rows.mail)
+        try await withLogin(personality) { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
             await world.server.remember()
             try await ada.wish(.trash, other)
@@ -763,17 +761,17 @@ import Vault
     func `A6-N3 of what was written here nothing is kept when it is what upstream falls back to`(
         _ edits: Int
     ) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             for edit in 1...edits {
                 world.time.pass(.seconds(5))
-                try await ada.edit(id, Rows.password("first \(edit)"))
+                try await ada.edit(id, password("first \(edit)"))
                 try await ada.run()
             }
             let scheduler = try await Self.fallBack(world, ada) {
                 world.time.pass(.milliseconds(5_200))
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords == ["second"])
@@ -783,8 +781,8 @@ import Vault
     }
 
     @Test func `what is known of the history of an item is forgotten with it`() async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             try await world.store.forgetReceipts(before: world.surroundings.now)
             #expect(try Self.ownHistory(world) == 1)
@@ -806,9 +804,9 @@ import Vault
     @Test func `A6-N3 of what upstream has lost a wish that waits makes the item anew`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.add(Rows.mail.replacing("mail", with: "new"))
+                try await ada.add(mail.replacing("mail", with: "new"))
             } meanwhile: {
                 let made = try #require(
                     try ada.world.store.reader.layers(of: ada.userID).base
@@ -818,8 +816,8 @@ import Vault
                 ada.keys.lock()
             }
             ada.keys.unlock(ada.ring)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
             #expect(items.contains { $0.name == "new" && $0.cipher.isFavorite })
@@ -830,9 +828,9 @@ import Vault
     func `A6-N3, T-57 what was forgotten under a key in between is brought under the present one`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.elsewhere.add(Rows.mail)
-            try await ada.edit(id, Rows.password("second"))
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.add(mail)
+            try await ada.edit(id, password("second"))
             try await ada.run()
             let (between, present) = (try world.newRing(), try world.newRing())
             try await ada.elsewhere.reseal(id, with: between)
@@ -849,7 +847,7 @@ import Vault
             for former in [ada.ring, between] {
                 _ = try await ada.reseal(from: former)
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items(openedWith: present)
             #expect(items.contains { $0.login?.password == "second" })
@@ -859,7 +857,7 @@ import Vault
     @Test func `A6-N3, G-CLOCK a clock that leaps by a month makes nothing old at once`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let week: Int64 = 7 * 24 * 3_600
             func sweep(after seconds: Int64) async throws {
                 let moment = world.surroundings.now.advanced(bySeconds: seconds - week)
@@ -867,11 +865,11 @@ import Vault
             }
             try await sweep(after: 0)
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             } meanwhile: {
                 for hour in 0..<12 { try await sweep(after: 4 * week + Int64(hour) * 3_600) }
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try await ada.elsewhere.item(id).login?.password == "second")
             for _ in 0..<15 { try await sweep(after: 4 * week) }
             let brought = try world.store.reader.read { (db) throws(DatabaseError) in
@@ -886,24 +884,24 @@ import Vault
     @Test func `A6-N3, G-CLOCK what is settled under a clock that was set back is not old at once`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let right = world.surroundings.now.advanced(bySeconds: 128 * 24 * 3_600)
             try await world.store.forgetReceipts(before: right)
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             } meanwhile: {
                 try await world.store.forgetReceipts(before: right)
             }
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try await ada.elsewhere.item(id).login?.password == "second")
         }
     }
 
     @Test func `G-CLOCK a host that began in 1970 forgets in time all the same`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let week: Int64 = 7 * 24 * 3_600
             try await world.store.forgetReceipts(before: Moment(ticks: 0))
-            try await ada.edit(id, Rows.password("second"))
+            try await ada.edit(id, password("second"))
             try await ada.run()
             func brought() throws -> Int? {
                 try world.store.reader.read { (db) throws(DatabaseError) in
@@ -923,15 +921,15 @@ import Vault
     @Test func `A6-N3 what waits comes on top of what was forgotten and leaves no copy`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             } meanwhile: {
                 world.wire.isCut = true
                 try await ada.wish(.favour(true), id)
                 world.wire.isCut = false
             }
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "second")
@@ -943,14 +941,14 @@ import Vault
     @Test func `A6-N3 what was forgotten wakes a wish that was set aside, and goes with it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             } meanwhile: {
                 try await ada.wish(.favour(true), id)
                 try await Self.setAside(id, world, ada)
             }
-            for _ in 1...2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "second" && item.cipher.isFavorite)
@@ -961,11 +959,11 @@ import Vault
     func `A6-N3, I1 what was forgotten beneath an edit that is set aside is kept once that goes`()
         async throws
     {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("mine"))
+                try await ada.edit(id, password("mine"))
             } meanwhile: {
-                try await ada.edit(id, Rows.password("mine again"))
+                try await ada.edit(id, password("mine again"))
                 try await Self.setAside(id, world, ada)
             }
             let change = try #require(try ada.change(id))
@@ -975,7 +973,7 @@ import Vault
                 expecting: change.version,
                 at: world.surroundings.now
             )
-            for _ in 1...3 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+            for _ in 1...3 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["first", "mine"])
@@ -983,9 +981,9 @@ import Vault
     }
 
     @Test func `A6-N3 an edit that waits comes on top of what was forgotten`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, Rows.password("second"))
+                try await ada.edit(id, password("second"))
             } meanwhile: {
                 world.wire.isCut = true
                 try await ada.wish(.favour(true), id)
@@ -994,7 +992,7 @@ import Vault
             }
             #expect(try ada.item(id).login?.password == "second")
             ada.keys.unlock(ada.ring)
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "second" && item.cipher.isFavorite)
         }

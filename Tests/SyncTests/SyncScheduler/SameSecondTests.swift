@@ -10,19 +10,17 @@ import Vault
 /// Servers take what is based on a revision of the same second for up to date, so what came from here
 /// may be overwritten by somebody who has not seen it.
 @Suite(.timeLimit(.minutes(2))) struct SameSecondTests {
-    typealias Rows = ResolvingRowsTests
-
     private static func sync(_ scheduler: SyncScheduler) async throws {
-        for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: true, $0) } }
+        for _ in 0..<2 { try await scheduler.sync() }
     }
 
     @Test(arguments: Personality.Name.allCases)
     func `P14, T-16 what was overwritten within the second, unseen, is kept as a copy`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             try await Self.sync(scheduler)
             #expect(try ada.changes.isEmpty)
@@ -39,11 +37,11 @@ import Vault
     func `P14, T-16 so is what has left a copy of what was there before, after many passwords`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             for number in 1...4 {
-                try await ada.edit(id, Rows.password("mine \(number)"), after: .milliseconds(50))
+                try await ada.edit(id, password("mine \(number)"), after: .milliseconds(50))
             }
             try await ada.run()
             try #require(try await ada.elsewhere.items.count == 2)
@@ -61,11 +59,11 @@ import Vault
     @Test func `P14, T-16 so is what was written over somebody else's, who goes on from their own`()
         async throws
     {
-        try await Rows.open(.vaultwarden) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .seconds(3))
-            let again = try await ada.elsewhere.draft(of: id, Rows.password("theirs again"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(1_300))
+        try await withLogin(.vaultwarden) { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            try await ada.elsewhere.edit(id, password("theirs"), after: .seconds(3))
+            let again = try await ada.elsewhere.draft(of: id, password("theirs again"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(1_300))
             try await ada.run()
             try #require(try await ada.elsewhere.item(id).login?.password == "mine")
             world.time.pass(.milliseconds(300))
@@ -89,15 +87,15 @@ import Vault
             _ personality: Personality.Name
         ) async throws
     {
-        try await Rows.open(personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+        try await withLogin(personality) { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             switch call {
             case .archive: try await ada.wish(.archive, id)
             case .trash: try await ada.wish(.trash, id)
             case .favour: try await ada.wish(.favour(true), id)
-            case .save: try await ada.edit(id, Rows.password("mine"))
+            case .save: try await ada.edit(id, password("mine"))
             case .trashAtOnce:
                 _ = try await ada.attempt(ada.wish(.trash, id, atOnce: true).made)
             }
@@ -117,7 +115,7 @@ import Vault
         _ theirs: Elsewhere.Draft,
         after time: Duration = .seconds(60)
     ) async throws {
-        try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await ada.edit(id, password("mine"), after: .milliseconds(300))
         try await ada.run()
         world.time.pass(time)
         try await ada.elsewhere.put(id, theirs)
@@ -131,11 +129,11 @@ import Vault
         theirs edits: (String, String),
         after story: @Sendable (World, Person, String, Elsewhere.Draft) async throws -> Void
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let theirs = try await ada.elsewhere.draft(of: id, edits.0, edits.1)
             try await story(world, ada, id, theirs)
             // It would take up what the story records.
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             for _ in 0..<2 { try await sync(scheduler) }
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
@@ -146,23 +144,15 @@ import Vault
         }
     }
 
-    private static let passwords = (Rows.password("first theirs"), Rows.password("theirs"))
-    private static let onePassword = (Rows.password("theirs"), Rows.password("theirs"))
+    private static let passwords = (password("first theirs"), password("theirs"))
+    private static let onePassword = (password("theirs"), password("theirs"))
 
     @Test(arguments: Personality.Name.allCases)
     func `P14, I1 it is kept, too, if what has overwritten it has a longer history`(
         _ personality: Personality.Name
     ) async throws {
         try await Self.keeps(personality, theirs: Self.passwords) { world, ada, id, theirs in
-            let edit = try await ada.edit(
-                id,
-                Rows.password("mine"),
-                atOnce: true,
-                after: .milliseconds(300)
-            )
-            guard case .saved = try await ada.attempt(edit) else {
-                throw Unexpected("it was not saved")
-            }
+            try await ada.save(id, password("mine"), after: .milliseconds(300))
             world.time.pass(.milliseconds(300))
             try await ada.elsewhere.put(id, theirs)
         }
@@ -183,15 +173,7 @@ import Vault
     ) async throws {
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
             try await ada.elsewhere.trash(id, after: .milliseconds(200))
-            let edit = try await ada.edit(
-                id,
-                Rows.password("mine"),
-                atOnce: true,
-                after: .milliseconds(200)
-            )
-            guard case .saved = try await ada.attempt(edit) else {
-                throw Unexpected("it was not saved")
-            }
+            try await ada.save(id, password("mine"), after: .milliseconds(200))
             world.time.pass(.milliseconds(200))
             try await ada.elsewhere.put(id, theirs)
         }
@@ -203,7 +185,7 @@ import Vault
         _ isListed: Bool
     ) async throws {
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.edit(id, password("mine"), after: .milliseconds(200))
             try await ada.wish(.trash, id, after: .milliseconds(50))
             world.wire.interrupt("/api/ciphers/\(id)/delete") {
                 world.time.pass(.milliseconds(100))
@@ -221,7 +203,7 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.edit(id, password("mine"), after: .milliseconds(200))
             try await ada.run()
             let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
             try await ada.edit(id, noted, after: .milliseconds(200))
@@ -241,7 +223,7 @@ import Vault
                 try await ada.elsewhere.put(id, theirs)
                 try await ada.refresh()
             }
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
         }
     }
@@ -253,9 +235,9 @@ import Vault
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, _ in
             try await ada.elsewhere.trash(id)
             try await ada.elsewhere.restore(id)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             world.time.pass(.seconds(60))
             try await ada.run(.all)
@@ -280,7 +262,7 @@ import Vault
                     judge: Judge(ada.keys.keys)
                 )
             }
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             try await take([])
             #expect(try ada.base(id) == nil)
@@ -297,7 +279,7 @@ import Vault
         func record(_ ada: Person, _ id: String, atOnce: Bool = false) async throws -> Recorded {
             switch self {
             case .deletion: try await ada.wish(.hardDelete, id, atOnce: atOnce).made
-            case .edit: try await ada.edit(id, Rows.password("mine again"), atOnce: atOnce)
+            case .edit: try await ada.edit(id, password("mine again"), atOnce: atOnce)
             }
         }
     }
@@ -347,9 +329,9 @@ import Vault
     func `P4, P14 it is kept once, if an edit that was made on it gives way and has it, too`(
         _ isListed: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             try await Self.overwrite(world, ada, id, theirs)
             _ = try await Blind.edit.record(ada, id)
             if isListed { try await ada.refresh() }
@@ -364,9 +346,9 @@ import Vault
     @Test func `P4, P14 what is saved before the next list is seen, if that edit's copy has it`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await withLogin { world, ada, id in
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
             try await ada.edit(id, noted)
@@ -375,10 +357,7 @@ import Vault
             try await ada.run()
             try #require(try ada.changes.isEmpty)
             try #require(try ada.item(id).login?.password == "theirs")
-            let edit = try await ada.edit(id, Rows.password("mine again"), atOnce: true)
-            guard case .saved = try await ada.attempt(edit) else {
-                throw Unexpected("it was not saved")
-            }
+            try await ada.save(id, password("mine again"))
             #expect(try ada.changes.isEmpty)
             #expect(try ada.item(id).login?.password == "mine again")
             #expect(try await ada.elsewhere.items.count == 2)
@@ -389,16 +368,16 @@ import Vault
     @Test func `P14 what a list shows that comes before the sending is not written over unseen`()
         async throws
     {
-        try await Rows.open(.vaultwarden) { world, ada, id in
+        try await withLogin(.vaultwarden) { world, ada, id in
             // With a copy of an earlier conflict, each further one has a list looked into.
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.edit(id, password("mine"))
             try await ada.run()
             try #require(try await ada.elsewhere.items.count == 2)
-            try await ada.elsewhere.edit(id, Rows.password("theirs again"))
-            try await ada.edit(id, Rows.password("mine again"), after: .milliseconds(1_300))
+            try await ada.elsewhere.edit(id, password("theirs again"))
+            try await ada.edit(id, password("mine again"), after: .milliseconds(1_300))
             world.wire.interrupt("/sync?excludeDomains=true") {
-                let last = Rows.password("theirs at last")
+                let last = password("theirs at last")
                 try await ada.elsewhere.edit(id, last, after: .milliseconds(300))
             }
             try await ada.run()
@@ -419,7 +398,7 @@ import Vault
         _ personality: Personality.Name
     ) async throws {
         try await Self.keeps(personality, theirs: Self.onePassword) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(200))
+            try await ada.edit(id, password("mine"), after: .milliseconds(200))
             try await ada.run()
             let noted = #"{"name":"mail","notes":"n","login":{"username":"ada","password":"mine"}}"#
             try await ada.elsewhere.edit(id, noted, after: .milliseconds(200))
@@ -439,14 +418,14 @@ import Vault
     func `P14, I1 it is kept, too, if others saw the item when it was restored for it`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin(personality) { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.trash(id)
             world.time.pass(.seconds(5))
             let seen = Lock<Elsewhere.Draft?>(nil)
             world.wire.interrupt("/api/ciphers/\(id)") {
-                let draft = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+                let draft = try await ada.elsewhere.draft(of: id, password("theirs"))
                 seen.withLock { $0 = draft }
                 world.time.pass(.milliseconds(300))
             }
@@ -465,7 +444,7 @@ import Vault
     ) async throws {
         try await Self.keeps(
             .bitwarden,
-            theirs: (first, Rows.password("theirs"))
+            theirs: (first, password("theirs"))
         ) { world, ada, id, theirs in
             try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             ada.keys.lock()
@@ -479,16 +458,16 @@ import Vault
     func `P14 what others have seen and changed leaves no copy while the vault is locked`(
         _ wish: Edit.Wish
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("first mine"))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("first mine"))
             try await ada.run()
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             try await ada.wish(wish, id)
             try await ada.run()
             try #require(try ada.changes.isEmpty)
             ada.keys.lock()
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.refresh()
             #expect(try ada.changes.isEmpty)
         }
@@ -501,9 +480,9 @@ import Vault
     ) async throws {
         try await Self.keeps(
             .bitwarden,
-            theirs: (first, Rows.password("theirs"))
+            theirs: (first, password("theirs"))
         ) { world, ada, id, theirs in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             if isMoved {
                 try await ada.wish(.favour(true), id)
@@ -524,20 +503,20 @@ import Vault
     func `P14 the sync after the unlocking looks at what is held, though upstream is as it was`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await withLogin { world, ada, id in
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             world.time.pass(.seconds(60))
             try await ada.elsewhere.put(id, theirs)
             ada.keys.lock()
             world.time.pass(.seconds(60))
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             try await Self.sync(scheduler)
-            let locked = try await scheduler.address.ask { .sync(isFull: false, $0) }
+            let locked = try await scheduler.sync(isFull: false)
             #expect(locked.outcome == .notNeeded, "\(locked)")
             ada.keys.unlock(ada.ring)
-            for _ in 0..<2 { _ = try await scheduler.address.ask { .sync(isFull: false, $0) } }
+            for _ in 0..<2 { try await scheduler.sync(isFull: false) }
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(passwords.sorted() == ["mine", "theirs"])
@@ -545,18 +524,18 @@ import Vault
     }
 
     @Test func `what came up and was deleted elsewhere is no reason to look again`() async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             _ = try await ada.furnish(1)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.refresh()
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             try await ada.elsewhere.delete(id)
             world.time.pass(.seconds(60))
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             try await Self.sync(scheduler)
             #expect(try ada.base(id) == nil)
-            let report = try await scheduler.address.ask { .sync(isFull: false, $0) }
+            let report = try await scheduler.sync(isFull: false)
             #expect(report.outcome == .notNeeded, "\(report)")
         }
     }
@@ -564,16 +543,16 @@ import Vault
     @Test func `P14, I1 it is held still when others go on from what has overwritten it`()
         async throws
     {
-        let first = Rows.password("first theirs")
-        try await Rows.open { world, ada, id in
+        let first = password("first theirs")
+        try await withLogin { world, ada, id in
             let theirs = try await ada.elsewhere.draft(of: id, first)
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             ada.keys.lock()
             world.time.pass(.seconds(60))
             try await ada.elsewhere.put(id, theirs)
             try await ada.refresh()
-            try await ada.elsewhere.edit(id, Rows.password("theirs"))
+            try await ada.elsewhere.edit(id, password("theirs"))
             try await ada.refresh()
             #expect(try ada.changes.isEmpty)
             ada.keys.unlock(ada.ring)
@@ -586,8 +565,8 @@ import Vault
     @Test func `P4 what others edit beside a password while the vault is locked leaves no copy`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             ada.keys.lock()
             world.time.pass(.seconds(60))
@@ -602,18 +581,18 @@ import Vault
 
     @Test(arguments: [true, false])
     func `P14, I1 so it is where the history is full`(_ isSeen: Bool) async throws {
-        try await Rows.open { world, ada, id in
+        try await withLogin { world, ada, id in
             for number in 0..<6 {
-                try await ada.elsewhere.edit(id, Rows.password("\(number)"))
+                try await ada.elsewhere.edit(id, password("\(number)"))
             }
             try await ada.refresh()
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             ada.keys.lock()
             world.time.pass(.seconds(60))
             if isSeen {
-                try await ada.elsewhere.edit(id, Rows.password("theirs"))
+                try await ada.elsewhere.edit(id, password("theirs"))
             } else {
                 try await ada.elsewhere.put(id, theirs)
             }
@@ -631,13 +610,13 @@ import Vault
         try await World.open { world in
             let ada = try await world.person()
             await world.server.shiftClock(seconds: seconds)
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let first = try await ada.edit(id, Rows.password("first mine"))
+            let scheduler = try await ada.scheduler()
+            let first = try await ada.edit(id, password("first mine"))
             try await Self.sync(scheduler)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            let edit = try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            let edit = try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             world.time.pass(.milliseconds(300))
             try await ada.elsewhere.put(id, theirs)
@@ -655,9 +634,9 @@ import Vault
     }
 
     @Test func `the receipt of what was wished beside it says that this was sent`() async throws {
-        try await Rows.open { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
+        try await withLogin { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
             try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
             let wish = try await ada.wish(.favour(true), id).made
             for _ in 0..<3 { try await Self.sync(scheduler) }
@@ -669,16 +648,16 @@ import Vault
     }
 
     /// Two devices in turn, as fast as they can.
-    @Test(arguments: [#"{"name":"theirs"}"#, Rows.password("theirs")])
+    @Test(arguments: [#"{"name":"theirs"}"#, password("theirs")])
     func `what somebody has seen and edited within the second leaves no copy, and is shown`(
         _ body: String
     ) async throws {
-        try await Rows.open { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(100))
+        try await withLogin { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            try await ada.edit(id, password("mine"), after: .milliseconds(100))
             try await ada.run()
             try await ada.elsewhere.edit(id, body, after: .milliseconds(100))
-            _ = try await scheduler.address.ask { .sync(isFull: true, $0) }
+            try await scheduler.sync()
             #expect(try ada.changes.isEmpty)
             let theirs = try await ada.elsewhere.item(id)
             #expect(try ada.item(id).name == theirs.name)
@@ -693,10 +672,10 @@ import Vault
             _ copied: String?
         ) async throws
     {
-        try await Rows.open { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await withLogin { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             if let copied {
                 let login = #""login":{"username":"ada","password":"\#(copied)"}"#
@@ -717,11 +696,11 @@ import Vault
     func `P4, P14 what has left a history by orderly changes leaves no copy, locked or not`(
         _ isLocked: Bool
     ) async throws {
-        try await Rows.open { world, ada, id in
-            try await ada.edit(id, Rows.password("mine"), after: .milliseconds(300))
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"), after: .milliseconds(300))
             try await ada.run()
             for number in 0..<6 {
-                try await ada.elsewhere.edit(id, Rows.password("\(number)"))
+                try await ada.elsewhere.edit(id, password("\(number)"))
             }
             if isLocked { ada.keys.lock() }
             try await ada.refresh()
@@ -735,11 +714,11 @@ import Vault
     @Test func `what somebody has edited later has been seen by them, and leaves no copy`()
         async throws
     {
-        try await Rows.open { world, ada, id in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            try await ada.edit(id, Rows.password("mine"))
+        try await withLogin { world, ada, id in
+            let scheduler = try await ada.scheduler()
+            try await ada.edit(id, password("mine"))
             try await Self.sync(scheduler)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: .seconds(3))
+            try await ada.elsewhere.edit(id, password("theirs"), after: .seconds(3))
             try await Self.sync(scheduler)
             let items = try await ada.elsewhere.items
             #expect(items.map { $0.login?.password } == ["theirs"])

@@ -8,8 +8,6 @@ import Vault
 
 /// Servers answer a write from memory, and whatever is read later from a store that keeps less of a stamp.
 @Suite(.timeLimit(.minutes(2))) struct StoredStampTests {
-    typealias Rows = ResolvingRowsTests
-
     /// A store, and when in their second things happen.
     struct Keeping: CustomTestStringConvertible, Sendable {
         let personality: Personality.Name
@@ -49,23 +47,12 @@ import Vault
         }
     }
 
-    private static func sync(_ scheduler: SyncScheduler) async throws -> SyncReport {
-        try await scheduler.address.ask { .sync(isFull: true, $0) }
-    }
-
     /// Makes an item here, and tells under which id upstream has it.
     private static func make(_ json: String, _ ada: Person) async throws -> String {
         guard case .saved(let id) = try await ada.attempt(ada.addAtOnce(json)) else {
             throw Unexpected("it was not saved")
         }
         return id
-    }
-
-    private static func save(_ id: String, _ password: String, _ ada: Person) async throws {
-        let edit = try await ada.edit(id, Rows.password(password), atOnce: true)
-        guard case .saved = try await ada.attempt(edit) else {
-            throw Unexpected("it was not saved")
-        }
     }
 
     private static func passwords(_ ada: Person) async throws -> [String?] {
@@ -77,7 +64,7 @@ import Vault
         async throws
     {
         try await keeping.open { _, ada in
-            let id = try await Self.make(Rows.mail, ada)
+            let id = try await Self.make(mail, ada)
             let answered = try #require(try ada.base(id)).revision
             try await ada.refresh()
             let kept = try #require(try ada.base(id)).revision
@@ -91,14 +78,14 @@ import Vault
         async throws
     {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let id = try await Self.make(Rows.mail, ada)
-            for password in ["second", "third"] {
-                let report = try await Self.sync(scheduler)
+            let scheduler = try await ada.scheduler()
+            let id = try await Self.make(mail, ada)
+            for text in ["second", "third"] {
+                let report = try await scheduler.sync()
                 #expect(report.outcome == .completed, "\(report)")
-                try await Self.save(id, password, ada)
+                try await ada.save(id, password(text))
             }
-            let report = try await Self.sync(scheduler)
+            let report = try await scheduler.sync()
             #expect(report.outcome == .completed, "\(report)")
             #expect(try await Self.passwords(ada) == ["third"])
         }
@@ -109,12 +96,12 @@ import Vault
         _ keeping: Keeping
     ) async throws {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             _ = try await Self.make(#"{"type":1,"name":"stays"}"#, ada)
             let id = try await Self.make(#"{"type":1,"name":"goes"}"#, ada)
             try await ada.elsewhere.delete(id)
             for _ in 0..<3 {
-                _ = try await Self.sync(scheduler)
+                try await scheduler.sync()
                 world.time.pass(.seconds(70))
             }
             #expect(try ada.changes.isEmpty)
@@ -129,12 +116,12 @@ import Vault
         _ keeping: Keeping
     ) async throws {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             _ = try await ada.elsewhere.add(#"{"type":1,"name":"stays"}"#)
             try await ada.refresh()
-            let id = try await Self.make(Rows.mail, ada)
+            let id = try await Self.make(mail, ada)
             try await ada.elsewhere.delete(id, after: keeping.moment)
-            let report = try await Self.sync(scheduler)
+            let report = try await scheduler.sync()
             #expect(report.outcome == .completed, "\(report)")
             #expect(try ada.base(id) == nil)
         }
@@ -145,9 +132,9 @@ import Vault
         _ keeping: Keeping
     ) async throws {
         try await keeping.open { _, ada in
-            let id = try await Self.make(Rows.mail, ada)
-            try await Self.save(id, "online", ada)
-            try await ada.edit(id, Rows.password("offline"))
+            let id = try await Self.make(mail, ada)
+            try await ada.save(id, password("online"))
+            try await ada.edit(id, password("offline"))
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             #expect(try await Self.passwords(ada) == ["offline"])
@@ -160,18 +147,15 @@ import Vault
         _ isListed: Bool
     ) async throws {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let id = try await ada.elsewhere.add(Rows.mail)
+            let scheduler = try await ada.scheduler()
+            let id = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            let theirs = try await ada.elsewhere.draft(of: id, Rows.password("theirs"))
-            let edit = try await ada.edit(id, Rows.password("mine"), atOnce: true, after: .zero)
-            guard case .saved = try await ada.attempt(edit) else {
-                throw Unexpected("it was not saved")
-            }
-            if isListed { _ = try await Self.sync(scheduler) }
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await ada.save(id, password("mine"), after: .zero)
+            if isListed { try await scheduler.sync() }
             world.time.pass(keeping.moment)
             try await ada.elsewhere.put(id, theirs)
-            for _ in 0..<3 { _ = try await Self.sync(scheduler) }
+            for _ in 0..<3 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
             #expect(Set(try await Self.passwords(ada)) == ["mine", "theirs"])
@@ -185,13 +169,13 @@ import Vault
         _ isListed: Bool
     ) async throws {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
-            let id = try await Self.make(Rows.mail, ada)
-            try await Self.save(id, "mine", ada)
-            if isListed { _ = try await Self.sync(scheduler) }
-            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: keeping.moment)
+            let scheduler = try await ada.scheduler()
+            let id = try await Self.make(mail, ada)
+            try await ada.save(id, password("mine"))
+            if isListed { try await scheduler.sync() }
+            try await ada.elsewhere.edit(id, password("theirs"), after: keeping.moment)
             for _ in 0..<3 {
-                _ = try await Self.sync(scheduler)
+                try await scheduler.sync()
                 world.time.pass(.seconds(70))
             }
             #expect(try ada.changes.isEmpty)
@@ -208,10 +192,10 @@ import Vault
         ) async throws
     {
         try await keeping.open { world, ada in
-            let id = try await Self.make(Rows.mail, ada)
-            try await Self.save(id, "second", ada)
-            try await ada.edit(id, Rows.password("mine"), after: .zero)
-            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: keeping.moment)
+            let id = try await Self.make(mail, ada)
+            try await ada.save(id, password("second"))
+            try await ada.edit(id, password("mine"), after: .zero)
+            try await ada.elsewhere.edit(id, password("theirs"), after: keeping.moment)
             if isListed { try await ada.refresh() }
             try await ada.run()
             #expect(try ada.changes.isEmpty)
@@ -225,7 +209,7 @@ import Vault
     ) async throws {
         try await keeping.open { world, ada in
             let home = try await ada.home()
-            let id = try await home.add(Rows.mail).value
+            let id = try await home.add(mail).value
             for number in 1...3 {
                 let seen = try #require(try await home.view(id)?.item.cipher.revisionDate)
                 try await ada.refresh()
@@ -243,10 +227,10 @@ import Vault
     ) async throws {
         try await keeping.open { world, ada in
             let home = try await ada.home()
-            let id = try await home.add(Rows.mail).value
+            let id = try await home.add(mail).value
             let seen = try #require(try await home.view(id)?.item.cipher.revisionDate)
             await world.server.inject(Fault(.loseAnswer, on: .updateCipher))
-            try await ada.edit(id, Rows.password("second"), after: keeping.moment)
+            try await ada.edit(id, password("second"), after: keeping.moment)
             try await ada.run()
             try #require(try ada.changes.count == 1)
             try await ada.refresh()
@@ -266,10 +250,10 @@ import Vault
     ) async throws {
         try await keeping.open { world, ada in
             let home = try await ada.home()
-            let id = try await home.add(Rows.mail).value
+            let id = try await home.add(mail).value
             let seen = try #require(try await home.view(id)?.item.cipher.revisionDate)
             if isListed { try await ada.refresh() }
-            try await ada.elsewhere.edit(id, Rows.password("theirs"), after: keeping.moment)
+            try await ada.elsewhere.edit(id, password("theirs"), after: keeping.moment)
             try await ada.refresh()
             let stale = #"{"name":"mail","revisionDate":"\#(seen)","login":{"password":"x"}}"#
             guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
@@ -284,16 +268,16 @@ import Vault
         _ keeping: Keeping
     ) async throws {
         try await keeping.open { world, ada in
-            let scheduler = try await WholeRoadTests.scheduler(world, ada)
+            let scheduler = try await ada.scheduler()
             _ = try await ada.elsewhere.add(#"{"type":1,"name":"stays"}"#)
             let id = try await Self.make(#"{"type":1,"name":"goes"}"#, ada)
             await world.server.remember()
             try await ada.wish(.hardDelete, id)
             try await ada.run()
-            _ = try await Self.sync(scheduler)
+            try await scheduler.sync()
             await world.server.rollBack()
             for _ in 0..<3 {
-                _ = try await Self.sync(scheduler)
+                try await scheduler.sync()
                 world.time.pass(.seconds(70))
             }
             #expect(try ada.changes.isEmpty)
