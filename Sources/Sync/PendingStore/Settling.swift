@@ -416,6 +416,7 @@ extension Settlement {
         else { return .unreadable }
         if isSeen, case .holds(let cipher) = upstream {
             let ground = ground ?? cipher.footing
+            record.change.follow(ground)
             record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)
         }
         if let concluded { record.change.conclude(concluded) }

@@ -193,6 +193,20 @@ public struct PendingChange: Hashable, Sendable {
         }
     }
 
+    /// What was written while upstream took an earlier version lies where upstream has that, unless its writer
+    /// chose another place: others may have moved it there, and on the new ground it would be moved back.
+    public mutating func follow(_ footing: Footing) {
+        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }),
+            let copy = footing.copy.flatMap({ try? Cipher($0) }),
+            let snapshot = intent.snapshot, let content = try? Cipher(snapshot.json)
+        else { return }
+        let placed = content.placed(like: copy, since: agreed)
+        guard placed != content else { return }
+        intent = intent.replacing(
+            Snapshot(json: placed.bytes, keyFingerprint: snapshot.keyFingerprint)
+        )
+    }
+
     /// What was wished for before a trash that is withdrawn: the archive, a folder, a favourite. It goes on as a
     /// change of its own, made on what upstream holds.
     ///

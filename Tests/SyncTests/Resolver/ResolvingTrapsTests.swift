@@ -38,6 +38,54 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func `T-25 and it stays there although somebody goes on editing while that is on its way`(
+        _ personality: Personality.Name,
+        isContent: Bool
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.move(id, to: folder)
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                if isContent {
+                    try await ada.edit(id, Rows.password("newest"))
+                } else {
+                    try await ada.wish(.unarchive, id)
+                }
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == [isContent ? "newest" : "mine"])
+            #expect(items.first?.cipher.folderID == folder)
+        }
+    }
+
+    @Test(arguments: Personality.Name.allCases)
+    func `T-25 but who chooses another place meanwhile has it there`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Rows.open(personality) { world, ada, id in
+            let (theirs, mine) = (
+                try await ada.elsewhere.addFolder("work"), try await ada.elsewhere.addFolder("home")
+            )
+            try await ada.edit(id, Rows.password("mine"))
+            try await ada.elsewhere.move(id, to: theirs)
+            world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
+                try await ada.edit(
+                    id,
+                    #"{"name":"mail","folderId":"\#(mine)","login":{"username":"ada","password":"newest"}}"#
+                )
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["newest"])
+            #expect(items.first?.cipher.folderID == mine)
+        }
+    }
+
     @Test func `T-17 a stamp with other digits is the same stamp`() async throws {
         try await withLogin { world, ada, id in
             await world.server.setStampDigits(3)
