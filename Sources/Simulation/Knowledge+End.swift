@@ -14,10 +14,12 @@ extension Knowledge {
                 )
             }
         }
+        judgeHistories(there)
         judgeCreations()
         judgeDoubles()
         judgeDeletions()
         judgeTrash()
+        judgeMarks()
         for items in shown { judgeSameness(items) }
     }
 
@@ -25,6 +27,19 @@ extension Knowledge {
         // What upstream has forgotten is not brought back for the trash alone.
         let isRubbish = word.isForgotten && origins[word.origin]?.trashed.isEmpty == false
         return isWanted(word) && !hasSuccessor(word) && !isRubbish && isKept(word)
+    }
+
+    /// A password that another has taken the place of is in the history, as far as that reaches.
+    private mutating func judgeHistories(_ there: Set<String>) {
+        for word in words.values.sorted(by: { $0.place < $1.place })
+        where word.field == .password && isWanted(word) && hasSuccessor(word) {
+            let mayBeGone = word.isForgotten || word.hasComeBack || word.isUndone
+            let items = upstream.values.filter { $0.origin == word.origin && !$0.isBackup }
+            guard !there.contains(word.text), !mayBeGone, !items.isEmpty,
+                items.allSatisfy({ !$0.isShared && !$0.hasOutgrown })
+            else { continue }
+            breach("I1", "\(word.text) was accepted, and is in no history")
+        }
     }
 
     private mutating func judgeCreations() {
@@ -108,6 +123,21 @@ extension Knowledge {
         }
     }
 
+    /// What somebody made of an item beside its content it still is, unless others have changed it since.
+    private mutating func judgeMarks() {
+        if hasOddStamps || hasLied { return }
+        for item in upstream.values.sorted(by: { $0.id < $1.id })
+        where !item.isBackup && !item.isShared {
+            guard let name = item.origin, let origin = origins[name], origin.lateIDs.isEmpty else {
+                continue
+            }
+            for mark in origin.marksMissed(by: item) {
+                let words = item.bears(mark) ? "was to be \(mark) no more" : "was to be \(mark)"
+                breach("I1", "\(name) \(words), which was accepted, and that is not so")
+            }
+        }
+    }
+
     private mutating func judgeSameness(_ shown: [PlainItem]) {
         var here: [String: PlainItem] = [:]
         for item in shown { here[item.id] = item }
@@ -116,9 +146,11 @@ extension Knowledge {
                 breach("I3", "\(item.origin ?? "an item") is upstream and not here")
                 continue
             }
-            if other.content != item.content || other.isTrashed != item.isTrashed
-                || other.isFavourite != item.isFavourite
-            {
+            let isSame =
+                other.content == item.content && other.history == item.history
+                && other.shownStamp == item.shownStamp
+                && PlainItem.Mark.allCases.allSatisfy { other.bears($0) == item.bears($0) }
+            if !isSame {
                 breach("I3", "\(item.origin ?? "an item") is not here as it is upstream")
             }
         }

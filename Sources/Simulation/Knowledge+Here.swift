@@ -91,7 +91,7 @@ extension Knowledge {
         guard let host = word.host, word.isAcknowledged, !word.isExcused,
             let origin = origins[word.origin]
         else { return false }
-        return !origin.deleted.contains(host) && !origin.discarded.contains(host)
+        return origin.deleted[host].map { $0 < word.place } ?? true
     }
 
     /// Base never goes back, and never loses nearly everything, unless upstream did.

@@ -47,7 +47,7 @@ extension Knowledge {
 
 extension PlainItem {
     /// Other devices date all of a history alike here, so a full one seems to have outgrown what was there before.
-    fileprivate var hasOutgrown: Bool { history.count >= 5 }
+    var hasOutgrown: Bool { history.count >= 5 }
 }
 
 extension Knowledge.Author {

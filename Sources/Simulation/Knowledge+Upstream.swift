@@ -133,7 +133,7 @@ extension Knowledge {
             words[text]?.isExcused = true
         }
         guard let origin = origins[word.origin] else { return }
-        if origin.deleted.contains(host), kind == .delete, isSeen || isOwn {
+        if origin.deleted[host] != nil, kind == .delete, isSeen || isOwn {
             words[text]?.isExcused = true
             return
         }
@@ -290,6 +290,10 @@ extension Knowledge {
     func flaws(of item: PlainItem) -> [String] {
         guard let origin = item.origin, origins[origin] != nil else {
             return ["an item that nobody made (\(item.origin ?? "without an origin"))"]
+        }
+        let passwords = [item.values[.password]].compactMap(\.self) + item.history
+        if Set(passwords).count < passwords.count {
+            return ["a password of \(origin) is there twice (\(passwords.joined(separator: ", ")))"]
         }
         return PlainField.allCases.compactMap { field in
             guard let text = item.values[field] else { return nil }

@@ -71,8 +71,8 @@ struct Knowledge: Sendable {
         /// The host at which it was made; nil for a device that is none.
         let host: Int?
         var fate = Word.Fate.begun
-        /// At these hosts a person has deleted it for good, or may have.
-        var deleted: Set<Int> = []
+        /// At these hosts a person has deleted it for good, or may have, after so many words in all.
+        var deleted: [Int: Int] = [:]
         var deletionsElsewhere = 0
         var isDeletedElsewhere: Bool { deletionsElsewhere > 0 }
         /// At these hosts a person has wanted it in the trash.
@@ -103,6 +103,8 @@ struct Knowledge: Sendable {
         var deletions: [Int: Removal] = [:]
         /// The wish to have it in the trash.
         var trashings: [Int: Removal] = [:]
+        /// What a person at each host has last wanted to be said of it.
+        var markings: [Int: [PlainItem.Mark: Marking]] = [:]
         /// It was upstream, and one of these hosts has removed it from there.
         var isGone = false
         /// How often it was changed upstream, and by whom.
@@ -120,6 +122,12 @@ struct Knowledge: Sendable {
             var isAccepted: Bool { fate == .saved || fate == .queued }
         }
 
+        struct Marking: Hashable, Sendable {
+            let isOn: Bool
+            /// How often others had changed it when it was last shown to whoever marked it.
+            let changesSeen: Int?
+        }
+
         init(host: Int?) { self.host = host }
 
         /// Anybody who has read it and edits it may bring it back.
@@ -135,12 +143,27 @@ struct Knowledge: Sendable {
         /// Whether one of these was accepted, and nobody else has had a hand in it since. Whoever is shown two
         /// of it and removes one keeps the other.
         func isToBeRemoved(by removals: [Int: Removal]) -> Bool {
-            guard discarded.isEmpty, !isShownTwice, !isMadeTwice, !isLateTouched else {
-                return false
+            isOne
+                && removals.contains { host, removal in
+                    removal.isAccepted && changes(but: host) == removal.changesSeen
+                }
+        }
+
+        /// Those that somebody wanted to be otherwise, and nobody else has had a hand in it since.
+        func marksMissed(by item: PlainItem) -> [PlainItem.Mark] {
+            guard isOne else { return [] }
+            return PlainItem.Mark.allCases.filter { mark in
+                markings.contains { host, markings in
+                    guard let marking = markings[mark] else { return false }
+                    return item.bears(mark) != marking.isOn
+                        && changes(but: host) == marking.changesSeen
+                }
             }
-            return removals.contains { host, removal in
-                removal.isAccepted && changes(but: host) == removal.changesSeen
-            }
+        }
+
+        /// Nobody can have meant another one of it, or nothing of it any more.
+        private var isOne: Bool {
+            discarded.isEmpty && !isShownTwice && !isMadeTwice && !isLateTouched
         }
 
         /// Whether anybody has changed it but the host at which it was made.
@@ -236,6 +259,20 @@ extension Knowledge {
             guard let other = words[text] else { return false }
             return other.place > word.place && isOne(other)
         }
+    }
+
+    /// - Returns: Whether a person at that host wants it gone for the first time.
+    mutating func delete(_ origin: String, at host: Int) -> Bool {
+        defer { origins[origin]?.deleted[host] = count }
+        return origins[origin]?.deleted[host] == nil
+    }
+
+    /// - Parameter isOn: Nil if nothing can be said of that any more.
+    mutating func mark(_ name: String, _ mark: PlainItem.Mark, _ isOn: Bool?, at host: Int) {
+        guard let origin = origins[name] else { return }
+        let seen = origin.changesSeen[host]
+        let marking = isOn.map { Origin.Marking(isOn: $0, changesSeen: seen) }
+        origins[name]?.markings[host, default: [:]][mark] = marking
     }
 
     mutating func conclude(_ texts: [String], _ fate: Word.Fate) {

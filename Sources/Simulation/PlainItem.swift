@@ -27,6 +27,19 @@ struct PlainItem: Hashable, Sendable {
 
     var isBackup: Bool { stamp != nil }
 
+    /// What is said of an item beside its content.
+    enum Mark: String, CaseIterable, Hashable, Sendable {
+        case favourite, archived, trashed
+    }
+
+    func bears(_ mark: Mark) -> Bool {
+        switch mark {
+        case .favourite: isFavourite
+        case .archived: isArchived
+        case .trashed: isTrashed
+        }
+    }
+
     /// By the second; the digits behind that are not always written.
     func isStampedBefore(_ other: PlainItem) -> Bool {
         revision.prefix(19) < other.revision.prefix(19)

@@ -95,15 +95,13 @@ extension Site {
         case .trash: await trash(item, origin, house)
         case .restore where item.isTrashed: await restore(item, origin, house)
         case .favour:
-            _ = await edit(
-                .favour(item.id, !item.isFavourite),
-                "favouring \(origin)",
-                origin,
-                house
-            )
+            let wish = Repository.Wish.favour(item.id, !item.isFavourite)
+            let fate = await edit(wish, "favouring \(origin)", origin, house)
+            mark(origin, .favourite, !item.isFavourite, after: fate)
         case .archive(_, let isOn) where !item.isTrashed:
             let wish: Repository.Wish = isOn ? .archive(item.id) : .unarchive(item.id)
-            _ = await edit(wish, "archiving \(origin)", origin, house)
+            let fate = await edit(wish, "archiving \(origin)", origin, house)
+            mark(origin, .archived, isOn, after: fate)
         default: break
         }
     }
@@ -112,6 +110,18 @@ extension Site {
     private func withdrawDeletion(of origin: String, if fate: Knowledge.Word.Fate) {
         guard fate == .queued || fate == .saved else { return }
         oracle.with { [number] in $0.origins[origin]?.deletions[number] = nil }
+    }
+
+    /// - Parameter isOn: Nil if somebody else may decide about that from now on.
+    private func mark(
+        _ origin: String,
+        _ mark: PlainItem.Mark,
+        _ isOn: Bool?,
+        after fate: Knowledge.Word.Fate
+    ) {
+        guard fate != .rejected else { return }
+        let isKnown = fate == .queued || fate == .saved
+        oracle.with { [number] in $0.mark(origin, mark, isKnown ? isOn : nil, at: number) }
     }
 
     /// Nobody may say any more that it is to be in the trash.
@@ -123,6 +133,7 @@ extension Site {
     private func restore(_ item: PlainItem, _ origin: String, _ house: House) async {
         let fate = await edit(.restore(item.id), "restoring \(origin)", origin, house)
         withdrawTrashing(of: origin, after: fate)
+        mark(origin, .trashed, false, after: fate)
     }
 
     private func edit(
@@ -151,6 +162,8 @@ extension Site {
         oracle.with { $0.conclude([word], fate) }
         withdrawTrashing(of: origin, after: fate)
         withdrawDeletion(of: origin, if: fate)
+        // Its client sends no date of archiving, which takes it out of there.
+        mark(origin, .archived, nil, after: fate)
         await look("edit", if: fate)
     }
 
@@ -161,16 +174,19 @@ extension Site {
             let seen = knowledge.origins[origin]?.changesSeen[number]
             knowledge.origins[origin]?.trashings[number] = .init(changesSeen: seen)
             guard knowledge.origins[origin]?.hasLanded == false else { return false }
-            return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
+            return knowledge.delete(origin, at: number)
         }
         let fate = await edit(.trash(item.id), "trashing \(origin)", origin, house)
         withdrawDeletion(of: origin, if: fate)
+        for mark in [PlainItem.Mark.trashed, .archived] {
+            self.mark(origin, mark, nil, after: fate)
+        }
         oracle.with { [number] knowledge in
             knowledge.origins[origin]?.trashings[number]?.fate = fate
             let isGone =
                 (fate == .saved || fate == .unknown)
                 && knowledge.origins[origin]?.hasLanded == false
-            if isFirst, !isGone { knowledge.origins[origin]?.deleted.remove(number) }
+            if isFirst, !isGone { knowledge.origins[origin]?.deleted[number] = nil }
         }
     }
 
@@ -178,14 +194,14 @@ extension Site {
         let isFirst = oracle.with { [number] knowledge in
             let seen = knowledge.origins[origin]?.changesSeen[number]
             knowledge.origins[origin]?.deletions[number] = .init(changesSeen: seen)
-            return knowledge.origins[origin]?.deleted.insert(number).inserted ?? false
+            return knowledge.delete(origin, at: number)
         }
         let fate = await edit(.delete(item.id), "deleting \(origin)", origin, house)
         oracle.with { [number] knowledge in
             knowledge.origins[origin]?.deletions[number]?.fate = fate
             // What was told to be missing may be so because this was carried out twice.
             if fate == .rejected, isFirst, knowledge.origins[origin]?.isGone != true {
-                knowledge.origins[origin]?.deleted.remove(number)
+                knowledge.origins[origin]?.deleted[number] = nil
             }
         }
     }

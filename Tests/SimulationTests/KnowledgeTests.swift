@@ -408,6 +408,62 @@ import Testing
         #expect(Self.breaches(kept).isEmpty)
     }
 
+    @Test(arguments: PlainItem.Mark.allCases, [false, true])
+    func `what was marked here and nobody else has touched since is so at the end`(
+        _ mark: PlainItem.Mark,
+        isTouched: Bool
+    ) throws {
+        var knowledge = Knowledge()
+        var item = knowledge.scene()
+        let name = try #require(item.origin)
+        knowledge.see(item, at: 0)
+        knowledge.mark(name, mark, true, at: 0)
+        if isTouched {
+            item.move(to: "b")
+            knowledge.observe([item.id: item], by: .other)
+        }
+        knowledge.judge(shown: [[item]])
+        #expect(Self.breaches(knowledge) == (isTouched ? [] : ["I1"]))
+    }
+
+    @Test func `what is written after a discard or a deletion is wanted all the same`() throws {
+        var knowledge = Knowledge()
+        let item = knowledge.scene()
+        let name = try #require(item.origin)
+        _ = Self.edit(item, &knowledge)
+        var deleted = knowledge
+        knowledge.discard(name, withWords: true, at: 0)
+        _ = deleted.delete(name, at: 0)
+        for knowledge in [knowledge, deleted] {
+            var (one, later) = (knowledge, knowledge)
+            _ = Self.edit(item, &later)
+            one.judge(shown: [[item]])
+            later.judge(shown: [[item]])
+            #expect(Self.breaches(one).isEmpty && Self.breaches(later) == ["I1"])
+        }
+    }
+
+    @Test func `a password that another has replaced is in the history, and is there once`() throws
+    {
+        var knowledge = Knowledge()
+        var item = knowledge.scene()
+        let name = try #require(item.origin)
+        let words = (0..<2).map { _ in knowledge.newWord(.password, of: name, at: 0) }
+        knowledge.conclude(words, .saved)
+        item.values[.password] = words[1]
+        let cases: [(history: [String], breaches: [String])] = [
+            ([words[0]], []), ([], ["I1"]), (words, ["I2"]),
+        ]
+        for (history, breaches) in cases {
+            var (one, item) = (knowledge, item)
+            item.history = history
+            item.sealed[.notes] = "another"
+            one.observe([item.id: item], by: Self.push)
+            one.judge(shown: [[item]])
+            #expect(Self.breaches(one) == breaches)
+        }
+    }
+
     @Test func `at the end each host shows what is upstream`() {
         var knowledge = Knowledge(hosts: 2)
         let item = knowledge.scene()
