@@ -327,10 +327,17 @@ extension Errand {
             }
             try await freeze(content)
         }
-        if let base = change.baseCopy.flatMap({ try? Cipher($0) }) {
-            content = content.placed(like: ground, since: base)
+        let made = isWhereItWasMade ? content : nil
+        if let agreed = change.baseCopy.flatMap({ try? Cipher($0) }) ?? made {
+            content = content.placed(like: ground, since: agreed)
         }
         return content
+    }
+
+    /// Whether nobody here has wanted it in another place since it was sent to be made.
+    private var isWhereItWasMade: Bool {
+        let wished = change.intent.adjustments
+        return change.mayHaveLanded(.create) && wished.folder == nil && wished.isFavourite == nil
     }
 
     /// What is sent from now on; the same bytes at every attempt.

@@ -86,6 +86,26 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `T-25 what was made unheard and edited since stays where others have put it`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await World.open(personality) { world in
+            let ada = try await world.person()
+            let folder = try await ada.elsewhere.addFolder("work")
+            let made = try await ada.addUnheard(Rows.mail)
+            let id = try #require(try await ada.elsewhere.items.first?.id)
+            try await ada.elsewhere.move(id, to: folder)
+            try await ada.edit(made, Rows.password("mine"))
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == ["mine"])
+            #expect(items.first?.cipher.folderID == folder)
+        }
+    }
+
     @Test func `T-17 a stamp with other digits is the same stamp`() async throws {
         try await withLogin { world, ada, id in
             await world.server.setStampDigits(3)
