@@ -14,6 +14,15 @@ import Vault
 /// Whoever asks for something and leaves before the answer comes leaves nothing behind that is half done.
 @Suite(.timeLimit(.minutes(1)))
 struct LeavingTests {
+    /// Whether each who was answered heard that a drill goes on, in the order of the answers.
+    private final class Answers: Sendable {
+        private let drills = Lock<[Bool]>([])
+
+        var all: [Bool] { drills.withLock(\.self) }
+
+        func note(_ standing: NetworkStanding) { drills.withLock { $0.append(standing.isDrill) } }
+    }
+
     /// The store begins to answer when whoever has asked it for something has left.
     private static func leave(
         during deed: @escaping @Sendable (Accounts, Account) async throws -> Void,
@@ -198,26 +207,20 @@ struct LeavingTests {
         // Nobody tells how the network stands, so whoever asks is waited for as long as anybody is.
         host.beginning = Gate()
         try await host.open { accounts in
-            let answers = Lock<[Bool]>([])
-            @Sendable func wish(_ isOn: Bool) -> Task<Void, Never> {
-                Task {
-                    let answer = await accounts.setDrill(isOn)
-                    answers.withLock { $0.append(answer.isDrill) }
-                }
-            }
-            let drill = wish(true)
+            let answers = Answers()
+            let drill = Task { await answers.note(accounts.setDrill(true)) }
             while !accounts.drill.isDrill { await Task.yield() }
-            let end = wish(false)
+            let end = Task { await answers.note(accounts.setDrill(false)) }
             while accounts.drill.isDrill, accounts.drills.line(for: Accounts.drillLane) == 0 {
                 await Task.yield()
             }
-            while answers.withLock(\.count) < 2 {
+            while answers.all.count < 2 {
                 timekeeper.advance()
                 await Task.yield()
             }
             await drill.value
             await end.value
-            #expect(answers.withLock(\.self) == [true, false])
+            #expect(answers.all == [true, false])
             #expect(!accounts.network.isDrill && !accounts.drill.isDrill)
         }
     }

@@ -43,13 +43,13 @@ import Vault
         _ personality: Personality.Name,
         isContent: Bool
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.move(id, to: folder)
             world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
                 if isContent {
-                    try await ada.edit(id, Rows.password("newest"))
+                    try await ada.edit(id, password("newest"))
                 } else {
                     try await ada.wish(.unarchive, id)
                 }
@@ -66,11 +66,11 @@ import Vault
     func `T-25 but who chooses another place meanwhile has it there`(
         _ personality: Personality.Name
     ) async throws {
-        try await Rows.open(personality) { world, ada, id in
+        try await withLogin(personality) { world, ada, id in
             let (theirs, mine) = (
                 try await ada.elsewhere.addFolder("work"), try await ada.elsewhere.addFolder("home")
             )
-            try await ada.edit(id, Rows.password("mine"))
+            try await ada.edit(id, password("mine"))
             try await ada.elsewhere.move(id, to: theirs)
             world.wire.interrupt("/api/ciphers/\(id)", isCarriedOut: true) {
                 try await ada.edit(
@@ -93,10 +93,10 @@ import Vault
         try await World.open(personality) { world in
             let ada = try await world.person()
             let folder = try await ada.elsewhere.addFolder("work")
-            let made = try await ada.addUnheard(Rows.mail)
+            let made = try await ada.addUnheard(mail)
             let id = try #require(try await ada.elsewhere.items.first?.id)
             try await ada.elsewhere.move(id, to: folder)
-            try await ada.edit(made, Rows.password("mine"))
+            try await ada.edit(made, password("mine"))
             world.time.pass(.seconds(60))
             try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
