@@ -189,7 +189,11 @@ import Vault
         }
         let own = Shelf.base("a", ticks: 20)
         #expect(try await settle(own, isSeen: true) == Shelf.moment(10))
-        let theirs = BaseCipher(lane: own.lane, revision: own.revision, json: [0x7B, 0x7D])
+        let theirs = BaseCipher(
+            lane: own.lane,
+            revision: own.revision,
+            json: Array(#"{"id":"a","type":1,"name":"theirs"}"#.utf8)
+        )
         #expect(try await settle(theirs, isSeen: false) == nil)
         #expect(try shelf.store.reader.base(own.lane) == theirs)
     }
