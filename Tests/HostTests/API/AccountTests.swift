@@ -177,18 +177,32 @@ struct AccountTests {
         }
     }
 
+    /// The first account of a host comes to nothing, and others come meanwhile.
+    private static func failFirst<Value>(
+        _ guest: Guest,
+        _ stage: HostStage,
+        _ upstream: EmbeddedUpstream,
+        meanwhile: () async throws -> Value
+    ) async throws -> Value {
+        let accounts = try #require(guest.accounts)
+        #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
+        let silence = await upstream.inject(Fault(.hang, on: .sync))
+        let first = Task { [request = stage.signIn] in try await accounts.signIn(request) }
+        while await upstream.hits(silence) == 0 { await Task.yield() }
+        let value = try await meanwhile()
+        first.cancel()
+        await #expect(throws: DeskRefusal.self) { try await first.value }
+        return value
+    }
+
     @Test func `whoever came while the first account came to nothing is the default`() async throws
     {
         try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             let accounts = try #require(guest.accounts)
-            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
-            let silence = await upstream.inject(Fault(.hang, on: .sync))
-            let first = Task { [request = stage.signIn] in try await accounts.signIn(request) }
-            while await upstream.hits(silence) == 0 { await Task.yield() }
-            let bea = try await Self.addBea(guest, stage)
-            first.cancel()
-            await #expect(throws: DeskRefusal.self) { try await first.value }
+            let bea = try await Self.failFirst(guest, stage, upstream) {
+                try await Self.addBea(guest, stage)
+            }
             #expect(accounts.everybody.map(\.id) == [bea])
             #expect(accounts.account(bea)?.record.choice == 1)
             _ = try await accounts.signIn(stage.signIn)
@@ -220,16 +234,13 @@ struct AccountTests {
         try await HostVenue().open { guest, upstream in
             let stage = try #require(guest.stage as? HostStage)
             let accounts = try #require(guest.accounts)
-            #expect(try await guest.delete("/accounts/\(stage.userID)").isSuccess)
-            let silence = await upstream.inject(Fault(.hang, on: .sync))
-            let first = Task { [request = stage.signIn] in try await accounts.signIn(request) }
-            while await upstream.hits(silence) == 0 { await Task.yield() }
-            let bea = try await Self.addBea(guest, stage)
-            let cleo = try await Self.addBea(guest, stage, as: "cleo@example.test")
-            #expect(accounts.defaultDesk?.id == stage.userID)
-            first.cancel()
-            await #expect(throws: DeskRefusal.self) { try await first.value }
-            #expect(accounts.everybody.map(\.id) == [bea, cleo])
+            let newcomers = try await Self.failFirst(guest, stage, upstream) {
+                let bea = try await Self.addBea(guest, stage)
+                let cleo = try await Self.addBea(guest, stage, as: "cleo@example.test")
+                #expect(accounts.defaultDesk?.id == stage.userID)
+                return [bea, cleo]
+            }
+            #expect(accounts.everybody.map(\.id) == newcomers)
             #expect(accounts.everybody.map(\.record.choice) == [1, 0])
         }
     }

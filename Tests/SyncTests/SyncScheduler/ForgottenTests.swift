@@ -97,6 +97,13 @@ import Vault
         }
     }
 
+    /// What base has beside that item is what upstream has forgotten.
+    private static func favourOther(than id: String, _ world: World, _ ada: Person) async throws {
+        let base = try world.store.reader.layers(of: ada.userID).base
+        let forgotten = try #require(base.first { $0.lane.cipherID != id })
+        try await ada.wish(.favour(true), forgotten.lane.cipherID)
+    }
+
     /// What others have written moves upstream on, so that no list shows by itself what has happened.
     @Test(arguments: Personality.Name.allCases)
     func `A6-N3 a wish for what upstream forgot is not taken for done while that is in doubt`(
@@ -107,11 +114,7 @@ import Vault
                 try await ada.add(Self.fresh)
             } onceSeen: {
                 try await ada.elsewhere.edit(id, password("theirs"))
-                let forgotten = try #require(
-                    try world.store.reader.layers(of: ada.userID).base
-                        .first { $0.lane.cipherID != id }
-                )
-                try await ada.wish(.favour(true), forgotten.lane.cipherID)
+                try await Self.favourOther(than: id, world, ada)
             }
             #expect(try ada.changes.isEmpty)
             let items = try await ada.elsewhere.items
@@ -133,11 +136,7 @@ import Vault
             try await scheduler.sync()
             await world.server.rollBack()
             try await ada.elsewhere.edit(id, password("theirs"))
-            let forgotten = try #require(
-                try world.store.reader.layers(of: ada.userID).base
-                    .first { $0.lane.cipherID != id }
-            )
-            try await ada.wish(.favour(true), forgotten.lane.cipherID)
+            try await Self.favourOther(than: id, world, ada)
             for _ in 1...5 {
                 try await scheduler.sync()
                 world.time.pass(.seconds(70))
