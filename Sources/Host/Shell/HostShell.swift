@@ -204,7 +204,9 @@ public struct HostShell: Sendable {
             let changed = try reread()
             try await tokens.reload()
             logbook.setLevel(changed.logLevel)
-            let waiting = settings.differences(from: changed).filter { !Self.reread.contains($0) }
+            let waiting = settings.differences(from: changed).filter {
+                !Self.changeable.contains($0)
+            }
             let level = changed.logLevel
             let fields: LogFields =
                 waiting.isEmpty
@@ -220,7 +222,7 @@ public struct HostShell: Sendable {
         }
     }
 
-    private static let reread = ["log-level", "extra-ca"]
+    private static let changeable = ["log-level", "extra-ca"]
 
     private func rereadTrust(_ path: String?, _ interior: Interior) {
         let log = premises.log.with("path", path ?? "none")

@@ -209,10 +209,10 @@ enum Aftercare {
 
     /// What has been written over is still to be kept, once nothing else is pending there.
     static func hold(
-        _ exposed: Offering.Exposed,
+        _ lost: BaseCipher,
+        as exposure: Exposure,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let lost = exposed.base
         try db.execute(
             """
             UPDATE brought_up SET left_out = ?, left_out_digest = ?, revision_ticks = ?,
@@ -222,7 +222,7 @@ enum Aftercare {
             .blob(lost.json),
             .blob(lost.digest),
             .moment(lost.revision.moment),
-            .int(exposed.row.exposure.rawValue),
+            .int(exposure.rawValue),
             .text(lost.lane.userID),
             .text(lost.lane.cipherID)
         )

@@ -35,6 +35,20 @@ extension Offering {
         let known: Moment?
         let exposure: Aftercare.Exposure
 
+        static func find(
+            _ lane: Lane,
+            _ db: borrowing Connection
+        ) throws(DatabaseError) -> Row? {
+            try db.first(
+                """
+                SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
+                FROM brought_up WHERE user_id = ? AND cipher_id = ?
+                """,
+                .text(lane.userID),
+                .text(lane.cipherID)
+            ) { (row) throws(DatabaseError) in try Row(row, of: lane.userID) }
+        }
+
         init(_ row: borrowing SQLite.Row, of userID: String) throws(DatabaseError) {
             lane = Lane(userID: userID, cipherID: try row.text(0))
             isGone = try row.int(1) == 1

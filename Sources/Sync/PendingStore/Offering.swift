@@ -40,65 +40,6 @@ struct Offering {
         return count
     }
 
-    /// The same, of what a slow upstream has undone: it carried out an earlier edit after a later one,
-    /// as servers do that do not tell two of the same second apart.
-    func makeOfUndone(_ db: borrowing Connection) throws(DatabaseError) -> Int {
-        let strays = try Aftercare.strays(of: userID, db)
-        guard !strays.isEmpty, !mutated(.leavesUndone) else { return 0 }
-        let kept = strays.compactMap { stray in
-            if case .item(let id) = stray.keeper { (id, [stray.fingerprint]) } else { nil }
-        }
-        let sent = Dictionary(kept, uniquingKeysWith: +)
-        var undone: [String: BaseCipher] = [:]
-        for cipher in answer {
-            guard let sent = sent[cipher.lane.cipherID], let content = try? Cipher(cipher.json),
-                sent.contains(content.fingerprint)
-            else { continue }
-            undone[cipher.lane.cipherID] = cipher
-        }
-        guard !undone.isEmpty else { return 0 }
-        var count = 0
-        for row in try rows(db) {
-            guard !row.isGone, let now = undone[row.lane.cipherID] else { continue }
-            if try isYounger(row, db) { continue }
-            if try redo(row, over: now, db) { count += 1 }
-        }
-        return count
-    }
-
-    private func redo(
-        _ row: Row,
-        over now: BaseCipher,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> Bool {
-        guard let lost = try held(row, db), !lost.isDamaged,
-            let content = try? Cipher(lost.json), let there = try? Cipher(now.json),
-            content.organizationID == nil, content.hasOtherContent(than: there),
-            !row.hasOvertaken(lost)
-        else { return false }
-        let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
-        let intent = Intent.update(snapshot, trash: nil, Adjustments())
-        return try put(
-            intent,
-            row,
-            on: now.footing,
-            at: lost.revision.moment,
-            over: now,
-            db
-        )
-    }
-
-    /// What upstream said last before this answer. A list in between may have left it out, and an old one
-    /// may have put back what was there before.
-    private func held(
-        _ row: Row,
-        _ db: borrowing Connection
-    ) throws(DatabaseError) -> BaseCipher? {
-        let base = try BaseTable.find(row.lane, db)
-        if let base, !row.hasOvertaken(base) { return base }
-        return try Aftercare.leftOut(row.lane, db) ?? base
-    }
-
     func isYounger(
         _ row: Row,
         _ db: borrowing Connection
@@ -158,7 +99,7 @@ struct Offering {
         return try OwnHistory.find(now.lane, at: now.revision, db) == since
     }
 
-    private func put(
+    func put(
         _ intent: Intent,
         _ row: Row,
         on ground: Footing?,

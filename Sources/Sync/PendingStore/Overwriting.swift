@@ -26,7 +26,7 @@ extension Offering {
                 held.append(exposed)
             } else if try keep(exposed, over: now, db) {
                 count += 1
-            } else if try isHindered(exposed, db) {
+            } else if try isHindered(exposed.content, in: exposed.row.lane, db) {
                 held.append(exposed)
             }
         }
@@ -82,7 +82,7 @@ extension Offering {
     /// Whether it is something of our own that upstream has carried out late.
     private func isStray(_ there: Cipher, _ db: borrowing Connection) throws(DatabaseError) -> Bool
     {
-        try Aftercare.strays(of: userID, db).contains { $0.fingerprint == there.fingerprint }
+        try Aftercare.keeper(of: there.fingerprint, of: userID, db) != nil
     }
 
     /// To be called once base has followed, and nothing is left to do about what was pending.
@@ -93,9 +93,11 @@ extension Offering {
     ) throws(DatabaseError) {
         guard try isLost(exposed, to: now, db) else { return }
         if !isToBeJudged(exposed, over: now) {
-            guard try !keep(exposed, over: now, db), try isHindered(exposed, db) else { return }
+            guard try !keep(exposed, over: now, db),
+                try isHindered(exposed.content, in: exposed.row.lane, db)
+            else { return }
         }
-        try Aftercare.hold(exposed, db)
+        try Aftercare.hold(exposed.base, as: exposed.row.exposure, db)
     }
 
     /// While the account is locked nobody can tell whether an edit has a password that is sealed anew, so what others
@@ -106,14 +108,15 @@ extension Offering {
     }
 
     /// Whether something else is pending there, which may be taken back, and the password would be nowhere then.
-    private func isHindered(
-        _ exposed: Exposed,
+    func isHindered(
+        _ lost: Cipher,
+        in lane: Lane,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        guard let stored = try PendingTable.find(exposed.row.lane, db) else { return false }
+        guard let stored = try PendingTable.find(lane, db) else { return false }
         let snapshot = stored.reading.value?.change.withoutIdleContent.intent.snapshot
         guard let content = snapshot.flatMap({ try? Cipher($0.json) }) else { return true }
-        return content.fingerprint != exposed.content.fingerprint
+        return content.fingerprint != lost.fingerprint
     }
 
     /// What waits there goes first: it would be written over what stands, or give way with what is to be kept.

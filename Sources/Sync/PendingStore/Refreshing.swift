@@ -72,9 +72,9 @@ extension Store {
             guard try AccountTable.contains(userID, db) else { return refreshed }
             // Whether it has gone back or not, it may have carried out late what it never answered.
             if isFallback { refreshed.offered = try offering.make(db) }
-            refreshed.offered += try offering.makeOfUndone(db)
+            let undone = try offering.makeOfUndone(db)
             let overwritten = try offering.makeOfOverwritten(db)
-            refreshed.offered += overwritten.count
+            refreshed.offered += undone.count + overwritten.count
             let written = try BaseTable.advanceClock(of: userID, db)
             refreshed.mark = RefreshMark(written: written)
             try Self.take(ciphers, of: userID, written, since: mark, by: judge, &refreshed, db)
@@ -85,7 +85,10 @@ extension Store {
             }
             try Self.removeAbsent(of: userID, keeping: kept, since: mark, &refreshed, db)
             try Aftercare.forgetLeftOut(of: userID, written, since: mark, db)
-            for lost in overwritten.held { try Aftercare.hold(lost, db) }
+            for lost in undone.held { try Aftercare.hold(lost, as: .none, db) }
+            for lost in overwritten.held {
+                try Aftercare.hold(lost.base, as: lost.row.exposure, db)
+            }
             refreshed.kept += try Self.replace(slices, of: userID, written, since: mark, db)
             try db.execute(
                 "DELETE FROM base_removed WHERE user_id = ? AND written <= ?",
@@ -260,6 +263,7 @@ extension Store {
     ) throws(DatabaseError) {
         guard try AccountTable.contains(cipher.lane.userID, db) else { return }
         let exposed = try Offering.Exposed.find(cipher.lane, db)
+        let undone = try Offering.undone(by: cipher, db)
         let known = try BaseTable.find(cipher.lane, db)
         if let ground {
             let before = known?.revision
@@ -277,6 +281,7 @@ extension Store {
         }
         // What was sent over what was there is nobody else's.
         if let exposed, ground == nil { try offering.keepLost(exposed, to: cipher, db) }
+        if let undone { try offering.redoOrHold(undone, db) }
     }
 
     /// A folder, a send, as upstream says it is now.

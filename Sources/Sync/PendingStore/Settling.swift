@@ -144,6 +144,7 @@ extension Store {
             }
             let before = try BaseTable.footing(lane, db)?.revision
             let exposed = try Offering.Exposed.find(lane, db)
+            let undone = try settlement.undone(db)
             try settlement.extendHistory(lane, summary, before: before, db)
             try settlement.writeBase(lane, db)
             try Aftercare.begin(
@@ -162,6 +163,7 @@ extension Store {
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
             if let offering, let now = settlement.answered {
                 for lost in lost { try offering.keepLost(lost, to: now, db) }
+                if let undone { try offering.redoOrHold(undone, db) }
             }
             if let settled { return settled }
             return try settlement.rebase(id, db)
@@ -299,6 +301,16 @@ extension Settlement {
         if isOver, try isInCopy(exposed, of: id, db) { return lost }
         lost.append(exposed)
         return lost
+    }
+
+    /// What upstream has undone by the time that this was carried out, unless content was sent over that.
+    fileprivate func undone(
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Offering.Undone? {
+        guard let answered, brought == nil else { return nil }
+        var undone = try Offering.undone(by: answered, db)
+        undone?.isTrashedHere = true
+        return undone
     }
 
     /// Whether what is held until this has been decided about is in the copy that was made of it. What upstream had

@@ -91,4 +91,21 @@ extension Aftercare {
             Stray(try row.bytes(0), keeper: Stray.Keeper(word: try row.text(1)))
         }
     }
+
+    /// Nil if nothing that was sent so can turn up late.
+    static func keeper(
+        of fingerprint: [UInt8],
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Stray.Keeper? {
+        try db.first(
+            """
+            SELECT ifnull(
+                (SELECT cipher_id FROM alias WHERE user_id = ?1 AND made_id = keeper_id), keeper_id)
+            FROM stray WHERE user_id = ?1 AND fingerprint = ?2
+            """,
+            .text(userID),
+            .blob(fingerprint)
+        ) { (row) throws(DatabaseError) in Stray.Keeper(word: try row.text(0)) }
+    }
 }

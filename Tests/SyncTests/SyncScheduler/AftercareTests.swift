@@ -579,6 +579,63 @@ import Vault
         }
     }
 
+    /// How it is first seen that upstream has carried out an earlier edit after a later one.
+    enum Sighting: CaseIterable {
+        case alone, whileEdited, moved, movedAtOnce, trashed
+    }
+
+    @Test(arguments: Personality.Name.allCases, Sighting.allCases)
+    func `G-RES1 what a slow upstream undoes is done again, however that is seen first`(
+        _ personality: Personality.Name,
+        _ sighting: Sighting
+    ) async throws {
+        try await withLogin(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            let first = try await ada.edit(id, password("first here")).change
+            await world.server.inject(Fault(.drop, on: .updateCipher))
+            try await ada.run()
+            try await ada.edit(id, password("second"))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            world.time.pass(.seconds(1))
+            let late = try Cipher(#require(first.intent.snapshot).json)
+            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            let there = try await ada.elsewhere.item(id).cipher
+            let seen = try #require(BaseCipher(there, of: ada.userID))
+            switch sighting {
+            case .alone:
+                try await world.store.putBase(seen)
+            case .whileEdited:
+                let refused = try await ada.edit(id, password("refused")).change
+                try await world.store.putBase(seen)
+                try await ada.refresh()
+                let (id, version) = (refused.id, refused.version)
+                let now = world.surroundings.now
+                #expect(try await world.store.discard(id, expecting: version, at: now))
+            case .moved:
+                try await ada.wish(.move(.id(folder)), id)
+                try await ada.run()
+            case .movedAtOnce:
+                guard case .done = try await ada.carryOut(.move(.id(folder)), of: id) else {
+                    throw Unexpected("not moved")
+                }
+            case .trashed:
+                try await ada.wish(.trash, id)
+                try await ada.run()
+            }
+            try await ada.refresh()
+            #expect(try ada.item(id).login?.password == "second")
+            try await ada.run(.all)
+            let left = try await ada.elsewhere.item(id)
+            #expect(left.login?.password == "second")
+            #expect(left.cipher.isInTrash == (sighting == .trashed))
+            let isMoved = sighting == .moved || sighting == .movedAtOnce
+            #expect(left.cipher.folderID == (isMoved ? folder : nil))
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
     @Test func `a create that was answered leaves nothing to watch`() async throws {
         try await World.open { world in
             let ada = try await world.person()
