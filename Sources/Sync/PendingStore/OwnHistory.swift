@@ -30,6 +30,16 @@ enum OwnHistory {
         try note(cipher, since: start, db)
     }
 
+    /// What came from here, but not all of it.
+    static func begin(
+        with cipher: BaseCipher,
+        from lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        if lane != cipher.lane { try forget(lane, but: nil, db) }
+        try note(cipher, since: cipher.revision.moment, db)
+    }
+
     /// The same of what was written down nowhere.
     ///
     /// - Parameter ground: The revision that it was sent over.

@@ -81,11 +81,14 @@ public struct Brought: Hashable, Sendable {
     public let over: Revision?
     /// Whether its password was not there before, so that it would be nowhere if this were written over.
     public let isPasswordNew: Bool
+    /// Whether it is not where it was shown here while it waited: others have put it elsewhere.
+    public let isMoved: Bool
 
-    public init(_ base: BaseCipher, over: Revision?, isPasswordNew: Bool) {
+    public init(_ base: BaseCipher, over: Revision?, isPasswordNew: Bool, isMoved: Bool) {
         self.base = base
         self.over = over
         self.isPasswordNew = isPasswordNew
+        self.isMoved = isMoved
     }
 
     /// Whether it is there still, in another place or state perhaps.
@@ -365,6 +368,8 @@ extension Settlement {
     ) throws(DatabaseError) {
         guard let cipher = answered else { return }
         guard isOwn, !overwritesOthers else { return try followHistory(db) }
+        // Whoever saves what was shown until now has not seen where others have put it.
+        if brought?.isMoved == true { return try OwnHistory.begin(with: cipher, from: lane, db) }
         try OwnHistory.extend(
             by: cipher,
             from: lane,

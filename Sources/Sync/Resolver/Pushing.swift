@@ -256,13 +256,26 @@ extension Errand {
         over former: Cipher?,
         since agreed: Cipher?
     ) -> Brought? {
-        guard change.intent.snapshot != nil, isKnown(taken),
+        guard let shown = change.intent.snapshot.flatMap({ try? Cipher($0.json) }), isKnown(taken),
             let base = BaseCipher(taken, of: kit.userID)
         else { return nil }
         let isPasswordNew = [former, agreed].compactMap(\.self).contains {
             $0.losesPassword(of: taken, in: kit.keys) != false
         }
-        return Brought(base, over: former?.revision, isPasswordNew: isPasswordNew)
+        return Brought(
+            base,
+            over: former?.revision,
+            isPasswordNew: isPasswordNew,
+            isMoved: isMoved(taken, from: shown)
+        )
+    }
+
+    /// Whether others have put it elsewhere than it is shown here. What is wished here is brought about yet.
+    private func isMoved(_ taken: Cipher, from shown: Cipher) -> Bool {
+        let wished = change.intent.adjustments
+        return wished.folder == nil && (taken.folderID ?? "") != (shown.folderID ?? "")
+            || wished.isFavourite == nil && taken.isFavorite != shown.isFavorite
+            || wished.isArchived == nil && taken.isArchived != shown.isArchived
     }
 
     private mutating func carryOut(

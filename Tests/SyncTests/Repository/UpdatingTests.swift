@@ -364,6 +364,34 @@ import Vault
         }
     }
 
+    /// It was opened while an edit of it waited, and that went up where others had put it meanwhile.
+    @Test(arguments: Personality.Name.allCases)
+    func `a copy that shows an item where it is no more is refused`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let folder = try await ada.elsewhere.addFolder("work")
+            world.wire.isCut = true
+            #expect(try await home.update(id, password("mine")).isQueued)
+            let shown = try #require(try await home.view(id)).item.cipher
+            let seen = try #require(shown.revision).text
+            world.wire.isCut = false
+            try await ada.elsewhere.move(id, to: folder)
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let stale = """
+                {"name":"mail","revisionDate":"\(seen)","folderId":null,"login":{"password":"x"}}
+                """
+            let refusal = try await refusal { try await home.update(id, stale) }
+            guard case .outOfDate? = refusal else {
+                throw Unexpected("\(String(describing: refusal))")
+            }
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.folderID == folder)
+        }
+    }
+
     @Test func `a copy older than upstream's is refused, unless only this host has written`()
         async throws
     {
