@@ -196,7 +196,7 @@ final class Cloud: Sendable {
         let label = seal("origin")
         return """
             {"type":1,"encryptedFor":"\(userID)","reprompt":0,\
-            "favorite":\(item.isFavourite),"folderId":null,\
+            "favorite":\(item.isFavourite),"folderId":\(item.folderID.map { "\"\($0)\"" } ?? "null"),\
             "key":\(item.key.map { "\"\($0)\"" } ?? "null"),\
             "name":\(sealed(.name)),"notes":\(sealed(.notes)),\
             "login":{"username":\(sealed(.username)),"password":\(sealed(.password))},\
@@ -214,6 +214,7 @@ final class Cloud: Sendable {
             try edit.set([.member("id")], to: JSON.Raw($0.id ?? ""))
             return String(decoding: edit.bytes, as: UTF8.self)
         }
+        let folders = try await folders().map { try Self.folder($0, under: new) }
         let (publicKey, privateKey) = Self.accountKeys(chance)
         try await post(
             "/api/accounts/key-management/rotate-user-account-keys",
@@ -225,7 +226,8 @@ final class Cloud: Sendable {
             "containedKeyId":"\(new.user.keyID)"}},\
             "accountKeys":{"accountPublicKey":"\(publicKey)",\
             "userKeyEncryptedAccountPrivateKey":"\(privateKey)"},\
-            "accountData":{"ciphers":[\(ciphers.joined(separator: ","))],"folders":[]}}
+            "accountData":{"ciphers":[\(ciphers.joined(separator: ","))],\
+            "folders":[\(folders.joined(separator: ","))]}}
             """
         )
         keys.withLock { $0.append(new) }
@@ -251,14 +253,42 @@ final class Cloud: Sendable {
         _ = try await account.share(id, edit.bytes, in: collections)
     }
 
+    func folders() async throws -> [String] {
+        try await account.sync().answer.folders.compactMap { $0["id"]?.string }
+    }
+
+    func addFolder() async throws {
+        try await post("/api/folders", Self.folder(under: ring))
+    }
+
+    private static func folder(_ id: String? = nil, under ring: KeyRing) throws -> String {
+        let id = id.map { "\"id\":\"\($0)\"," } ?? ""
+        return "{\(id)\"name\":\"\(try ring.user.seal("a folder"))\"}"
+    }
+
+    /// As clients do it with many at once, which leaves an item's own stamp as it is.
+    func move(_ id: String, to folderID: String?) async throws {
+        let folder = folderID.map { "\"\($0)\"" } ?? "null"
+        try await ask(.put, "/api/ciphers/move", "{\"ids\":[\"\(id)\"],\"folderId\":\(folder)}")
+    }
+
+    func archive(_ id: String, _ isOn: Bool) async throws {
+        _ = isOn ? try await account.archive(id) : try await account.unarchive(id)
+    }
+
     /// A call that the client has no words for.
     ///
     /// - Returns: The id of what was made, if anything was.
     @discardableResult
     private func post(_ path: String, _ body: String) async throws -> String {
+        try await ask(.post, path, body)
+    }
+
+    @discardableResult
+    private func ask(_ method: HTTP.Method, _ path: String, _ body: String) async throws -> String {
         let token = account.session.tokens.access
         let answer = try await transport.send(
-            .post,
+            method,
             path,
             headers: ["Content-Type": "application/json", "Authorization": "Bearer \(token)"],
             body: Array(body.utf8)

@@ -11,6 +11,10 @@ enum Deed: Hashable, Sendable {
     case delete(Int)
     case favour(Int)
     case archive(Int, Bool)
+    /// Into one of the folders, or into none.
+    case move(Int, folder: Int)
+    /// Writes what is shown, as it is shown.
+    case resave(Int)
     case sync
     case retry
     case discard(Int)
@@ -40,6 +44,13 @@ enum Deed: Hashable, Sendable {
         case delete(Int)
         case favour(Int)
         case share(Int)
+        case archive(Int, Bool)
+        case move(Int, folder: Int)
+        case dropFolder(Int)
+        /// A backup copy goes, for good or into the trash.
+        case sweep(Int, forGood: Bool)
+        /// All that there is goes for good.
+        case purge
         case rotateKeys
         case look(Int)
         /// Over whatever has come since it looked, with so many new passwords; dated by what it saw, or by nothing.
@@ -126,6 +137,8 @@ extension Deed: CustomStringConvertible {
         case .delete(let item): "deletes item \(item) for good"
         case .favour(let item): "changes whether item \(item) is a favourite"
         case .archive(let item, let isOn): "\(isOn ? "archives" : "unarchives") item \(item)"
+        case .move(let item, let folder): "moves item \(item) to folder \(folder)"
+        case .resave(let item): "saves item \(item) as it is"
         case .sync: "asks for a sync"
         case .retry: "has everything tried that is set aside"
         case .discard(let change): "discards change \(change)"
@@ -157,6 +170,12 @@ extension Deed.Elsewhere: CustomStringConvertible {
         case .delete(let item): "deletes item \(item) for good"
         case .favour(let item): "makes a favourite of item \(item), or none"
         case .share(let item): "gives item \(item) to an organisation"
+        case .archive(let item, let isOn): "\(isOn ? "archives" : "unarchives") item \(item)"
+        case .move(let item, let folder): "moves item \(item) to folder \(folder)"
+        case .dropFolder(let folder): "deletes folder \(folder)"
+        case .sweep(let copy, let forGood):
+            "\(forGood ? "deletes" : "trashes") backup copy \(copy)"
+        case .purge: "deletes everything"
         case .rotateKeys: "gives the account a new key"
         case .look(let item): "looks at item \(item)"
         case .recall(let passwords, let isDated):
@@ -203,6 +222,7 @@ extension Deed {
         case .cut, .mend: .outage
         case .drill: .drill
         case .setHostClock: .hostClock
+        case .move, .resave: .household
         case .create, .edit, .trash, .restore, .delete, .favour, .archive, .sync, .retry, .discard,
             .saveCopy, .signIn, .wait, .strike, .strikeAt:
             nil
@@ -215,6 +235,7 @@ extension Deed.Elsewhere {
         switch self {
         case .create, .edit, .trash, .restore, .delete, .favour: .otherDevice
         case .share: .organisation
+        case .archive, .move, .dropFolder, .sweep, .purge: .household
         case .rotateKeys: .rotation
         case .look, .recall: .reprise
         }

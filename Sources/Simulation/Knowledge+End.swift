@@ -131,6 +131,12 @@ extension Knowledge {
             guard let name = item.origin, let origin = origins[name], origin.lateIDs.isEmpty else {
                 continue
             }
+            if origin.missesMove(item, among: folders) {
+                breach(
+                    "I1",
+                    "\(name) was put into another folder, which was accepted, and is not there"
+                )
+            }
             for mark in origin.marksMissed(by: item) {
                 let words = item.bears(mark) ? "was to be \(mark) no more" : "was to be \(mark)"
                 breach("I1", "\(name) \(words), which was accepted, and that is not so")
@@ -148,7 +154,7 @@ extension Knowledge {
             }
             let isSame =
                 other.content == item.content && other.history == item.history
-                && other.shownStamp == item.shownStamp
+                && other.shownStamp == item.shownStamp && other.folderID == item.folderID
                 && PlainItem.Mark.allCases.allSatisfy { other.bears($0) == item.bears($0) }
             if !isSame {
                 breach("I3", "\(item.origin ?? "an item") is not here as it is upstream")

@@ -19,6 +19,7 @@ extension Knowledge {
             if let older = before[id] { checkTrash(item, over: older, by: author, fresh) }
             guard let origin = item.origin else { continue }
             excuseOutgrown(by: item)
+            if let older = before[id] { checkPlace(item, over: older, by: author) }
             origins[origin]?.change(by: author.host)
             if before[id] == nil, author.isLate { origins[origin]?.lateIDs.insert(id) }
             if before[id] == nil, author.host != nil, isTwin(item, among: items) {
@@ -265,6 +266,22 @@ extension Knowledge {
             origins[origin]?.hasLanded = true
         }
         for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
+    }
+
+    /// What others have put elsewhere, and this host knew of, nobody puts back who was not asked to.
+    private mutating func checkPlace(
+        _ item: PlainItem,
+        over older: PlainItem,
+        by author: Author
+    ) {
+        guard case .host(let host, .push, let known, let left, false) = author,
+            known == nil || known == older.revision, item.place != older.place,
+            !hasLied, !hasOddStamps, !hasFallenBack,
+            let name = item.origin, let origin = origins[name], !origin.displaced.contains(host),
+            !origin.open.contains(host),
+            let told = origin.placesTold[host], told.place == older.place, told.since <= left
+        else { return }
+        breach("I7", "\(name) went into another place, which nobody here had wished")
     }
 
     /// Whoever edits something that others put into the trash wants it back; what is written into the

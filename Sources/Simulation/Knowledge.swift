@@ -103,6 +103,14 @@ struct Knowledge: Sendable {
         var deletions: [Int: Removal] = [:]
         /// The wish to have it in the trash.
         var trashings: [Int: Removal] = [:]
+        /// Into which folder a person at each host has last put it.
+        var moves: [Int: Move] = [:]
+        /// At these hosts somebody wanted it in another place, or put it back where they had seen it.
+        var displaced: Set<Int> = []
+        /// At these hosts somebody is at it just now.
+        var open: Set<Int> = []
+        /// Where it lies as each host was told last, and since when.
+        var placesTold: [Int: (place: PlainItem.Place, since: Duration)] = [:]
         /// What a person at each host has last wanted to be said of it.
         var markings: [Int: [PlainItem.Mark: Marking]] = [:]
         /// It was upstream, and one of these hosts has removed it from there.
@@ -120,6 +128,12 @@ struct Knowledge: Sendable {
             let changesSeen: Int?
 
             var isAccepted: Bool { fate == .saved || fate == .queued }
+        }
+
+        struct Move: Hashable, Sendable {
+            let folderID: String?
+            /// How often others had changed it when it was last shown to whoever moved it.
+            let changesSeen: Int?
         }
 
         struct Marking: Hashable, Sendable {
@@ -159,6 +173,17 @@ struct Knowledge: Sendable {
                         && changes(but: host) == marking.changesSeen
                 }
             }
+        }
+
+        /// Whether somebody put it elsewhere, and nobody else has had a hand in it since.
+        ///
+        /// - Parameter folders: Those that there are still.
+        func missesMove(_ item: PlainItem, among folders: [String]) -> Bool {
+            isOne
+                && moves.contains { host, move in
+                    item.folderID != move.folderID && move.folderID.map(folders.contains) ?? true
+                        && changes(but: host) == move.changesSeen
+                }
         }
 
         /// Nobody can have meant another one of it, or nothing of it any more.
@@ -209,6 +234,8 @@ struct Knowledge: Sendable {
     var races = 0
     /// By the id under which it was shown here: which item that is.
     var shown: [String: String] = [:]
+    /// Those that there are upstream.
+    var folders: [String] = []
     /// Another device has given the account a new key.
     var hasRotated = false
     /// How often something was sent of which nobody knows what became of it, since nothing was waiting
@@ -259,6 +286,18 @@ extension Knowledge {
             guard let other = words[text] else { return false }
             return other.place > word.place && isOne(other)
         }
+    }
+
+    /// Whatever becomes of it, a person there wants it in another place.
+    mutating func displace(_ origin: String, at host: Int) {
+        origins[origin]?.displaced.insert(host)
+    }
+
+    /// - Parameter isKnown: Whether they were told that it is so.
+    mutating func move(_ name: String, to folderID: String?, isKnown: Bool, at host: Int) {
+        guard let origin = origins[name] else { return }
+        let move = Origin.Move(folderID: folderID, changesSeen: origin.changesSeen[host])
+        origins[name]?.moves[host] = isKnown ? move : nil
     }
 
     /// - Returns: Whether a person at that host wants it gone for the first time.
@@ -322,6 +361,9 @@ extension Knowledge {
         }
         for item in items where !item.isBackup {
             guard let origin = item.origin else { continue }
+            if origins[origin]?.placesTold[host]?.place != item.place {
+                origins[origin]?.placesTold[host] = (item.place, now)
+            }
             // Such a stamp may be that of before the trash as well, and a list of such is not believed at
             // once.
             if id == nil, hasOddStamps, item.isTrashed, !item.revision.contains(".") { continue }

@@ -49,6 +49,9 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     case coda
     /// Another device writes what it remembers, which is not what is there; and there is a scene of that.
     case reprise
+    /// Somebody keeps order, here and elsewhere: folders, the archive, favourites, backup copies; and there are scenes
+    /// of that.
+    case household
 
     /// Those that happen at one moment.
     static var strikes: [Hazard] {
@@ -112,8 +115,13 @@ public struct Hazards: Hashable, Sendable {
     )
     /// Before another device wrote what it remembered.
     public static let seventh = Hazards(
+        faults: eighth.faults,
+        hazards: eighth.hazards.subtracting([.reprise])
+    )
+    /// Before anybody kept order.
+    public static let eighth = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.reprise])
+        hazards: Set(Hazard.allCases).subtracting([.household])
     )
 
     /// What a list may name.
@@ -139,6 +147,7 @@ public struct Hazards: Hashable, Sendable {
         case "fifth": self = .fifth
         case "sixth": self = .sixth
         case "seventh": self = .seventh
+        case "eighth": self = .eighth
         default:
             self = .none
             let names = list.split(separator: ",").map(String.init)

@@ -15,6 +15,7 @@ struct PlainItem: Hashable, Sendable {
     var isTrashed = false
     var isArchived = false
     var isFavourite = false
+    var folderID: String?
     /// It belongs to an organisation.
     var isShared = false
     /// What could not be opened.
@@ -26,6 +27,14 @@ struct PlainItem: Hashable, Sendable {
     var key: String?
 
     var isBackup: Bool { stamp != nil }
+
+    /// Where it lies.
+    struct Place: Hashable, Sendable {
+        let folderID: String?
+        let isFavourite: Bool
+    }
+
+    var place: Place { Place(folderID: folderID, isFavourite: isFavourite) }
 
     /// What is said of an item beside its content.
     enum Mark: String, CaseIterable, Hashable, Sendable {
@@ -99,6 +108,7 @@ extension PlainItem {
         isTrashed = json["deletedDate"]?.string != nil
         isArchived = json["archivedDate"]?.string != nil
         isFavourite = json["favorite"]?.bool ?? false
+        folderID = json["folderId"]?.string
         isShared = json["organizationId"]?.string != nil
         guard let sealer = sealer(under: user) else {
             flaws.append("key")
@@ -173,6 +183,7 @@ extension PlainItem {
         isTrashed = json["deletedDate"]?.string != nil
         isArchived = json["archivedDate"]?.string != nil
         isFavourite = json["favorite"]?.bool ?? false
+        folderID = json["folderId"]?.string
         isShared = json["organizationId"]?.string != nil
         values[.name] = json["name"]?.string
         values[.notes] = json["notes"]?.string

@@ -57,9 +57,12 @@ enum Scene: CaseIterable, Hashable, Sendable {
     case recalledBeneath
     /// The same, of what was put into the trash from here.
     case recalledTrash
+    /// Whatever can be done to an item is done to one, here and elsewhere, while nothing is sent, and more of
+    /// it while that is on its way.
+    case muddle
 
     /// What there was when the first seeds of the corpus failed.
-    static let first = allCases.filter { !(encores + codas + reprises).contains($0) }
+    static let first = allCases.filter { !(encores + codas + reprises + households).contains($0) }
     static let encores: [Scene] = [
         .editWhileCreated, .editWhileRestored, .createWhileFallen, .foreignInDoubt, .refusedTwice,
     ]
@@ -67,6 +70,7 @@ enum Scene: CaseIterable, Hashable, Sendable {
         .favouredElsewhere, .rebornTwice, .oldList, .longOutage, .undone,
     ]
     static let reprises: [Scene] = [.recalled, .recalledLoser, .recalledBeneath, .recalledTrash]
+    static let households: [Scene] = [.muddle]
 
     func steps(_ dice: Dice, of items: Int) -> [Step] {
         Play(scene: self, item: dice.number(in: 0..<items), dice: dice).steps
@@ -163,6 +167,9 @@ private struct Play {
                 step(dice.pick([.cut, .drill(true)])), step(dice.pick([.create, edit])),
                 step(.create), pause,
             ]
+        case .muddle:
+            [step(.sync), step(.drill(true))]
+                + (0..<dice.number(in: 2..<6)).map { _ in step(anything) }
         case .oldList: [step(.sync), step(.edit(item, .notes)), step(.create), step(.sync)]
         case .longOutage:
             [
@@ -295,6 +302,26 @@ private struct Play {
                 step(.sync), step(.wait(.seconds(70))), step(.sync),
             ]
         case .longOutage: []
+        case .muddle:
+            [
+                step(.strikeAt(dice.pick([.loseAnswer, .drop, .delayAnswer, .invalid]), .push)),
+                step(.drill(false)), step(.drill(true), at: dice.pick([.comparing, .pushing])),
+                step(anything), step(anything), step(.drill(false)), pause, step(.sync),
+            ]
         }
+    }
+
+    private var anything: Deed {
+        if dice.happens(40) {
+            return .elsewhere(
+                dice.pick([
+                    (4, .keepingOrder(item, dice)), (2, .edit(item, field)), (1, .trash(item)),
+                    (1, .restore(item)),
+                ])
+            )
+        }
+        return dice.pick([
+            (4, .keepingOrder(item, dice)), (4, edit), (1, .trash(item)), (1, .restore(item)),
+        ])
     }
 }

@@ -68,6 +68,9 @@ public struct Script: Sendable {
         if swarm.hazards.contains(.reprise) {
             play(Dice(seed: seed ^ 0x2E92), Scene.reprises, 1, of: deeds.items, pairs)
         }
+        if swarm.hazards.contains(.household) {
+            play(Dice(seed: seed ^ 0x40E5), Scene.households, 2, of: deeds.items, pairs)
+        }
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
         let isSetBack = steps.contains { $0.deed == .server(.rollBack) }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
@@ -227,11 +230,31 @@ private struct Deeds {
         case .rotation: dice.happens(40) ? .elsewhere(.rotateKeys) : .signIn
         case .organisation: .elsewhere(.share(item))
         case .reprise: .elsewhere(dice.happens(50) ? .look(item) : .recall(dice))
+        case .household:
+            dice.happens(50) ? .keepingOrder(item, dice) : .elsewhere(.keepingOrder(item, dice))
         }
     }
 }
 
+extension Deed {
+    static func keepingOrder(_ item: Int, _ dice: Dice) -> Self {
+        dice.pick([
+            (4, .move(item, folder: dice.number(in: 0..<World.folders + 1))), (2, .favour(item)),
+            (2, .archive(item, dice.happens(60))), (1, .resave(item)),
+        ])
+    }
+}
+
 extension Deed.Elsewhere {
+    static func keepingOrder(_ item: Int, _ dice: Dice) -> Self {
+        dice.pick([
+            (4, .move(item, folder: dice.number(in: 0..<World.folders + 1))), (2, .favour(item)),
+            (2, .archive(item, dice.happens(60))),
+            (1, .dropFolder(dice.number(in: 0..<World.folders))),
+            (1, .sweep(item, forGood: dice.happens(50))), (1, dice.happens(20) ? .purge : .create),
+        ])
+    }
+
     /// Servers ask some devices for no date, because they give none.
     static func recall(_ dice: Dice) -> Self {
         .recall(passwords: dice.number(in: 1..<4), isDated: dice.happens(70))
@@ -248,6 +271,7 @@ extension Hazard {
         case .upstreamClock, .digits, .rollBack, .sessionEnd, .otherDevice, .poison: 1
         case .organisation: 1
         case .reprise: 3
+        case .household: 6
         case .ambush, .scene, .pair, .encore, .lodger, .coda: 0
         }
     }

@@ -78,7 +78,10 @@ extension Site {
         guard let place = deed.place, let first = items.pick(place), let origin = first.origin
         else { return }
         guard state.withLock({ $0.busy.insert(origin).inserted }) else { return }
-        defer { state.withLock { _ = $0.busy.remove(origin) } }
+        defer {
+            state.withLock { _ = $0.busy.remove(origin) }
+            oracle.with { [number] in _ = $0.origins[origin]?.open.remove(number) }
+        }
         // Whoever was at it may just have finished.
         guard let item = await shown(house)?.first(where: { $0.id == first.id }) else { return }
         oracle.with { [number] in $0.see(item, at: number) }
@@ -89,8 +92,11 @@ extension Site {
             try? await time.sleep(for: dice.duration(.milliseconds(5), .seconds(5)))
         }
         guard !house.line.isDead else { return }
+        await notePlace(of: item, origin, deed, house)
         switch deed {
         case .edit(_, let field): await edit(item, origin, field, house)
+        case .resave: await resave(item, origin, house)
+        case .move(_, let folder): await move(item, origin, folder, house)
         case .delete: await delete(item, origin, house)
         case .trash: await trash(item, origin, house)
         case .restore where item.isTrashed: await restore(item, origin, house)
@@ -104,6 +110,49 @@ extension Site {
             mark(origin, .archived, isOn, after: fate)
         default: break
         }
+    }
+
+    /// Who has it open while others put it elsewhere puts it back, and nobody can tell that from a wish.
+    private func notePlace(
+        of item: PlainItem,
+        _ origin: String,
+        _ deed: Deed,
+        _ house: House
+    ) async {
+        var isPutBack = true
+        // The first worlds are as they were without anybody who looks once more.
+        if script.hazards.hazards.contains(.household) {
+            isPutBack = await shown(house)?.first { $0.id == item.id }?.place != item.place
+        }
+        if isPutBack || deed.isAboutPlace {
+            oracle.with { [number] in $0.displace(origin, at: number) }
+        }
+        oracle.with { [number] in _ = $0.origins[origin]?.open.insert(number) }
+    }
+
+    private func resave(_ item: PlainItem, _ origin: String, _ house: House) async {
+        guard !item.isTrashed, let body = try? ItemBody(Array(item.body(isEdit: true).utf8)) else {
+            return
+        }
+        let wish = Repository.Wish.update(item.id, body)
+        let fate = await edit(wish, of: .isLive, "saving \(origin)", origin, house)
+        withdrawDeletion(of: origin, if: fate)
+        mark(origin, .archived, nil, after: fate)
+    }
+
+    private func move(
+        _ item: PlainItem,
+        _ origin: String,
+        _ place: Int,
+        _ house: House
+    ) async {
+        let folders = oracle.with(\.folders)
+        let id = folders.indices.contains(place) ? folders[place] : nil
+        let wish = Repository.Wish.move(item.id, to: id.map { .id($0) } ?? .none)
+        let fate = await edit(wish, "moving \(origin)", origin, house)
+        guard fate != .rejected else { return }
+        let isKnown = fate == .queued || fate == .saved
+        oracle.with { [number] in $0.move(origin, to: id, isKnown: isKnown, at: number) }
     }
 
     /// Whoever changes what is to be deleted wants it after all.
@@ -257,21 +306,22 @@ extension Site {
         await house.owner.retry((try? house.store.reader.changes(of: cloud.userID)) ?? [])
     }
 
-    /// What is discarded is nobody's any more.
     private func discard(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
-        await excuse(change, house)
-        _ = try? await house.owner.repository.address.ask {
-            .discard(changeID: change.summary.id, $0)
+        await excusing(change, house) {
+            _ = try? await house.owner.repository.address.ask {
+                .discard(changeID: change.summary.id, $0)
+            }
         }
     }
 
     private func saveCopy(_ place: Int, _ house: House) async {
         guard let change = change(place, house) else { return }
         oracle.with { $0.hasCopies = true }
-        await excuse(change, house)
-        _ = try? await house.owner.repository.address.ask {
-            .saveCopy(changeID: change.summary.id, $0)
+        await excusing(change, house) {
+            _ = try? await house.owner.repository.address.ask {
+                .saveCopy(changeID: change.summary.id, $0)
+            }
         }
     }
 
@@ -280,22 +330,35 @@ extension Site {
         return changes.isEmpty ? nil : changes[place % changes.count]
     }
 
-    private func excuse(_ change: StoredChange, _ house: House) async {
-        guard let item = await shown(house)?.first(where: { $0.id == change.summary.lane.cipherID })
-        else {
-            // What is deleted is not shown, and nothing is while the vault is locked.
-            let summary = change.summary
-            oracle.with { [number] knowledge in
-                let id = summary.lane.cipherID
-                guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
-                    return knowledge.excuseUnshown(at: number)
-                }
-                knowledge.discard(origin, withWords: summary.type != .hardDelete, at: number)
-            }
+    /// What is discarded is nobody's any more, and neither is what is written into it meanwhile.
+    private func excusing(
+        _ change: StoredChange,
+        _ house: House,
+        _ body: () async -> Void
+    ) async {
+        let item = await shown(house)?.first { $0.id == change.summary.lane.cipherID }
+        oracle.with { [number] in Self.excuse(change.summary, item, &$0, at: number) }
+        await body()
+        oracle.with { [number] in Self.excuse(change.summary, item, &$0, at: number) }
+    }
+
+    /// - Parameter item: Nil if it is not shown.
+    private static func excuse(
+        _ change: PendingSummary,
+        _ item: PlainItem?,
+        _ knowledge: inout Knowledge,
+        at number: Int
+    ) {
+        if let item {
+            if let origin = item.origin { knowledge.discard(origin, withWords: true, at: number) }
             return
         }
-        guard let origin = item.origin else { return }
-        oracle.with { [number] in $0.discard(origin, withWords: true, at: number) }
+        // What is deleted is not shown, and nothing is while the vault is locked.
+        let id = change.lane.cipherID
+        guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
+            return knowledge.excuseUnshown(at: number)
+        }
+        knowledge.discard(origin, withWords: change.type != .hardDelete, at: number)
     }
 
     // MARK: What is shown
@@ -350,9 +413,16 @@ extension Deed {
     fileprivate var place: Int? {
         switch self {
         case .edit(let place, _), .trash(let place), .restore(let place), .delete(let place),
-            .favour(let place), .archive(let place, _):
+            .favour(let place), .archive(let place, _), .move(let place, _), .resave(let place):
             place
         default: nil
+        }
+    }
+
+    fileprivate var isAboutPlace: Bool {
+        switch self {
+        case .favour, .move: true
+        default: false
         }
     }
 }
@@ -366,7 +436,7 @@ extension PlainItem {
         }
         return """
             {"type":1,"name":\(quoted(.name)),"notes":\(quoted(.notes)),\
-            "favorite":\(isFavourite),\
+            "favorite":\(isFavourite),\(folderID.map { "\"folderId\":\"\($0)\"," } ?? "")\
             "login":{"username":\(quoted(.username)),"password":\(quoted(.password))},\
             "fields":[{"name":"origin","value":"\(origin ?? "")","type":0}]\
             \(isEdit ? ",\"revisionDate\":\"\(revision)\"" : "")}

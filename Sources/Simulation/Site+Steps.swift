@@ -23,8 +23,9 @@ extension Site {
 
     private func carryOut(_ step: Step) async {
         switch step.deed {
-        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .saveCopy, .sync,
-            .discard, .retry:
+        case .create, .edit, .trash, .restore, .delete, .favour, .archive, .move, .resave,
+            .saveCopy,
+            .sync, .discard, .retry:
             await takeOwn(step)
         case .lock:
             state.withLock { $0.isLocked = true }

@@ -75,6 +75,9 @@ public final class Stage: Sendable {
     private func perform() async throws {
         // What is there before the story begins.
         for _ in 0..<script.itemCount { try await world.addElsewhere() }
+        if script.hazards.hazards.contains(.household) {
+            for _ in 0..<World.folders { try await world.addFolder() }
+        }
         for site in sites { try await site.bringUp("start") }
         try? await time.sleep(for: .seconds(3))
         for site in sites { site.begin() }

@@ -48,6 +48,22 @@ extension World {
                 memory = nil
             case .share(let place):
                 try await changeElsewhere(place) { try await $0.share($1) }
+            case .archive(let place, let isOn):
+                try await changeElsewhere(place) { try await $0.cloud.archive($1.id, isOn) }
+            case .move(let place, let folder):
+                try await changeElsewhere(place) { world, item in
+                    let folders = world.oracle.with(\.folders)
+                    let id = folders.indices.contains(folder) ? folders[folder] : nil
+                    try await world.cloud.move(item.id, to: id)
+                }
+            case .dropFolder(let place): try await dropFolder(place)
+            case .sweep(let place, let forGood): try await sweep(place, forGood: forGood)
+            case .purge:
+                try await elsewhere {
+                    for id in try await self.cloud.look().keys.sorted() {
+                        try? await self.cloud.account.delete(id)
+                    }
+                }
             case .favour(let place):
                 try await changeElsewhere(place) { try await $0.favour($1) }
             case .look(let place): try await look(place)
@@ -55,6 +71,37 @@ extension World {
             }
         } catch {
             history.note("another device could not: \(Words.of(error))")
+        }
+    }
+
+    func addFolder() async throws {
+        try await cloud.addFolder()
+        try await lookAtFolders()
+    }
+
+    func lookAtFolders() async throws {
+        let folders = try await cloud.folders()
+        oracle.with { $0.folders = folders }
+    }
+
+    private func dropFolder(_ place: Int) async throws {
+        let folders = oracle.with(\.folders)
+        guard folders.indices.contains(place) else { return }
+        try await elsewhere {
+            try await self.cloud.account.deleteFolder(folders[place])
+            try await self.lookAtFolders()
+        }
+    }
+
+    private func sweep(_ place: Int, forGood: Bool) async throws {
+        try await elsewhere {
+            let copies = try await self.cloud.look().values.filter(\.isBackup)
+            guard let copy = copies.pick(place) else { return }
+            if forGood {
+                try await self.cloud.account.delete(copy.id)
+            } else {
+                try await self.cloud.account.trash(copy.id)
+            }
         }
     }
 

@@ -62,6 +62,9 @@ final class World: Sendable {
         set { state.withLock { $0.memory = newValue } }
     }
 
+    /// So many folders there are in the beginning, where anybody keeps order.
+    static let folders = 3
+
     /// Under which the server knows that host.
     static func device(of host: Int) -> Int { 2 + host }
 
@@ -98,7 +101,10 @@ final class World: Sendable {
         case .remember: await cloud.remember()
         case .rollBack:
             oracle.with { $0.mayRegress = true }
-            try? await elsewhere(by: .rollBack) { try await self.cloud.rollBack() }
+            try? await elsewhere(by: .rollBack) {
+                try await self.cloud.rollBack()
+                try await self.lookAtFolders()
+            }
             memory = nil
         case .poison(let place):
             let items = oracle.with { Array($0.upstream.values) }.filter { !$0.isBackup }
