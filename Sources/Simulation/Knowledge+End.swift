@@ -34,8 +34,8 @@ extension Knowledge {
         for word in words.values.sorted(by: { $0.place < $1.place })
         where word.field == .password && isWanted(word) && hasSuccessor(word) {
             let mayBeGone = word.isForgotten || word.hasComeBack || word.isUndone
-            let items = upstream.values.filter { $0.origin == word.origin && !$0.isBackup }
-            guard !there.contains(word.text), !mayBeGone, !items.isEmpty,
+            let items = upstream.values.filter { $0.origin == word.origin }
+            guard !there.contains(word.text), !mayBeGone, !items.allSatisfy(\.isBackup),
                 items.allSatisfy({ !$0.isShared && !$0.hasOutgrown })
             else { continue }
             breach("I1", "\(word.text) was accepted, and is in no history")

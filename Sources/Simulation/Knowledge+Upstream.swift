@@ -363,10 +363,13 @@ extension Knowledge {
         breachCopies(Self.copies(in: upstream))
     }
 
-    /// How often each content of each item was kept.
+    /// How often each content of each item was kept. The other device gives what is in a history another date, which
+    /// is another content.
     static func copies(in items: [String: PlainItem]) -> [[String]: Int] {
         let copies = items.values.filter(\.isBackup)
-        let keys = copies.compactMap { copy in copy.origin.map { [$0] + copy.content } }
+        let keys = copies.compactMap { copy in
+            copy.origin.map { [$0] + copy.content + copy.historyDates }
+        }
         return Dictionary(keys.map { ($0, 1) }, uniquingKeysWith: +)
     }
 

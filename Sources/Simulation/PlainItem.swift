@@ -12,6 +12,7 @@ struct PlainItem: Hashable, Sendable {
     /// Which item it is, or is a copy of; edits leave that alone.
     var origin: String?
     var history: [String] = []
+    var historyDates: [String] = []
     var isTrashed = false
     var isArchived = false
     var isFavourite = false
@@ -129,6 +130,7 @@ extension PlainItem {
         }
         for entry in json["passwordHistory"]?.array.map({ Array($0) }) ?? [] {
             if let text = entry["password"]?.string { sealedHistory.append(text) }
+            if let text = entry["lastUsedDate"]?.string { historyDates.append(text) }
             read("history", entry["password"], sealer) { $0.history.append($1) }
         }
         takeStamp()
