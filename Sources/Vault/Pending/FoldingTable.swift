@@ -82,7 +82,7 @@ extension PendingChange {
 
     /// New content carries the folder, the favourite and the date of archiving in itself. But some
     /// servers pass over a date that is missing, so what may be archived there is unarchived by a call.
-    /// And a place that may have been sent from here is not somebody else's, to be followed.
+    /// And a place that was wished by itself, or may have been sent from here, is not somebody else's, to be followed.
     private func adjustments(beside snapshot: Snapshot, _ ground: Ground) -> Adjustments {
         let mayBeArchived =
             ground.mayBeArchived || intent.adjustments.isArchived != nil
@@ -90,14 +90,17 @@ extension PendingChange {
         var adjustments = Adjustments(
             isArchived: mayBeArchived && !snapshot.isArchived ? false : nil
         )
-        guard [.create, .update, .partial].contains(where: { mayHaveLanded($0) }),
-            let present = try? Cipher(snapshot.json)
-        else { return adjustments }
-        let former = intent.snapshot.flatMap { try? Cipher($0.json) } ?? present
-        if intent.adjustments.folder != nil || former.folderID != present.folderID {
+        guard let present = try? Cipher(snapshot.json) else { return adjustments }
+        let maySent = [.create, .update, .partial].contains { mayHaveLanded($0) }
+        let former = maySent ? intent.snapshot.flatMap { try? Cipher($0.json) } : nil
+        if intent.adjustments.folder != nil
+            || former.map({ $0.folderID != present.folderID }) == true
+        {
             adjustments.folder = present.folderID.map { .id($0) } ?? Adjustments.Folder.none
         }
-        if intent.adjustments.isFavourite != nil || former.isFavorite != present.isFavorite {
+        if intent.adjustments.isFavourite != nil
+            || former.map({ $0.isFavorite != present.isFavorite }) == true
+        {
             adjustments.isFavourite = present.isFavorite
         }
         return adjustments

@@ -392,6 +392,26 @@ import Vault
         }
     }
 
+    /// As it would have been online, one after the other.
+    @Test(arguments: Personality.Name.allCases)
+    func `G-U1 a place that was wished by itself is still wished after an edit of the item`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await atHome(personality) { world, home, id in
+            let ada = home.person
+            let folder = try await ada.elsewhere.addFolder("work")
+            world.wire.isCut = true
+            _ = try await home.edit(.move(id, to: .none))
+            _ = try await home.update(id, password("mine"))
+            world.wire.isCut = false
+            try await ada.elsewhere.move(id, to: folder)
+            try await ada.run(.all)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.folderID == nil)
+            #expect(try ada.changes.isEmpty)
+        }
+    }
+
     @Test func `a copy older than upstream's is refused, unless only this host has written`()
         async throws
     {
