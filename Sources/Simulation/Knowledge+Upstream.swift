@@ -75,12 +75,15 @@ extension Knowledge {
         let old = Self.words(in: before.filter { !$0.value.isBackup })
         let new = Self.words(in: items.filter { !$0.value.isBackup })
         for text in new.subtracting(old) { words[text]?.hasComeBack = true }
-        for (id, copy) in before where copy.isBackup && items[id] == nil {
-            for text in copy.words { words[text]?.isKeptNoMore = true }
-        }
+        for (id, copy) in before where copy.isBackup && items[id] == nil { loseCopy(copy) }
         for (id, item) in items where before[id] == nil && !item.isBackup {
             if let origin = item.origin { origins[origin]?.isRevived = true }
         }
+    }
+
+    /// What it has may be nowhere else.
+    mutating func loseCopy(_ copy: PlainItem) {
+        for text in copy.words { words[text]?.isKeptNoMore = true }
     }
 
     /// Whoever deletes an item has deleted, too, what a late request had undone in it. Whoever edits it then has

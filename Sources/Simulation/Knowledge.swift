@@ -342,7 +342,10 @@ extension Knowledge {
     mutating func see(_ item: PlainItem, at host: Int) {
         for word in item.words { words[word]?.seen.insert(host) }
         guard let name = item.origin else { return }
-        let isCurrent = upstream[item.id]?.shownStamp == item.shownStamp
+        let there = upstream[item.id]
+        let isCurrent =
+            there?.shownStamp == item.shownStamp && there?.place == item.place
+            && PlainItem.Mark.allCases.allSatisfy { there?.bears($0) == item.bears($0) }
         let changes = origins[name]?.changes(but: host)
         origins[name]?.changesSeen[host] = isCurrent ? changes : nil
         origins[name]?.stampSeen[host] = item.shownStamp

@@ -97,6 +97,7 @@ extension World {
         try await elsewhere {
             let copies = try await self.cloud.look().values.filter(\.isBackup)
             guard let copy = copies.pick(place) else { return }
+            self.oracle.with { $0.loseCopy(copy) }
             if forGood {
                 try await self.cloud.account.delete(copy.id)
             } else {
