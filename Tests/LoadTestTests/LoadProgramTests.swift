@@ -49,6 +49,24 @@ struct LoadProgramTests {
         #expect((report?["edits"]?["processorMicroseconds"]?.double ?? 0) > 0)
     }
 
+    @Test func `a host that does not come up again after it was killed ends the test`() throws {
+        let scratch = try Scratch()
+        let copy = scratch.file("holdfast")
+        try FileManager.default.copyItem(atPath: program, toPath: copy)
+        let running = try Running(
+            copy,
+            ["load"] + few + ["--offline-seconds", "4", "--kill", "--json"],
+            environment: ["TMPDIR": scratch.path]
+        )
+        while try !running.complaint.contains("outage") { poll(nil, 0, 20) }
+        // What is killed in the middle cannot be started again.
+        unlink(copy)
+        #expect(running.wait() == 1)
+        #expect(try running.complaint.contains("cannot be started"))
+        let report = try JSON.Document(Array(running.output.utf8)).root
+        #expect(report["ending"]?.string == "failed")
+    }
+
     @Test(arguments: [SIGINT, SIGHUP])
     func `a signal ends it with what is known by then`(_ signal: Int32) throws {
         let running = try Running(

@@ -43,6 +43,14 @@ struct WatchTests {
         #expect(pages.sums(name, by: "outcome") == ["pushed": 7, "deleted": 2])
     }
 
+    @Test func `nobody is held back where there is nothing to wait for any more`() async {
+        let barrier = Barrier(SystemTimekeeper())
+        barrier.close()
+        barrier.giveUp()
+        #expect(!barrier.isClosed)
+        await #expect(throws: CancellationError.self) { try await barrier.pass() }
+    }
+
     @Test func `a look that takes long makes nobody faster`() async {
         let (meter, time) = (Meter(), Strides(sleeps: 2))
         let sampler = Sampler(

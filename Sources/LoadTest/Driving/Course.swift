@@ -313,12 +313,17 @@ struct Course: Sendable {
         // Not between the two steps that follow: edits are to be under way.
         let page = await host.ops?.page()
         barrier.close()
-        await landlord.kill(page)
-        _ = try await landlord.start(at: places)
-        _ = try await inTurn(ledgers, atOnce: 16) { ledger in
-            try await host.side.unlock(ledger.resident.account, OtherDevice.password)
+        do {
+            await landlord.kill(page)
+            _ = try await landlord.start(at: places)
+            _ = try await inTurn(ledgers, atOnce: 16) { ledger in
+                try await host.side.unlock(ledger.resident.account, OtherDevice.password)
+            }
+            barrier.open()
+        } catch {
+            barrier.giveUp()
+            throw error
         }
-        barrier.open()
     }
 
     // MARK: The queue
