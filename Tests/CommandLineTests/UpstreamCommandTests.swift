@@ -1,5 +1,8 @@
+import Glibc
 import HTTP
+import JSON
 import System
+import TestSupport
 import Testing
 
 @testable import holdfast
@@ -27,6 +30,33 @@ struct UpstreamCommandTests {
         let outcome = await run(["upstream", "--data", "/dev/null/kept"])
         #expect(outcome.status == .failure)
         #expect(outcome.complaint.contains("/dev/null"))
+    }
+
+    @Test(arguments: ["commitLate", "goAway"])
+    func `a server that is told to end does not wait for what is to happen in a minute`(
+        _ effect: String
+    ) throws {
+        let scratch = try Scratch()
+        let ready = scratch.file("ready")
+        let running = try Running(
+            Child.productsDirectory + "/holdfast",
+            ["upstream", "--ready-file", ready]
+        )
+        let document = try JSON.Document(try ServeProgramTests.Host.arrival(of: ready)).root
+        let port = document["upstream"]?.string?.split(separator: ":").last.flatMap { Int($0) }
+        let server = try #require(port)
+        let order = #"{"operation":"alive","effect":{"kind":"\#(effect)","seconds":60}}"#
+        let host = ["Host: localhost:\(server)"]
+        let ordered = try TextConnection("127.0.0.1", port: server)
+            .ask("POST /_faults", host, body: order)
+        #expect(ordered.status == 200)
+        let line = try TextConnection("127.0.0.1", port: server)
+        line.send("GET /api/alive HTTP/1.1\r\n\(host[0])\r\n\r\n")
+        #expect(((try? line.read()) ?? "").isEmpty)
+        let told = SystemTimekeeper().elapsed
+        running.signal(SIGTERM)
+        #expect(running.wait() == 0)
+        #expect(SystemTimekeeper().elapsed - told < .seconds(30))
     }
 
     @Test(arguments: [

@@ -62,6 +62,8 @@ extension Command {
             services.addTask { await upstream.run() }
             for await signal in Signals.stream() where signal != .hangUp { break }
             await upstream.stop(within: .seconds(10))
+            // What is late is not waited for, nor the end of an absence.
+            services.cancelAll()
         }
     }
 }
