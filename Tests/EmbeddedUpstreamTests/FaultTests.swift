@@ -298,6 +298,11 @@ struct FaultTests {
         #"{"first":0,"effect":{"kind":"drop"}}"#, #"{"probability":2,"effect":{"kind":"drop"}}"#,
         #"{"effect":{"kind":"status","status":99}}"#,
         #"{"effect":{"kind":"delay","seconds":1e9}}"#,
+        #"{"effect":{"kind":"partial","items":-1}}"#,
+        #"{"effect":{"kind":"truncate","bytes":-1}}"#,
+        #"{"effect":{"kind":"stall","bytes":-1,"seconds":1}}"#,
+        #"{"effect":{"kind":"wrongLength","bytes":9223372036854775807}}"#,
+        #"{"effect":{"kind":"bomb","bytes":-9223372036854775808}}"#,
     ])
     func `a fault that makes no sense is refused`(_ fault: String) async throws {
         let guest = try await Guest(.vaultwarden)
@@ -305,6 +310,17 @@ struct FaultTests {
         #expect(answer.status == .badRequest)
         #expect(!answer.text.isEmpty)
         #expect(try await guest.ask(.get, "/_faults").json["data"]?.array?.count == 0)
+    }
+
+    @Test(arguments: [
+        #"{"offsetSeconds":9223372036854775807}"#, #"{"offsetSeconds":-99999999999}"#,
+        #"{"digits":8}"#, #"{"digits":-1}"#,
+    ])
+    func `a clock that no server has is refused`(_ wish: String) async throws {
+        let guest = try await Guest(.vaultwarden)
+        #expect(try await guest.ask(.put, "/_faults/clock", wish).status == .badRequest)
+        let now = try #require(Revision(try await guest.ask(.get, "/api/now").json.string ?? ""))
+        #expect(now.moment == Moment(guest.clock.now))
     }
 
     private final class Caller: Sendable {

@@ -172,19 +172,20 @@ struct ControlRoutes: Sendable {
     private func setClock(_ request: Request) async -> Response {
         await read(request) { json throws(JSON.Mismatch) in
             (
-                offset: try json.read("offsetSeconds", as: Int?.self),
-                digits: try json.read("digits", as: Int?.self),
+                offset: try json.number(orNil: "offsetSeconds", within: Self.offsets),
+                digits: try json.number(orNil: "digits", within: 0...7),
                 store: try StampStore(named: json.read("store", as: String?.self))
             )
         } then: { wish in
             if let offset = wish.offset { await ledger.shiftClock(seconds: Int64(offset)) }
-            if let digits = wish.digits, (0...7).contains(digits) {
-                await ledger.setStampDigits(digits)
-            }
+            if let digits = wish.digits { await ledger.setStampDigits(digits) }
             if let store = wish.store { await ledger.keepStamps(in: store) }
             return Response(.noContent)
         }
     }
+
+    /// Fifty years, either way.
+    private static let offsets = -1_577_880_000...1_577_880_000
 
     private func setFeatures(_ request: Request) async -> Response {
         await read(request) { json throws(JSON.Mismatch) in

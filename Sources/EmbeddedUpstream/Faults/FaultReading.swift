@@ -62,11 +62,15 @@ extension Fault.Effect: JSON.Readable {
         case "delayAnswer": self = .delayAnswer(try Self.duration(json))
         case "overtaken": self = .overtaken(try Self.duration(json))
         case "tellEarly": self = .tellEarly(try Self.duration(json))
-        case "stall": self = .stall(after: try json.read("bytes"), try Self.duration(json))
-        case "truncate": self = .truncate(try json.read("bytes"))
-        case "wrongLength": self = .wrongLength(try json.read("bytes"))
-        case "bomb": self = .bomb(try json.read("bytes"))
-        case "partial": self = .keepOnly(try json.read("items"))
+        case "stall":
+            self = .stall(
+                after: try json.number("bytes", within: Self.counts),
+                try Self.duration(json)
+            )
+        case "truncate": self = .truncate(try json.number("bytes", within: Self.counts))
+        case "wrongLength": self = .wrongLength(try json.number("bytes", within: Self.counts))
+        case "bomb": self = .bomb(try json.number("bytes", within: Self.counts))
+        case "partial": self = .keepOnly(try json.number("items", within: Self.counts))
         case "reshape": self = .reshape(try json.read("changes"))
         case "interlude": self = .interlude(try json.read("calls"))
         case "throttled":
@@ -79,12 +83,39 @@ extension Fault.Effect: JSON.Readable {
         }
     }
 
+    /// How many bytes or items. More would be this server's own end.
+    private static let counts = 0...1 << 32
+
     private static func duration(_ json: JSON.Value) throws(JSON.Mismatch) -> Duration {
         let seconds: Double = try json.read("seconds")
         guard (0...86_400).contains(seconds) else {
             throw JSON.Mismatch("must be from 0 to 86400", at: ["seconds"])
         }
         return .milliseconds(Int(seconds * 1_000))
+    }
+}
+
+extension JSON.Value {
+    func number(
+        _ name: String,
+        within range: ClosedRange<Int>
+    ) throws(JSON.Mismatch) -> Int {
+        guard let number = try number(orNil: name, within: range) else {
+            throw JSON.Mismatch("must be a whole number", at: [.member(name)])
+        }
+        return number
+    }
+
+    func number(
+        orNil name: String,
+        within range: ClosedRange<Int>
+    ) throws(JSON.Mismatch) -> Int? {
+        guard let number = try read(name, as: Int?.self) else { return nil }
+        guard range.contains(number) else {
+            let (least, most) = (range.lowerBound, range.upperBound)
+            throw JSON.Mismatch("must be from \(least) to \(most)", at: [.member(name)])
+        }
+        return number
     }
 }
 
