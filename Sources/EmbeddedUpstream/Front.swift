@@ -75,9 +75,10 @@ struct Front: Sendable {
             return await ledger.carryOut(call, route).response
         case .loseEvents: return await ledger.carryOut(call, route, isHeard: false).response
         case .tellEarly(let time):
-            await ledger.foresee(call, route)
+            let seed = chance.next()
+            await ledger.foresee(call.drawing(from: seed), route)
             guard await rest(time) else { return .cut }
-            return await ledger.carryOut(call, route, isHeard: false).response
+            return await ledger.carryOut(call.drawing(from: seed), route, isHeard: false).response
         case .truncate, .stall, .wrongLength, .bomb, .reshape, .keepOnly:
             return damage(await ledger.carryOut(call, route), effect)
         }

@@ -110,6 +110,16 @@ struct HubTests {
         }
     }
 
+    @Test func `what is told too early is what is made then`() async throws {
+        try await live(.vaultwarden) { guest, ear in
+            await guest.upstream.inject(Fault(.tellEarly(.milliseconds(1)), on: .createCipher))
+            let made = try await guest.make()
+            #expect(try await ear.event().id == made)
+            let next = try await guest.make()
+            #expect(try await ear.event().id == next)
+        }
+    }
+
     @Test(arguments: [
         (Personality.bitwarden, false), (.bitwarden, true), (.vaultwarden, true),
     ])

@@ -14,7 +14,7 @@ struct Call: Sendable {
     let personality: Personality
     /// What the server's clock says.
     var now: Moment
-    let chance: any Entropy
+    private(set) var chance: any Entropy
     /// The address that the client knows the server by.
     let origin: String
     var session: Session?
@@ -50,6 +50,13 @@ struct Call: Sendable {
         let text = parameters[position].lowercased()
         guard text.isUUID else { throw .badUUID }
         return text
+    }
+
+    /// The same call; whatever it makes gets the ids that follow from the seed.
+    func drawing(from seed: UInt64) -> Call {
+        var call = self
+        call.chance = SeededChance(seed: seed)
+        return call
     }
 
     func newID() -> String { UUIDText.make(chance) }
