@@ -58,6 +58,35 @@ struct FileTests {
     }
 
     @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `one server takes a file for the newest copy of its item only`(
+        _ personality: Personality
+    ) async throws {
+        let guest = try await Guest(personality)
+        let id = try await guest.make()
+        let known = try #require(try await guest.cipher(id)["revisionDate"]?.string)
+        let isStrict = personality.name == .bitwarden
+        for (date, isTaken) in [("2001-01-01T00:00:00Z", !isStrict), (known, true)] {
+            let wish = """
+                {"key":"\(Guest.sealed)","fileName":"\(Guest.sealed)","fileSize":1,
+                "lastKnownRevisionDate":"\(date)"}
+                """
+            let answer = try await guest.ask(.post, "/api/ciphers/\(id)/attachment/v2", wish)
+            #expect((answer.status == .ok) == isTaken, "\(answer.text)")
+            #expect(isTaken || answer.message?.contains("out of date") == true)
+        }
+    }
+
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `a file of less than no bytes is refused`(_ personality: Personality) async throws {
+        let guest = try await Guest(personality)
+        let id = try await guest.make()
+        let wish = #"{"key":"\#(Guest.sealed)","fileName":"\#(Guest.sealed)","fileSize":-1}"#
+        let answer = try await guest.ask(.post, "/api/ciphers/\(id)/attachment/v2", wish)
+        #expect(!answer.status.isSuccess)
+        #expect(try await guest.cipher(id)["attachments"]?.isNull == true)
+    }
+
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
     func `keys of files are wrapped anew when their item goes to an organisation`(
         _ personality: Personality
     ) async throws {

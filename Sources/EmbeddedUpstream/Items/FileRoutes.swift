@@ -68,9 +68,9 @@ extension World {
         _ call: Call
     ) throws(Refusal) -> (StoredCipher, StoredFile) {
         var cipher = try find(try call.id(), for: call.userID, to: .edit)
-        let known = wish.lastKnownRevisionDate
-        if personality.stale.judge(server: cipher.revised, known: known) == .stale {
-            throw .stale
+        guard wish.size >= 0 else { throw .badShape("fileSize is negative") }
+        if personality.filesAreDated {
+            try checkFreshness(known: wish.lastKnownRevisionDate, cipher)
         }
         let file = StoredFile(
             id: Self.fileID(call),

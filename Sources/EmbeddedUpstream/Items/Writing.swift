@@ -99,6 +99,10 @@ extension World {
         let known = json[anyCase: "lastKnownRevisionDate"].flatMap { value in
             value.isNull ? nil : value.string ?? ""
         }
+        try checkFreshness(known: known, cipher)
+    }
+
+    func checkFreshness(known: String?, _ cipher: StoredCipher) throws(Refusal) {
         switch personality.stale.judge(server: cipher.revised, known: known) {
         case .fresh: break
         case .stale: throw .stale

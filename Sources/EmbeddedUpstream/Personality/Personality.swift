@@ -52,6 +52,8 @@ public struct Personality: Sendable {
     let refusesSecondArchiving: Bool
     let archivingRevises: Bool
     let filesRevise: Bool
+    /// Whether a file is taken only from whoever knows the newest copy of its item.
+    let filesAreDated: Bool
     /// Whether a bulk call passes over ids that mean nothing, or stops at the first.
     let bulkSkips: Bool
     /// How many ids a bulk call may name, and how many items and folders an import.
