@@ -107,6 +107,22 @@ struct FileTests {
         #expect(shared?["fileName"]?.string == Guest.sealed)
     }
 
+    @Test func `one server does not take the list of files that it has answered with`()
+        async throws
+    {
+        for personality in [Personality.bitwarden, .vaultwarden] {
+            let guest = try await Guest(personality)
+            let id = try await guest.make()
+            _ = try await guest.attach("content", to: id)
+            let files = try #require(try await guest.cipher(id)["attachments"]?.raw)
+            let text = String(decoding: files.bytes, as: UTF8.self)
+            let body = Guest.login(more: #","attachments":\#(text)"#)
+            let answer = try await guest.ask(.put, "/api/ciphers/\(id)", body)
+            #expect((answer.status == .ok) == (personality.name == .vaultwarden))
+            #expect(try await guest.cipher(id)["attachments"]?.array?.count == 1)
+        }
+    }
+
     @Test func `keys are wrapped anew where that is said, and forgotten where only names are`()
         async throws
     {

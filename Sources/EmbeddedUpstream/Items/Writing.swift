@@ -63,6 +63,10 @@ extension World {
         let isBlob = !isExact && json[anyCase: "data"]?.string?.isEmpty == false
         guard name?.string != nil || isBlob else { throw .badShape("name is missing") }
         guard (1...personality.typeLimit).contains(number) else { throw .badType }
+        if !isExact, let files = json[anyCase: "attachments"], !files.isNull, files.object == nil {
+            // An answer has a list there, which no request may.
+            throw .badShape("attachments is no object")
+        }
         return number
     }
 
