@@ -203,7 +203,7 @@ extension Ledger {
     func setFeature(_ name: String, _ value: JSON.Raw?) { world.featureStates[name] = value }
 
     func setMember(_ member: Organization.Member?, _ userID: String, in organizationID: String) {
-        world.setMember(member, userID, in: organizationID)
+        world.setMember(member, userID, in: organizationID, at: now)
     }
 
     func session(ofToken token: String) -> Session? { world.session(ofToken: token, at: now) }

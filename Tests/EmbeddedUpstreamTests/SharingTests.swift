@@ -105,7 +105,10 @@ struct SharingTests {
         let firm = try await Firm(personality)
         let id = try await firm.share()
         let user = try #require(await firm.owner.upstream.userID(of: firm.colleague.email))
+        let before = try await firm.colleague.revisionDate()
+        firm.owner.clock.advance(bySeconds: 1)
         _ = try await firm.owner.ask(.delete, "/_faults/members/\(firm.organizationID)/\(user)")
+        #expect(try await firm.colleague.revisionDate() > before)
         let answer = try await firm.colleague.ask(.get, "/api/ciphers/\(id)")
         #expect(answer.status == (personality.name == .bitwarden ? .notFound : .badRequest))
         let sync = try await firm.colleague.ask(.get, "/api/sync").json

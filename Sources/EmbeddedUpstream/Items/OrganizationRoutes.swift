@@ -1,6 +1,7 @@
 import Bitwarden
 import HTTP
 import JSON
+import Vault
 
 extension Routes {
     /// Enough of organisations to read shared items, edit them, and share one.
@@ -124,7 +125,12 @@ extension World {
     }
 
     /// Lets a user in or puts one out, as an admin's console would.
-    mutating func setMember(_ member: Organization.Member?, _ userID: String, in id: String) {
+    mutating func setMember(
+        _ member: Organization.Member?,
+        _ userID: String,
+        in id: String,
+        at now: Moment
+    ) {
         organizations[id]?.members[userID] = member
         if member == nil {
             accounts[userID]?.organizationIDs.remove(id)
@@ -132,7 +138,7 @@ extension World {
             accounts[userID]?.organizationIDs.insert(id)
         }
         changes.insert(.organization(id))
-        changes.insert(.account(userID))
+        touch(userID, at: now)
     }
 
     fileprivate func organization(

@@ -80,17 +80,20 @@ enum Change: Hashable, Sendable {
 
 extension World {
     /// A stamp that no other has. The clock of the machine may stand still or go back meanwhile.
-    mutating func stamp(_ call: borrowing Call) -> Moment {
+    mutating func stamp(_ call: borrowing Call) -> Moment { stamp(at: call.now) }
+
+    private mutating func stamp(at now: Moment) -> Moment {
         let step: Int64 = 10
-        let now = call.now.ticks - call.now.ticks % step
-        lastStamp = Moment(ticks: max(now, lastStamp.ticks + step))
+        lastStamp = Moment(ticks: max(now.ticks - now.ticks % step, lastStamp.ticks + step))
         return lastStamp
     }
 
     /// Notes that something of the user's has changed.
-    mutating func touch(_ userID: String, _ call: borrowing Call) {
-        let now = stamp(call)
-        accounts[userID]?.revised = now
+    mutating func touch(_ userID: String, _ call: borrowing Call) { touch(userID, at: call.now) }
+
+    mutating func touch(_ userID: String, at now: Moment) {
+        let stamp = stamp(at: now)
+        accounts[userID]?.revised = stamp
         changes.insert(.account(userID))
     }
 
