@@ -36,6 +36,22 @@ struct LoadProgramTests {
         #expect(report?["edits"]?["acknowledged"]?.int == 2)
     }
 
+    @Test func `how long other devices edit is not how long the host took`() throws {
+        // With this seed the one edit is due at once, and the other device's at the end.
+        let (child, report) = try load(
+            [
+                "--users", "1", "--items", "1", "--edits", "1", "--conflicts", "1",
+                "--offline-seconds", "3", "--seed", "191", "--json",
+            ]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        let phases = report?["phases"]?.array.map(Array.init) ?? []
+        let outage = try #require(phases.first { $0["name"]?.string == "outage" })
+        let length = (outage["end"]?.double ?? 0) - (outage["begin"]?.double ?? 0)
+        #expect(length > 2.5)
+        #expect(try #require(report?["edits"]?["seconds"]?.double) < 1.5)
+    }
+
     @Test func `a host that is killed amid the edits loses none of them`() throws {
         let (child, report) = try load(
             [

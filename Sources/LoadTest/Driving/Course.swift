@@ -223,10 +223,18 @@ struct Course: Sendable {
                 }
             }
             let edited = await makeEdits(driver, ledgers, over: profile.offline)
+            // For how long the other devices go on is no matter of the host's.
+            noteEdits(since: begun, busy)
             var taken: [Foreign] = []
             for try await some in others { taken += some }
             return edited.noting(taken)
         }
+        try Task.checkCancellation()
+        return edited
+    }
+
+    /// - Parameter busy: For how long the host had kept processors busy before.
+    private func noteEdits(since begun: Duration, _ busy: Double?) {
         let seconds = (timekeeper.elapsed - begun).inSeconds
         let stillBusy = landlord?.processorSeconds
         journal.write { report in
@@ -235,8 +243,6 @@ struct Course: Sendable {
                 report.editProcessorSeconds += stillBusy - busy
             }
         }
-        try Task.checkCancellation()
-        return edited
     }
 
     /// Beside the ceilings, the second half of the edits comes at half the rate of the first.
