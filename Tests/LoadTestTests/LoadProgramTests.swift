@@ -52,6 +52,19 @@ struct LoadProgramTests {
         #expect(try #require(report?["edits"]?["seconds"]?.double) < 1.5)
     }
 
+    @Test func `every edit that was accepted is in a sample, also where the pace changes`() throws {
+        let (child, report) = try load(
+            ["fleet", "--users", "2", "--items", "20", "--edits", "200", "--json"]
+        )
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        let samples = report?["samples"]?.array.map(Array.init) ?? []
+        let times = samples.map { $0["seconds"]?.double ?? 0 }
+        let rates = samples.map { $0["acceptedPerSecond"]?.double ?? 0 }
+        let sampled = zip(zip(times, times.dropFirst()), rates.dropFirst())
+            .reduce(0) { $0 + ($1.0.1 - $1.0.0) * $1.1 }
+        #expect(sampled.rounded() == report?["edits"]?["acknowledged"]?.double)
+    }
+
     @Test func `a host that is killed amid the edits loses none of them`() throws {
         let (child, report) = try load(
             [

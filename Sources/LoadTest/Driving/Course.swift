@@ -259,7 +259,6 @@ struct Course: Sendable {
         let rushed = await driver.drive(ledgers, 0..<half, over: .zero)
         let rush = (timekeeper.elapsed - begun).inSeconds
         let rate = Double(half * ledgers.count) / max(rush, 0.001)
-        _ = meter.takeInterval()
         let before = meter.all
         let rest = (profile.edits - half) * ledgers.count
         let done = await driver.drive(
