@@ -65,6 +65,13 @@ struct LoadProgramTests {
         #expect(sampled.rounded() == report?["edits"]?["acknowledged"]?.double)
     }
 
+    @Test func `in each round every token has run out`() throws {
+        let (child, report) = try load(
+            ["storm", "--users", "2", "--items", "4", "--edits", "2", "--rounds", "2", "--json"]
+        )
+        #expect((report?["upstreamCalls"]?["token"]?.int ?? 0) >= 4, "\(child.output)")
+    }
+
     @Test func `a host that is killed amid the edits loses none of them`() throws {
         let (child, report) = try load(
             [

@@ -161,7 +161,7 @@ struct Course: Sendable {
         let edited = try await drive(ledgers)
         if profile.expiresTokens {
             // Every token was good for two hours at most.
-            await upstream.shiftClock(seconds: 3 * 3_600)
+            await upstream.shiftClock(seconds: Int64(round + 1) * 3 * 3_600)
         }
         await upstream.setTrafficLimit(profile.requestsPerSecond)
         await upstream.forgetTraffic()

@@ -107,7 +107,8 @@ extension Course {
         journal.write { report in
             let asked = report.upstreamCalls.values.reduce(0, +)
             let drain = report.drain ?? LoadReport.Drain()
-            let needed = drain.changes + drain.removals + 4 * profile.users + 2 * conflicts
+            let visits = profile.users * profile.rounds
+            let needed = drain.changes + drain.removals + 4 * visits + 2 * conflicts
             verdict.examine(.budget)
             guard Double(asked) > 1.05 * Double(needed) else { return }
             let text =
