@@ -275,6 +275,19 @@ struct CheckerTests {
         #expect(trial.broken == [.untouched])
     }
 
+    @Test func `what goes while nobody edits is lost`() {
+        let items = Trial().evidence.found
+        let marks = Set(items.map(\.content.notes))
+        #expect(Verdict(onRestOf: 7, marks, items).isHeld)
+        #expect(Verdict(onRestOf: 7, marks, items).checks[.untouched]?.examined == 3)
+        var trashed = items
+        trashed[2].isInTrash = true
+        for left in [Array(items.dropFirst()), trashed] {
+            let failures = Verdict(onRestOf: 7, marks, left).failures
+            #expect(failures.map(\.check) == [.untouched] && failures.first?.user == 7)
+        }
+    }
+
     // MARK: What is there twice
 
     @Test func `the same content in two items is a duplicate`() {

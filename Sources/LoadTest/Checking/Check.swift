@@ -69,3 +69,20 @@ struct Verdict: Hashable, Sendable {
     var failures: [Check.Failure] { all.flatMap(\.failures) }
     var isHeld: Bool { failures.isEmpty }
 }
+
+extension Verdict {
+    /// On a time in which nobody edits anything: a sign-in, or what lies between two rounds.
+    ///
+    /// - Parameters:
+    ///   - marks: What was there before, and not in the trash.
+    ///   - items: What is there after it.
+    init(onRestOf user: Int, _ marks: Set<String>, _ items: [FoundItem]) {
+        self.init()
+        examine(.untouched, marks.count)
+        let left = Set(items.lazy.filter { !$0.isInTrash }.map(\.content.notes))
+        for mark in marks.subtracting(left).sorted() {
+            let text = "'\(mark)' went while nobody did anything"
+            fail(Check.Failure(.untouched, user: user, text))
+        }
+    }
+}

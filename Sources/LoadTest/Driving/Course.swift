@@ -109,9 +109,10 @@ struct Course: Sendable {
             $0.signInSeconds =
                 $0.phases.last.map { (timekeeper.elapsed - journal.start).inSeconds - $0.begin }
         }
+        var marks = residents.map { Set(plan.furniture(of: $0.user).map(\.notes)) }
         for round in 0..<profile.rounds {
-            let ledgers = try await self.round(round, residents)
-            try await judge(ledgers)
+            let ledgers = try await self.round(round, Array(zip(residents, marks)))
+            marks = try await judge(ledgers)
         }
         try await compareFigures()
         if profile.measuresCeilings {
@@ -150,11 +151,15 @@ struct Course: Sendable {
 
     // MARK: One round
 
-    private func round(_ round: Int, _ residents: [Resident]) async throws -> [UserLedger] {
+    /// - Parameter residents: Each with the marks of what was there when it was looked at last.
+    private func round(
+        _ round: Int,
+        _ residents: [(Resident, Set<String>)]
+    ) async throws -> [UserLedger] {
         let suffix = profile.rounds > 1 ? " \(round + 1)" : ""
         journal.begin("preparation" + suffix)
-        let ledgers = try await inTurn(residents, atOnce: 4) { resident in
-            try await ledger(of: resident, round)
+        let ledgers = try await inTurn(residents, atOnce: 4) { resident, marks in
+            try await ledger(of: resident, round, after: marks)
         }
         journal.begin("outage" + suffix)
         await upstream.goAway()
@@ -193,8 +198,13 @@ struct Course: Sendable {
     }
 
     /// Begins with the items that upstream has, those of earlier rounds included.
-    private func ledger(of resident: Resident, _ round: Int) async throws -> UserLedger {
+    private func ledger(
+        of resident: Resident,
+        _ round: Int,
+        after marks: Set<String>
+    ) async throws -> UserLedger {
         let items = try await resident.device.everything().items
+        journal.write { $0.verdict.add(Verdict(onRestOf: resident.user, marks, items)) }
         let present = items.filter { !$0.isInTrash }.sorted { $0.content.notes < $1.content.notes }
         let gone = items.filter(\.isInTrash) + present.dropFirst(profile.items * 2)
         try await resident.device.remove(gone.map(\.id))

@@ -3,15 +3,18 @@ extension Course {
     private static let viewedUsers = 200
 
     /// Looks at what became of every edit of a round.
-    func judge(_ ledgers: [UserLedger]) async throws {
+    ///
+    /// - Returns: The marks of what each user has then.
+    func judge(_ ledgers: [UserLedger]) async throws -> [Set<String>] {
         journal.begin("check")
         let verdicts = try await inTurn(Array(ledgers.enumerated()), atOnce: 8) { place, ledger in
             try await verdict(on: ledger, comparesView: Self.isViewed(place, of: ledgers.count))
         }
         journal.write { report in
-            for verdict in verdicts { report.verdict.add(verdict) }
+            for (verdict, _) in verdicts { report.verdict.add(verdict) }
             report.verdict.add(verdictOnAll)
         }
+        return verdicts.map(\.marks)
     }
 
     /// Those whose view is compared lie evenly among all.
@@ -28,7 +31,10 @@ extension Course {
         return verdict
     }
 
-    private func verdict(on ledger: UserLedger, comparesView: Bool) async throws -> Verdict {
+    private func verdict(
+        on ledger: UserLedger,
+        comparesView: Bool
+    ) async throws -> (verdict: Verdict, marks: Set<String>) {
         let resident = ledger.resident
         let pending = try await host.side.pending(resident.account)
         // The host looks at what it has brought upstream before it is compared.
@@ -51,7 +57,7 @@ extension Course {
             let text = "\(pending.total) changes wait, \(pending.quarantined) of them set aside"
             verdict.fail(Check.Failure(.queue, user: resident.user, text))
         }
-        return verdict
+        return (verdict, Set(found.filter { !$0.isInTrash }.map(\.content.notes)))
     }
 
     /// The host's own figures against what was done to it. Others may edit on a host that runs already.
