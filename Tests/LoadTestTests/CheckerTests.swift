@@ -140,6 +140,19 @@ struct CheckerTests {
         #expect(trial.broken == [.acknowledged])
     }
 
+    @Test func `an edit that gave way to nobody is not where it belongs`() {
+        var trial = Trial()
+        let mine = trial.update(0, "mine", password: "pw base0")
+        trial.holdCopy(mine)
+        #expect(trial.broken == [.acknowledged])
+        trial.evidence.beganFresh = false
+        #expect(trial.verdict.failures == [])
+        trial.evidence.beganFresh = true
+        trial.hold(0, mine)
+        trial.evidence.found.removeLast()
+        #expect(trial.verdict.failures == [])
+    }
+
     @Test func `another device's edit that was overwritten without a copy is lost`() {
         var trial = Trial()
         let mine = trial.update(0, "mine")

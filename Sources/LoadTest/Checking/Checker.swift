@@ -106,6 +106,9 @@ struct Checker: Sendable {
         guard story.mayBeGone || candidates.contains(where: isFound) else {
             return fail(.acknowledged, "the edit '\(last.notes)' is lost")
         }
+        if evidence.beganFresh, story.isAlone, !isItem(last) {
+            fail(.acknowledged, "the edit '\(last.notes)' gave way, and nobody else edited that")
+        }
         checkPlace(story, candidates)
     }
 
@@ -121,6 +124,11 @@ struct Checker: Sendable {
     }
 
     private func isFound(_ content: Content) -> Bool { found[content.notes] != nil }
+
+    /// Whether it is there as the item itself, and not in a copy alone.
+    private func isItem(_ content: Content) -> Bool {
+        found[content.notes]?.contains { content.isNamed($0.content.name) == .own } == true
+    }
 
     /// Nobody asked for the trash, and none of the other devices deletes what it would be made anew for.
     private mutating func checkPlace(_ story: Story, _ candidates: [Content]) {

@@ -32,6 +32,8 @@ struct UserEvidence: Sendable {
     /// Passwords that were in a history before the round began.
     var olderPasswords: Set<String> = []
     var found: [FoundItem]
+    /// Whether the host knew of all that others had written before the round.
+    var beganFresh = true
     /// Items upstream that could not be opened.
     var unreadable: [String] = []
     /// What the host shows in the end, by id; nil if it was not asked.

@@ -33,6 +33,11 @@ struct Story: Sendable {
     private(set) var passwords: [Password]
     private(set) var acknowledgedCount = 0
     private(set) var isTouched = false
+    /// Whether its owner was told what became of each edit.
+    private var isKnown = true
+
+    /// Whether there is nobody to whom an edit may have given way.
+    var isAlone: Bool { foreign == nil && isKnown }
 
     /// Whether there is something of it upstream to look at.
     var isSent: Bool {
@@ -91,6 +96,7 @@ struct Story: Sendable {
 
     private mutating func leaveOpen(_ edit: UserPlan.Edit) {
         isTouched = true
+        isKnown = false
         if let content = edit.content {
             open.append(content)
             note(content, isOpen: true)

@@ -48,6 +48,8 @@ extension Course {
             ids: ledger.ids,
             olderPasswords: ledger.olderPasswords,
             found: found,
+            // Of the others the host may still have to hear what a round before has left.
+            beganFresh: comparesView || profile.rounds == 1,
             unreadable: unreadable,
             shown: comparesView ? try await host.side.items(resident.account) : nil
         )
