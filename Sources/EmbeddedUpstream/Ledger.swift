@@ -140,12 +140,21 @@ actor Ledger {
         _ route: Routes.Route
     ) -> (id: String, email: String)? {
         var id = call.session?.userID
-        if route.operation == .token, let form = Form(call.body) {
-            id = form["username"].flatMap { world.idsByEmail[Account.plain($0)] }
-            id = id ?? form["refresh_token"].flatMap { world.renewals[$0]?.userID }
-            id = id ?? form["client_id"].map { String($0.dropFirst(5)) }
+        switch route.operation {
+        case .token:
+            let form = Form(call.body)
+            id = form?["username"].flatMap { world.idsByEmail[Account.plain($0)] }
+            id = id ?? form?["refresh_token"].flatMap { world.renewals[$0]?.userID }
+            id = id ?? form?["client_id"].map { String($0.dropFirst(5)) }
+        case .prelogin:
+            let email = (try? call.read(PreloginRequest.self))?.email
+            id = email.flatMap { world.idsByEmail[Account.plain($0)] }
+        case .downloadFile:
+            let cipherID = call.parameters.first?.lowercased() ?? ""
+            id = world.accounts.first { $0.value.ciphers[cipherID] != nil }?.key
+        case .hub: id = session(ofToken: call.hubToken)?.userID
+        default: break
         }
-        if route.operation == .hub { id = session(ofToken: call.hubToken)?.userID }
         guard let id, let account = world.accounts[id] else { return nil }
         return (id, account.email)
     }

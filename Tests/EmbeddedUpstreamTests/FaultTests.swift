@@ -78,6 +78,28 @@ struct FaultTests {
         #expect(try await guest.ask(.get, "/api/alive").status == .ok)
     }
 
+    @Test func `a fault knows its account where nobody says who asks`() async throws {
+        let guest = try await Guest(.vaultwarden)
+        let friend = try await guest.friend("friend@example.com")
+        for operation in ["prelogin", "downloadFile"] {
+            _ = try await order(
+                guest,
+                #"{"operation":"\#(operation)","account":"guest@example.com","times":null,"#
+                    + #""effect":{"kind":"badGateway"}}"#
+            )
+        }
+        for person in [guest, friend] {
+            let isHit = person.email == guest.email
+            let email = #"{"email":"\#(person.email)"}"#
+            let prelogin = try await guest.ask(.post, "/identity/accounts/prelogin", email)
+            #expect(prelogin.status.rawValue == (isHit ? 502 : 200))
+            let id = try await person.make()
+            let file = try await person.attach("content", to: id)
+            let content = try await person.download(file, of: id)
+            #expect((content == "content") == !isHit)
+        }
+    }
+
     @Test func `chance decides by its seed`() async throws {
         func run() async throws -> [Bool] {
             let guest = try await Guest(.vaultwarden)
