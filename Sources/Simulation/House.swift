@@ -18,7 +18,6 @@ final class House: Sendable {
     let lodger: Tenant?
     let monitor: NetworkMonitor
     let line: Line
-    let log: LogEar
     /// It has ended, one way or the other.
     let isOver = Latch()
     private let services: ServiceGroup
@@ -33,6 +32,7 @@ final class House: Sendable {
         let device: Int
         let clock: HouseClock
         let line: Line
+        let log: LogEar
         let limit: Int
         let policy: SyncPolicy
         let boot: Int
@@ -68,14 +68,13 @@ final class House: Sendable {
         line = ground.line
         pendingStore = PendingStore(store) { _ in }
         registry = Registry(timekeeper: clock)
-        log = LogEar()
         surroundings = Surroundings(
             timekeeper: clock,
             chance: chance,
             entropy: chance,
             bootID: "boot \(ground.boot)",
             metrics: SyncMetrics(registry),
-            log: Logger(Logbook(level: .debug, sink: log, timekeeper: clock))
+            log: Logger(Logbook(level: .debug, sink: ground.log, timekeeper: clock))
         )
         let upstream = try Cloud.upstream(line, clock, chance, device: ground.device)
         monitor = NetworkMonitor(

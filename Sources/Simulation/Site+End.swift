@@ -148,7 +148,7 @@ extension Site {
         guard let house else { return }
         await judgeLodger()
         await judgeFigures(house)
-        judgeSecrets(house)
+        judgeSecrets()
     }
 
     // MARK: Figures and secrets
@@ -175,7 +175,7 @@ extension Site {
         }
     }
 
-    private func judgeSecrets(_ house: House) {
+    private func judgeSecrets() {
         let words = oracle.with { Array($0.words.keys) } + (lodger?.words ?? [])
         let beginnings = ["h~", "o~", "r~"].map { Array($0.utf8) }
         for file in [House.file, House.file + "-wal"] {
@@ -186,7 +186,7 @@ extension Site {
                 return
             }
         }
-        for line in house.log.breaches {
+        for line in log.breaches {
             oracle.say("I16", "a log line says what it must not: \(line)")
         }
     }

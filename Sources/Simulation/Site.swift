@@ -11,6 +11,8 @@ final class Site: Sendable {
     let world: World
     let clock: HouseClock
     let disk: FaultyDisk
+    /// Hears all of its processes.
+    let log = LogEar()
     let state: Lock<State>
 
     struct State {
@@ -120,6 +122,7 @@ final class Site: Sendable {
             device: World.device(of: number),
             clock: clock,
             line: line(),
+            log: log,
             limit: script.limit,
             policy: SyncPolicy(
                 interval: .seconds(script.interval),
@@ -262,7 +265,7 @@ final class Site: Sendable {
         house.line.die()
         house.close()
         await house.isOver.wait()
-        for line in house.log.breaches {
+        for line in log.breaches {
             oracle.say("I16", "a log line says what it must not: \(line)")
         }
     }

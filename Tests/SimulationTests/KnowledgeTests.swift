@@ -1,3 +1,4 @@
+import Machine
 import Testing
 
 @testable import Simulation
@@ -32,6 +33,27 @@ import Testing
         knowledge.look(at: [edited], "edit", by: 0)
         knowledge.judge(shown: [[edited]])
         #expect(Self.breaches(knowledge).isEmpty)
+    }
+
+    @Test func `what a process logged before it was killed is heard in the end`() throws {
+        let script = Script(seed: 1, length: 0, hazards: .none)
+        let executor = SeededExecutor(seed: 1, jobLimit: 1_000_000)
+        let history = History(executor.time)
+        let breach = try executor.run { executor, _ in
+            let world = try await World(script, executor, Coverage(), history)
+            let site = try await Site(0, in: world)
+            return await withTaskGroup(of: Void.self) { services in
+                services.addTask { await world.runBackground() }
+                try? await site.bringUp("start")
+                _ = site.log.write(Array("h~1~no".utf8))
+                await site.kill()
+                await site.judge()
+                await site.bringDown()
+                services.cancelAll()
+                return world.oracle.breach
+            }
+        }
+        #expect(breach?.invariant == "I16")
     }
 
     @Test func `an accepted edit that is nowhere is missed`() {
