@@ -12,6 +12,8 @@ struct Command: Sendable {
     var notes: [String] = []
     /// Whether it goes on until a signal ends it, and so reads signals itself.
     var awaitsSignals = false
+    /// Whether it need not go on when nobody reads what it says.
+    var endsUnheard = false
     let run: @Sendable (Invocation, Console) async throws(Failure) -> Void
 
     func flag(named name: String) -> Flag? {

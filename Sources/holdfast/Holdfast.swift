@@ -15,8 +15,12 @@ struct Holdfast {
     static func main() {
         Files.holdStandardStreams()
         let words = Array(CommandLine.arguments.dropFirst())
-        let isHost = commands.contains { $0.awaitsSignals && $0.name == words.first }
-        if isHost { Signals.block() } else { signal(SIGPIPE, SIG_IGN) }
+        let command = commands.first { $0.name == words.first }
+        if command?.awaitsSignals == true {
+            Signals.block()
+        } else {
+            signal(SIGPIPE, command?.endsUnheard == true ? SIG_DFL : SIG_IGN)
+        }
         let status = runBlocking {
             await Holdfast(commands: commands, console: .terminal()).run(words)
         }

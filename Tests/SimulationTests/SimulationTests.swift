@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Glibc
 import Simulation
 import System
 import TestSupport
@@ -66,6 +67,15 @@ import Testing
         let command = try #require(first.split(separator: "\n").last)
         let again = command.split(separator: " ").dropFirst().map(String.init)
         #expect(try Child.run(program, again).output == first)
+    }
+
+    @Test func `when nobody reads any more it ends`() throws {
+        let program = Child.productsDirectory + "/holdfast"
+        let script = """
+            timeout 120 '\(program)' simulate --seeds 1000000000 --steps 1 | head -n 1 > /dev/null
+            exit ${PIPESTATUS[0]}
+            """
+        #expect(try Child.run("/bin/bash", ["-c", script]).status == 128 + SIGPIPE)
     }
 
     @Test(arguments: [

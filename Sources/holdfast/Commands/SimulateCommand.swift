@@ -35,6 +35,7 @@ extension Command {
             ),
             Flag(name: "corpus", value: "FILE", help: "the worlds of a list instead"),
         ],
+        endsUnheard: true,
         run: { invocation, console throws(Failure) in
             let campaign = try Campaign(invocation)
             try invocation.refuseMixtures()
