@@ -72,6 +72,24 @@ struct SharingTests {
     }
 
     @Test(arguments: [Personality.bitwarden, .vaultwarden])
+    func `what is done to many shared items at once moves everybody's revision`(
+        _ personality: Personality
+    ) async throws {
+        let firm = try await Firm(personality)
+        let id = try await firm.share()
+        let ids = #"{"ids":["\#(id)"]}"#
+        for (method, path) in [
+            (HTTP.Method.put, "/delete"), (.put, "/restore"), (.delete, ""),
+        ] {
+            let before = try await firm.colleague.revisionDate()
+            firm.owner.clock.advance(bySeconds: 1)
+            let done = try await firm.owner.ask(method, "/api/ciphers\(path)", ids)
+            #expect(done.status == .ok)
+            #expect(try await firm.colleague.revisionDate() > before, "\(method) \(path)")
+        }
+    }
+
+    @Test(arguments: [Personality.bitwarden, .vaultwarden])
     func `a shared item is not written as a personal one`(
         _ personality: Personality
     ) async throws {

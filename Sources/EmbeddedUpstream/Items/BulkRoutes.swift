@@ -7,7 +7,7 @@ extension Routes {
     mutating func addBulk() {
         on(.put, "/api/ciphers/delete", .trashCiphers) { call, world throws(Refusal) in
             let ids = try world.ids(call, to: .trash)
-            _ = try world.forEach(ids, call) { world, id throws(Refusal) in
+            _ = try world.forEach(ids, call, isOfAll: true) { world, id throws(Refusal) in
                 try world.trash(id, call)
             }
             world.tellOfMany(call)
@@ -15,7 +15,7 @@ extension Routes {
         }
         on(.put, "/api/ciphers/restore", .restoreCiphers) { call, world throws(Refusal) in
             let ids = try world.ids(call, to: .restore)
-            let done = try world.forEach(ids, call) { world, id throws(Refusal) in
+            let done = try world.forEach(ids, call, isOfAll: true) { world, id throws(Refusal) in
                 try world.restore(id, call)
             }
             world.tellOfMany(call)
@@ -24,7 +24,7 @@ extension Routes {
         for (method, path) in [(Method.delete, "/api/ciphers"), (.post, "/api/ciphers/delete")] {
             on(method, path, .deleteCiphers) { call, world throws(Refusal) in
                 let ids = try world.ids(call, to: .delete)
-                _ = try world.forEach(ids, call) { world, id throws(Refusal) in
+                _ = try world.forEach(ids, call, isOfAll: true) { world, id throws(Refusal) in
                     let cipher = try world.find(id, for: call.userID, to: .delete)
                     world.remove(cipher, of: call.userID)
                     return cipher

@@ -54,15 +54,21 @@ extension World {
 
     /// Does something to each of many items. One of the servers passes over what it may not do; the
     /// other stops there, keeps what it has done, and tells nobody: only the account's revision does.
+    ///
+    /// - Parameter isOfAll: Whether it concerns everybody who shares an item, and not the user alone.
     mutating func forEach(
         _ ids: [String],
         _ call: borrowing Call,
+        isOfAll: Bool = false,
         _ deed: (inout World, String) throws(Refusal) -> StoredCipher?
     ) throws(Refusal) -> [StoredCipher] {
         var done: [StoredCipher] = []
         for id in ids {
             do throws(Refusal) {
-                if let cipher = try deed(&self, id.lowercased()) { done.append(cipher) }
+                guard let cipher = try deed(&self, id.lowercased()) else { continue }
+                done.append(cipher)
+                guard isOfAll, cipher.organizationID != nil else { continue }
+                for user in audience(of: cipher, call.userID) { touch(user, call) }
             } catch {
                 if personality.bulkSkips { continue }
                 if !done.isEmpty { touch(call.userID, call) }
