@@ -166,7 +166,8 @@ public enum Files {
         }
     }
 
-    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
+    /// All of it, to what is open already.
+    public static func write(_ bytes: [UInt8], to descriptor: Int32) throws(SystemError) {
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = try patiently("write", descriptor, POLLOUT) { () -> Int in

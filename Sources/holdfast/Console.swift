@@ -38,15 +38,12 @@ struct Console: Sendable {
 
     /// - Returns: What went wrong. A reader that went away is no reason to fail: nobody is there to hear of
     ///   it.
-    private static func write(_ text: String, to descriptor: Int32) -> Int32? {
-        var rest = Array(text.utf8)[...]
-        while !rest.isEmpty {
-            let count = rest.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 && errno == EINTR { continue }
-            if count < 0 { return errno == EPIPE ? nil : errno }
-            if count == 0 { return EIO }
-            rest = rest.dropFirst(count)
+    static func write(_ text: String, to descriptor: Int32) -> Int32? {
+        do throws(SystemError) {
+            try Files.write(Array(text.utf8), to: descriptor)
+            return nil
+        } catch {
+            return error.code == EPIPE ? nil : error.code
         }
-        return nil
     }
 }

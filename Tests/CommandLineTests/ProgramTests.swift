@@ -1,5 +1,9 @@
+import Glibc
+import System
 import TestSupport
 import Testing
+
+@testable import holdfast
 
 /// The program itself, started as its user would.
 struct ProgramTests {
@@ -37,6 +41,26 @@ struct ProgramTests {
         let scratch = try Scratch()
         let unread = try Child.run("/bin/bash", ["-c", script, "bash", scratch.path])
         #expect(unread.status == 0 && unread.complaint.isEmpty)
+    }
+
+    @Test func `an answer waits for whoever reads slowly, also where nobody is to wait`() throws {
+        var ends: [Int32] = [-1, -1]
+        try #require(pipe(&ends) == 0)
+        _ = fcntl(ends[1], F_SETFL, O_NONBLOCK)
+        let count = Lock(0)
+        let reader = Thread.start(name: "reader") { [end = ends[0]] in
+            var chunk = [UInt8](repeating: 0, count: 4_096)
+            while true {
+                let got = Glibc.read(end, &chunk, chunk.count)
+                if got <= 0 { return }
+                count.withLock { $0 += got }
+            }
+        }
+        #expect(Console.write(String(repeating: "x", count: 1_000_000), to: ends[1]) == nil)
+        close(ends[1])
+        reader.join()
+        close(ends[0])
+        #expect(count.withLock { $0 } == 1_000_000)
     }
 
     @Test(arguments: ["", "--frobnicate", "frobnicate"])
