@@ -1,4 +1,5 @@
 import Glibc
+import System
 import Testing
 
 @testable import HTTP
@@ -146,6 +147,42 @@ import Testing
             }
             #expect(try client.answer().status == .badRequest)
             #expect(try server.ask(Self.request(headers: "")).status == .ok)
+        }
+    }
+
+    @Test func `what comes just after a look is not taken for such an extension`() async throws {
+        let time = SteppedTime()
+        let acts = Lock<[String: @Sendable () -> Void]>([:])
+        let handler: Handler = { request in
+            let act = request.target.segments.first.flatMap { name in acts.withLock { $0[name] } }
+            act?()
+            return await countingBody(request)
+        }
+        try await serve(handler, timekeeper: time) { server async throws in
+            let (late, endless) = (try server.client(), try server.client())
+            let (first, second) = (try server.client(), try server.client())
+            try late.send("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n")
+            while server.exchanges == 0 { await Task.yield() }
+            try second.send(Self.request(headers: ""))
+            #expect(try second.answer().status == .ok)
+            await time.pass(.milliseconds(10), at: server)
+            try endless.send("POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n3;")
+            endless.trySend([UInt8](repeating: UInt8(ascii: "e"), count: 200_000))
+            while server.exchanges < 2 { await Task.yield() }
+            // The loop itself says all this, so that it comes when the library has looked for this turn.
+            let (afterwards, atLast) = (second.descriptor, late.descriptor)
+            acts.withLock { acts in
+                acts["time"] = {
+                    time.pass(.milliseconds(60))
+                    say("GET /body HTTP/1.1\r\nHost: x\r\n\r\n", at: afterwards)
+                }
+                acts["body"] = { say("{}", at: atLast) }
+            }
+            try first.send("GET /time HTTP/1.1\r\nHost: x\r\n\r\n")
+            for client in [first, second] { #expect(try client.answer().status == .ok) }
+            #expect(try late.answer().text == "2")
+            while endless.isSilent { await time.pass(.milliseconds(60), at: server) }
+            #expect(try endless.answer().status == .badRequest)
         }
     }
 
@@ -344,4 +381,8 @@ import Testing
             #expect(crowd[0].isClosed)
         }
     }
+}
+
+private func say(_ text: String, at descriptor: Int32) {
+    _ = Glibc.send(descriptor, text, text.utf8.count, Int32(MSG_NOSIGNAL))
 }

@@ -112,6 +112,11 @@ final class SteppedTime: Timekeeper {
 
     func sleep(for duration: Duration) async throws(CancellationError) {}
 
+    /// Whoever looks next sees it.
+    func pass(_ duration: Duration) {
+        state.withLock { $0.passed += duration }
+    }
+
     /// Returns when the server has noticed, or is no more.
     func pass(_ duration: Duration, at server: Server) async {
         let looks = state.withLock { state in

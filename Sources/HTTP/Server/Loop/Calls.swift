@@ -89,12 +89,11 @@ extension ServerLoop {
     private static var patienceTime: Duration { .milliseconds(50) }
 
     /// A chunk extension that fills the library's whole buffer leaves it wanting to run for ever,
-    /// without reading on. Whoever has sent more and was not heard meanwhile is such a client.
+    /// without reading on. Whoever has sent more and was not heard meanwhile is such a client; that the library wants
+    /// to run is no sign of one, for a large body that comes fast has it do so too.
     private func cutStuck(since: Duration) {
         pendingSince = now
-        for connection in connections.values
-        where connection.phase == .body && connection.lastCall < since {
-            guard cm_unread(connection.descriptor) > 0 else { continue }
+        for connection in connections.values where connection.isStuck(since: since, at: now) {
             connection.say(Refusal.malformed("The chunks cannot be told apart.").response)
             cut(connection)
         }

@@ -30,6 +30,8 @@ final class Connection {
     let peer: Peer
     /// When the library last had something of it.
     var lastCall = Duration.zero
+    /// When it was last seen that something of its body lay here unread.
+    private var unreadSince: Duration?
     /// Since when nothing of it has been answered.
     var restsSince = Duration.zero
     private(set) var phase = Phase.idle
@@ -87,6 +89,14 @@ final class Connection {
 
     /// Whether nothing of it lies here unread, either.
     var rests: Bool { isQuiet && cm_unread(descriptor) <= 0 }
+
+    /// Whether something of its body lay here unread at the last look and the library has had nothing of it since. Once
+    /// is not enough: it may have come after the library read.
+    func isStuck(since lastLook: Duration, at now: Duration) -> Bool {
+        guard phase == .body, cm_unread(descriptor) > 0 else { return false }
+        defer { unreadSince = now }
+        return unreadSince == lastLook && lastCall < lastLook
+    }
 
     /// Of those let in within one turn of the loop, whoever came first.
     func restedLonger(than other: Connection) -> Bool {
