@@ -140,19 +140,31 @@ import Testing
         #expect(Proxies.place(of: proxy) == place)
     }
 
-    @Test func `a WebSocket goes through the proxy, with its credentials`() async throws {
+    @Test(arguments: [
+        ("user:word", "dXNlcjp3b3Jk"), ("us%40er:w%2Ford%3A", "dXNAZXI6dy9vcmQ6"),
+        ("user", "dXNlcjo="), ("user:50%", "dXNlcjo1MCU="),
+    ])
+    func `a WebSocket goes through the proxy, with the credentials that requests have there`(
+        _ credentials: String,
+        _ sent: String
+    ) async throws {
         let heads = Lock<[String]>([])
         let proxy = try ScriptedServer { connection in
             guard let head = connection.head() else { return }
             heads.withLock { $0.append(head) }
+            guard head.hasPrefix("CONNECT") else {
+                connection.respond()
+                return
+            }
             connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
             connection.upgrade()
             connection.sendFrame(Opcode.text, Array("through".utf8))
             connection.sendFrame(Opcode.close, [0x03, 0xE8])
             connection.waitForEnd()
         }
+        let proxies = Proxies(http: "http://\(credentials)@127.0.0.1:\(proxy.port)")
         var configuration = WebSocketClient.Configuration()
-        configuration.proxies = Proxies(http: "http://user:word@127.0.0.1:\(proxy.port)")
+        configuration.proxies = proxies
         let client = try WebSocketClient(configuration: configuration)
         let socket = try await client.connect("ws://vault.test/hub")
         var messages: [WebSocketMessage] = []
@@ -160,7 +172,14 @@ import Testing
         #expect(messages == [.text("through")])
         let head = heads.withLock { $0.first } ?? ""
         #expect(head.hasPrefix("CONNECT vault.test:80 HTTP/1.1"))
-        #expect(field("proxy-authorization", of: head) == "basic dXNlcjp3b3Jk")
+        #expect(field("proxy-authorization", of: head) == "basic \(sent)")
+        var requests = Client.Configuration()
+        requests.proxies = proxies
+        let asker = try Client(configuration: requests)
+        _ = try await asker.send(Client.Request(.get, "http://vault.test/"))
+        let other = heads.withLock { $0.last } ?? ""
+        #expect(field("proxy-authorization", of: other) == "Basic \(sent)")
+        await asker.close()
         await client.close()
         proxy.stop()
     }

@@ -62,6 +62,18 @@ struct WebSocketOrder: Sendable {
         let credentials = rest.lastIndex(of: "@").map { rest[..<$0] } ?? ""
         let place = rest.lastIndex(of: "@").map { rest[rest.index(after: $0)...] } ?? rest
         let target = try Destination("http://" + place, schemes: ["http": 1080])
-        return Proxy(credentials: String(credentials), host: target.host, port: target.port)
+        return Proxy(
+            credentials: plain(credentials),
+            host: target.host,
+            port: target.port
+        )
+    }
+
+    /// As curl sends them for requests, which has them from the same address: what is escaped there stands for itself,
+    /// and whoever has no password has an empty one.
+    private static func plain(_ credentials: Substring) -> String {
+        guard !credentials.isEmpty else { return "" }
+        let text = Percent.decode(String(credentials)) ?? String(credentials)
+        return credentials.contains(":") ? text : text + ":"
     }
 }
