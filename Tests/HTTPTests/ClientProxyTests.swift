@@ -184,6 +184,25 @@ import Testing
         proxy.stop()
     }
 
+    @Test func `a proxy is told an address of IPv6 in brackets`() async throws {
+        let heads = Lock<[String]>([])
+        let proxy = try ScriptedServer { connection in
+            guard let head = connection.head() else { return }
+            heads.withLock { $0.append(head) }
+            connection.send("HTTP/1.1 200 Connection established\r\n\r\n")
+            connection.upgrade()
+            connection.sendFrame(Opcode.close, [0x03, 0xE8])
+            connection.waitForEnd()
+        }
+        var configuration = WebSocketClient.Configuration()
+        configuration.proxies = Proxies(http: proxy.url)
+        let client = try WebSocketClient(configuration: configuration)
+        for try await _ in try await client.connect("ws://[2001:db8::1]:8080/hub") {}
+        #expect(heads.withLock { $0.first }?.hasPrefix("CONNECT [2001:db8::1]:8080 ") == true)
+        await client.close()
+        proxy.stop()
+    }
+
     /// A proxy's name may lead to another address each day; what is kept for one must not add up.
     @Test func `a proxy may have any number of addresses, all with the same credentials`()
         async throws

@@ -20,6 +20,7 @@ enum {
     // The library has a few descriptors of its own.
     SOCKETS_MAX = DESCRIPTORS_MAX - 16,
     PROXY_SIZE = 256,
+    HOST_SIZE = 256,
 };
 
 const size_t cw_sockets_max = SOCKETS_MAX;
@@ -379,6 +380,15 @@ static int flags_for(const struct cw_target *target) {
     return flags;
 }
 
+// To whom the library connects; of a host behind a proxy, how the proxy is told of it, which reads the port behind the
+// last colon. `room` has HOST_SIZE bytes.
+static const char *address_of(const struct cw_target *target, char *room) {
+    if (target->proxy_credentials == NULL) return target->address;
+    if (strchr(target->name, ':') == NULL) return target->name;
+    int length = snprintf(room, HOST_SIZE, "[%s]", target->name);
+    return length > 0 && length < HOST_SIZE ? room : NULL;
+}
+
 cw_socket *cw_open(cw_context *context, void *owner, const struct cw_target *target) {
     // Pings and silence are watched over by the owner.
     static const lws_retry_bo_t no_policy = {0};
@@ -387,7 +397,8 @@ cw_socket *cw_open(cw_context *context, void *owner, const struct cw_target *tar
     struct lws_client_connect_info info = {0};
     info.context = context->lws;
     info.vhost = vhost_for(context, target);
-    info.address = target->proxy_credentials == NULL ? target->address : target->name;
+    char room[HOST_SIZE];
+    info.address = address_of(target, room);
     info.port = target->port;
     info.path = "/";
     info.host = target->host_field;
@@ -397,7 +408,8 @@ cw_socket *cw_open(cw_context *context, void *owner, const struct cw_target *tar
     info.retry_and_idle_policy = &no_policy;
     info.opaque_user_data = socket;
     socket->is_beginning = true;
-    struct lws *lws = info.vhost != NULL ? lws_client_connect_via_info(&info) : NULL;
+    bool is_known = info.vhost != NULL && info.address != NULL;
+    struct lws *lws = is_known ? lws_client_connect_via_info(&info) : NULL;
     socket->is_beginning = false;
     if (lws == NULL) {
         release(socket);
