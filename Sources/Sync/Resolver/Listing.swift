@@ -184,13 +184,14 @@ extension Listing.Shelf {
 }
 
 extension Cipher {
-    /// What every item has sealed, and most logins.
+    /// What every item has sealed, and most logins. An empty text that some clients leave in place of a sealed one is
+    /// none: many items have it.
     var seals: [String] {
         let (item, login) = (document.root, document.root["login"])
         return [
             item["name"]?.string, item["notes"]?.string, login?["username"]?.string,
             login?["password"]?.string,
-        ].compactMap(\.self)
+        ].compactMap(\.self).filter { !$0.isEmpty }
     }
 }
 

@@ -1,4 +1,5 @@
 import Bitwarden
+import Crypto
 import EmbeddedUpstream
 import Host
 import MeshSupport
@@ -65,6 +66,34 @@ import Vault
             try await ada.run()
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.items.count == 1)
+        }
+    }
+
+    @Test func `F41 what is gone is not looked for by the empty texts that other items have, too`()
+        async throws
+    {
+        try await World.open(.vaultwarden) { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for name in ["gone", "other"] {
+                let sealed = try ada.ring.user.seal(name)
+                let body = #"{"type":1,"name":"\#(sealed)","notes":"","login":{"username":""}}"#
+                ids.append(try await ada.elsewhere.post("/api/ciphers", body))
+            }
+            try await ada.refresh()
+            let content = try ada.content(of: ids[0], #"{"name":"mine"}"#)
+            let before = world.surroundings.began.advanced(bySeconds: -60)
+            _ = try await world.store.record(
+                Edit(.update(content, changesPassword: false), at: before),
+                in: ada.lane(ids[0]),
+                as: .queued
+            )
+            try await ada.elsewhere.delete(ids[0])
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(ids[1]).name == "other")
+            #expect(try await Set(ada.elsewhere.names) == ["mine", "other"])
+            #expect(try await ada.elsewhere.items.count == 2)
         }
     }
 
