@@ -220,6 +220,24 @@ import Testing
         return Cipher(edit)
     }
 
+    @Test(arguments: [(6, "bankAccount"), (7, "driversLicense"), (8, "passport"), (9, "boat")])
+    func `an item of a type that is not opened here is known by its content all the same`(
+        _ type: Int,
+        _ member: String
+    ) throws {
+        let known = try samples.cipher(#"{"type":2,"name":"n"}"#)
+        func holding(_ text: String) throws -> Cipher {
+            let sealed = try samples.keys.user.seal(text)
+            var edit = JSON.Edit(known.document)
+            edit.put(JSON.Raw(type), at: "type")
+            edit.put(.object { $0.add("pin", sealed) }, at: member)
+            return Cipher(edit)
+        }
+        let (one, other) = (try holding("1"), try holding("2"))
+        #expect(one.fingerprint != other.fingerprint && one.core != other.core)
+        #expect(one.hasOtherContent(than: other))
+    }
+
     private func expectUnreadable(_ item: Item, _ flaw: Flaw) throws {
         let bytes = item.cipher.bytes
         #expect(item.flaws == [flaw])

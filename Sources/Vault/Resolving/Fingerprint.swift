@@ -160,12 +160,19 @@ extension JSON.Value {
 extension JSON.Value {
     fileprivate typealias Strangers = [(place: String, sealed: String)]
 
-    /// The encrypted texts in members of an item's parts that are not in the schema, in the order of their places.
-    /// What an item itself has besides is upstream's affair.
+    /// The encrypted texts in members of an item's parts that are not in the schema, or not looked into, in the order
+    /// of their places. What an item itself has besides is upstream's affair, unless nobody here knows its type: then
+    /// that is what it holds.
     fileprivate func strangers(_ item: Shape) -> Strangers {
         var found: Strangers = []
-        for member in item.members where member.uses.contains(.sent) && member.kind.hasMembers {
+        for member in item.members where member.uses.contains(.sent) && member.kind.mayHoldStrangers
+        {
             self[anyCase: member.name]?.findStrangers(member, at: member.name, &found)
+        }
+        if self[anyCase: "type"]?.int.map(ItemType.init)?.member == nil {
+            for member in members where item.member(anyCase: member.name) == nil {
+                member.value.findSealed(at: member.name.string, &found)
+            }
         }
         return found.sorted { $0.place < $1.place }
     }
@@ -182,7 +189,8 @@ extension JSON.Value {
             for (position, element) in elements.enumerated() where !shape.isVoid(element) {
                 element.findStrangers(shape, at: "\(place())[\(position)]", &found)
             }
-        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .kept, .mirror: return
+        case .kept: findSealed(at: place(), &found)
+        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .mirror: return
         }
     }
 
@@ -219,10 +227,10 @@ extension JSON.Value {
 }
 
 extension Member.Kind {
-    fileprivate var hasMembers: Bool {
+    fileprivate var mayHoldStrangers: Bool {
         switch self {
-        case .object, .list: true
-        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .kept, .mirror: false
+        case .object, .list, .kept: true
+        case .sealed, .checksum, .key, .text, .date, .flag, .number, .texts, .mirror: false
         }
     }
 }

@@ -1,4 +1,6 @@
+import Crypto
 import EmbeddedUpstream
+import JSON
 import MeshSupport
 import Metrics
 import Sync
@@ -362,6 +364,36 @@ import Vault
                 }
             }
             #expect(told)
+        }
+    }
+
+    /// Nobody here can open a bank account, and anybody can delete it.
+    @Test func `what was edited elsewhere is not deleted, though nobody here can open its type`()
+        async throws
+    {
+        try await World.open { world in
+            await world.server.setFeature("pm-32009-new-item-types", true)
+            let ada = try await world.person()
+            let key = SymmetricKey(from: world.chance)
+            let wrapped = try ada.ring.user.wrap(key)
+            let sealer = Sealer(key, entropy: world.chance)
+            let name = try sealer.seal("bank")
+            func holding(_ pin: String) throws -> String {
+                let pin = try sealer.seal(pin)
+                return
+                    #"{"type":6,"key":"\#(wrapped)","name":"\#(name)","bankAccount":{"pin":"\#(pin)"}}"#
+            }
+            let id = try await ada.elsewhere.post("/api/ciphers", holding("first"))
+            try await ada.refresh()
+            try await ada.wish(.hardDelete, id)
+            world.time.pass(.seconds(10))
+            let known = try await ada.elsewhere.item(id).cipher
+            let edited = try Cipher(Array(holding("theirs").utf8))
+            try await ada.elsewhere.put(id, edited, over: known)
+            try await ada.run()
+            #expect(try await !ada.elsewhere.lacks(id))
+            #expect(try ada.changes.isEmpty)
+            #expect(try ada.resolutions.map(\.outcome) == [.restoredServer])
         }
     }
 

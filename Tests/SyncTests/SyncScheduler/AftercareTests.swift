@@ -69,7 +69,7 @@ import Vault
         }
     }
 
-    @Test func `F41 what is gone is not looked for by the empty texts that other items have, too`()
+    @Test func `what is gone is not looked for by the empty texts that other items have, too`()
         async throws
     {
         try await World.open(.vaultwarden) { world in
