@@ -253,6 +253,37 @@ struct BeliefTests {
         #expect(back != .confirmed(.regression), "It has gone back once more.")
     }
 
+    /// Somebody has replaced the vault, and goes on filling it.
+    @Test func `P8 that nearly all is gone is believed in the end, whoever goes on writing`() {
+        func picture(_ step: Int, accountRevision: Int64) -> SyncPicture {
+            var ciphers = vault(1)
+            ciphers["new"] = Moment(ticks: noon.ticks + Int64(step))
+            return self.picture(ciphers, accountRevision: accountRevision)
+        }
+        let (before, number) = (Self.latest + 6, Self.latest + 7)
+        let first = picture(0, accountRevision: before)
+        guard case .doubted(let doubt) = look(first, footing(vault(20))) else {
+            Issue.record("It was believed.")
+            return
+        }
+        let moved = picture(1, accountRevision: number)
+        guard
+            case .doubted(let next) = look(moved, footing(vault(20), doubt: doubt), later: 299)
+        else {
+            Issue.record("It was believed too soon.")
+            return
+        }
+        #expect(next.kind == .shrink && next.since == doubt.since)
+        let here = footing(vault(20), doubt: next)
+        let last = picture(2, accountRevision: number + 1)
+        #expect(look(last, here, later: 300) == .confirmed(.shrink))
+        // Whoever had written would have moved the number on.
+        for number in [number, before] {
+            let other = picture(2, accountRevision: number)
+            #expect(look(other, here, later: 300) != .confirmed(.shrink))
+        }
+    }
+
     @Test func `a clock that was set back confirms nothing`() {
         let empty = picture([:])
         guard case .doubted(let doubt) = look(empty, footing(vault(3))) else {

@@ -119,13 +119,17 @@ public struct SyncDoubt: Hashable, Sendable {
             && accountRevision == other.accountRevision
     }
 
-    /// Whether upstream is back as before, and has only moved on from there since.
+    /// Whether upstream is as before, and has only moved on from there since. Where nearly everything is gone, its list
+    /// has to show that as well as its number: one that is empty never does.
     func goesOn(from other: SyncDoubt) -> Bool {
-        guard kind == .regression, other.kind == kind, missing == other.missing else {
-            return false
+        guard kind == other.kind, missing == other.missing else { return false }
+        guard let accountRevision, let others = other.accountRevision else {
+            return kind == .regression
         }
-        guard let accountRevision, let others = other.accountRevision else { return true }
-        return accountRevision >= others
+        return switch kind {
+        case .regression: accountRevision >= others
+        case .shrink: accountRevision > others && fingerprint != other.fingerprint
+        }
     }
 
     func standing(since moment: Moment) -> SyncDoubt {
