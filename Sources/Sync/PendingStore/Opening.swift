@@ -163,8 +163,15 @@ extension Store {
     ) async throws(StoreError) -> String {
         let replacement = Replacement(of: directory.file(fileName))
         replacement.discardDraft()
-        let draft = replacement.draft
-        let store = try await open(draft, directory, options, time: time, chance: chance)
+        var unflushed = options
+        unflushed.database.isFlushedAtCommit = false
+        let store = try await open(
+            replacement.draft,
+            directory,
+            unflushed,
+            time: time,
+            chance: chance
+        )
         let copy = directory.file(copyName)
         let salvage = Salvage(
             into: store,

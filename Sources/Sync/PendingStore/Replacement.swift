@@ -24,6 +24,8 @@ struct Replacement {
     /// - Returns: Where the damaged file lies now.
     func carryOut(at moment: Moment) throws(StoreError) -> String {
         do throws(SystemError) {
+            // Nothing of it was flushed while it was filled.
+            try StoreFile.flush(draft)
             try StoreFile.replace(ready, by: draft)
             return try exchange(at: moment)
         } catch {

@@ -80,14 +80,16 @@ struct Salvage {
         return try await reading(copy, otherwise: 0) { (source) throws(StoreError) in
             let later = try PendingRows.sequences(in: source).found.filter { $0 > last }
             var count = 0
-            for sequence in later {
-                guard let row = try PendingRows.row(sequence, in: source) else { continue }
+            for step in Self.steps(of: later) {
+                let rows = try Self.rows(step, in: source)
                 try await store.write { (db) throws(DatabaseError) in
-                    // What the store has of that cipher came before, and was settled by then.
-                    try row.clear(at: now, db)
-                    try row.doubted(at: now).insert(db)
+                    for row in rows {
+                        // What the store has of that cipher came before, and was settled by then.
+                        try row.clear(at: now, db)
+                        try row.doubted(at: now).insert(db)
+                    }
                 }
-                count += 1
+                count += rows.count
             }
             return try await count + takeLaterEdits(from: source, at: now)
         }
@@ -102,16 +104,49 @@ struct Salvage {
             known[sequence].map { $0 < version } ?? false
         }
         var count = 0
-        for sequence in ahead.keys.sorted() {
+        for step in Self.steps(of: ahead.keys.sorted()) {
+            let edited = try laterEdits(step, in: source)
+            try await store.write { (db) throws(DatabaseError) in
+                for (row, older) in edited { try row.doubted(at: now).replace(older, db) }
+            }
+            count += edited.count
+        }
+        return count
+    }
+
+    private func laterEdits(
+        _ sequences: ArraySlice<Int>,
+        in source: Database
+    ) throws(StoreError) -> [(row: PendingRow, older: PendingRow)] {
+        var edited: [(row: PendingRow, older: PendingRow)] = []
+        for sequence in sequences {
             guard let row = try PendingRows.row(sequence, in: source), row.isReadable,
                 let older = try PendingRows.row(sequence, in: store.database), older.id == row.id
             else { continue }
-            try await store.write { (db) throws(DatabaseError) in
-                try row.doubted(at: now).replace(older, db)
-            }
-            count += 1
+            edited.append((row, older))
         }
-        return count
+        return edited
+    }
+
+    /// So many share a transaction: of thousands that wait, each would have a flush of its own.
+    private static let rowsPerStep = 500
+
+    private static func steps<Element>(of elements: [Element]) -> [ArraySlice<Element>] {
+        stride(from: 0, to: elements.count, by: rowsPerStep).map { start in
+            elements[start...].prefix(rowsPerStep)
+        }
+    }
+
+    /// Those that can be read.
+    private static func rows(
+        _ sequences: ArraySlice<Int>,
+        in source: Database
+    ) throws(StoreError) -> [PendingRow] {
+        var rows: [PendingRow] = []
+        for sequence in sequences {
+            if let row = try PendingRows.row(sequence, in: source) { rows.append(row) }
+        }
+        return rows
     }
 
     private func reading<Answer>(
@@ -179,16 +214,15 @@ struct Salvage {
         let (sequences, isComplete) = try PendingRows.sequences(in: source)
         var isWhole = isComplete
         // Of two about one cipher, which a page that was not written may leave, the later is the living one.
-        for sequence in sequences.reversed() {
-            guard let found = try PendingRows.row(sequence, in: source) else {
-                isWhole = false
-                continue
-            }
-            guard let row = changed(found) else { continue }
+        for step in Self.steps(of: sequences.reversed()) {
+            let found = try Self.rows(step, in: source)
+            let rows = found.compactMap(changed)
             let isTaken = try await store.write { (db) throws(DatabaseError) in
-                try row.insert(db)
+                var isTaken = true
+                for row in rows where try !row.insert(db) { isTaken = false }
+                return isTaken
             }
-            isWhole = isWhole && isTaken
+            isWhole = isWhole && isTaken && found.count == step.count
         }
         return isWhole
     }
@@ -196,16 +230,13 @@ struct Salvage {
     /// From either end, so that a damaged page hides no more than what lies on it.
     private func carryReceipts(from source: Database) async throws(StoreError) {
         for way in ReceiptRow.ways {
-            let rows = try ReceiptRow.all(by: way, in: source)
-            for start in stride(from: 0, to: rows.count, by: Self.receiptsPerStep) {
+            for step in Self.steps(of: try ReceiptRow.all(by: way, in: source)) {
                 try await store.write { (db) throws(DatabaseError) in
-                    for row in rows[start...].prefix(Self.receiptsPerStep) { try row.insert(db) }
+                    for row in step { try row.insert(db) }
                 }
             }
         }
     }
-
-    private static let receiptsPerStep = 500
 
     /// What is edited from now on is younger than all that any earlier file knew, also where nothing tells how far
     /// changes were numbered there. If one of those comes into the place of this one, its copy is compared by that.
@@ -232,9 +263,9 @@ struct Salvage {
     /// Accounts, settings and aliases: small, and asked for only as long as they answer.
     private func carryRest(from source: Database) async throws(StoreError) {
         for table in Self.rest {
-            for values in try rows(of: table, in: source) {
+            for step in Self.steps(of: try rows(of: table, in: source)) {
                 try await store.write { (db) throws(DatabaseError) in
-                    try table.insert(values, db)
+                    for values in step { try table.insert(values, db) }
                 }
             }
         }

@@ -140,6 +140,38 @@ import Vault
         try await store.close()
     }
 
+    @Test(arguments: [false, true])
+    func `thousands that are carried over need no thousands of flushes`(
+        _ isOlder: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        try await Shelf(scratch).store.close()
+        let old = try Files.read(path)
+        try await Self.fill(scratch, copying: true)
+        if isOlder {
+            StoreFile.remove(path)
+            try Files.replace(path, with: old)
+        } else {
+            try Self.damage(path, at: 0, count: 4_096)
+        }
+        let commits = Lock(0)
+        var options = Store.Options()
+        options.database.observer = Observer(
+            timekeeper: SystemTimekeeper(),
+            committed: { _ in commits.withLock { $0 += 1 } }
+        )
+        let (store, _) = try await Store.open(
+            in: StateDirectory(scratch.path),
+            options: options,
+            time: SystemTimekeeper(),
+            chance: SeededChance(seed: Self.seed)
+        )
+        #expect(try store.reader.count(of: Shelf.user) == Self.changes)
+        #expect(commits.withLock(\.self) < Self.changes / 4)
+        try await store.close()
+    }
+
     @Test func `a file of something else is set aside too`() async throws {
         let scratch = try Scratch()
         try await Self.fill(scratch, copying: true)
