@@ -21,7 +21,12 @@ public struct Connection: ~Copyable {
         try execute(sql, values)
     }
 
-    func execute(_ sql: StaticString, _ values: [Value]) throws(DatabaseError) -> Int {
+    /// The same with as many values as are given.
+    @discardableResult
+    public func execute(
+        _ sql: StaticString,
+        _ values: [Value]
+    ) throws(DatabaseError) -> Int {
         let before = session.rowsChanged
         try session.run(sql, values) { (statement) throws(DatabaseError) in
             while try statement.step() {}

@@ -7,7 +7,8 @@ internal import Vault
 /// hourly copy may have them; what was settled since then is left out as far as the damaged file tells
 /// (``EndedChanges``), and upstream is asked about the rest before any of it is sent.
 ///
-/// Receipts come along, for their owners ask for them, and so do accounts, settings and aliases.
+/// Receipts come along, for their owners ask for them, and so does what stands in no list of upstream's
+/// (``CarriedTable``).
 ///
 /// Only what is damaged itself may be passed over. A disk that fails or is full passes, and what was
 /// left behind on its account would be gone for good: such an error ends the salvage, and the next
@@ -260,24 +261,15 @@ struct Salvage {
         }
     }
 
-    /// Accounts, settings and aliases: small, and asked for only as long as they answer.
     private func carryRest(from source: Database) async throws(StoreError) {
-        for table in Self.rest {
-            for step in Self.steps(of: try rows(of: table, in: source)) {
-                try await store.write { (db) throws(DatabaseError) in
-                    for values in step { try table.insert(values, db) }
+        for table in CarriedTable.all {
+            for way in table.ways {
+                for step in Self.steps(of: try table.rows(by: way, in: source)) {
+                    try await store.write { (db) throws(DatabaseError) in
+                        for values in step { try table.insert(values, db) }
+                    }
                 }
             }
-        }
-    }
-
-    private func rows(of table: Table, in source: Database) throws(StoreError) -> [[Value]] {
-        do throws(DatabaseError) {
-            return try source.read { (db) throws(DatabaseError) in
-                try db.all(table.select) { (row) throws(DatabaseError) in try table.values(row) }
-            }
-        } catch {
-            return try error.passedOver([])
         }
     }
 }
@@ -293,51 +285,4 @@ extension DatabaseError {
         guard isDamage || trouble == .refused && code != nil else { throw .database(self) }
         return answer
     }
-}
-
-extension Salvage {
-    private struct Table: Sendable {
-        let select: StaticString
-        let values: @Sendable (borrowing Row) throws(DatabaseError) -> [Value]
-        let insert: @Sendable ([Value], borrowing Connection) throws(DatabaseError) -> Void
-    }
-
-    private static let rest = [
-        Table(
-            select: "SELECT id, record FROM account",
-            values: { (row) throws(DatabaseError) in
-                [.text(try row.text(0)), .blob(try row.bytes(1))]
-            },
-            insert: { (values, db) throws(DatabaseError) in
-                try db.execute(
-                    "INSERT OR IGNORE INTO account (id, record) VALUES (?, ?)",
-                    values[0],
-                    values[1]
-                )
-            }
-        ),
-        Table(
-            select: "SELECT name, value FROM setting",
-            values: { (row) throws(DatabaseError) in
-                [.text(try row.text(0)), .text(try row.text(1))]
-            },
-            insert: { (values, db) throws(DatabaseError) in
-                try db.execute("INSERT OR IGNORE INTO setting VALUES (?, ?)", values[0], values[1])
-            }
-        ),
-        Table(
-            select: "SELECT user_id, made_id, cipher_id FROM alias",
-            values: { (row) throws(DatabaseError) in
-                [.text(try row.text(0)), .text(try row.text(1)), .text(try row.text(2))]
-            },
-            insert: { (values, db) throws(DatabaseError) in
-                try db.execute(
-                    "INSERT OR IGNORE INTO alias VALUES (?, ?, ?)",
-                    values[0],
-                    values[1],
-                    values[2]
-                )
-            }
-        ),
-    ]
 }

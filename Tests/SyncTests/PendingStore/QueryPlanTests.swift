@@ -87,8 +87,9 @@ extension String {
     fileprivate var isRare: Bool {
         hasPrefix("DELETE FROM receipt WHERE user_id") || contains("NOT INDEXED")
             || contains("INDEXED BY") || contains("user_id >= ''")
-            || hasPrefix("SELECT user_id, made_id")
+            || contains("ORDER BY user_id")
             || hasPrefix("SELECT user_id, cipher_id, settled_ticks")
+            || hasPrefix("SELECT user_id, made_id FROM alias")
             || hasPrefix("SELECT rowid, user_id, kind")
             || contains("NOT EXISTS (\n")
     }

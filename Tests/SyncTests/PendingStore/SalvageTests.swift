@@ -140,6 +140,84 @@ import Vault
         try await store.close()
     }
 
+    @Test func `a damaged page of the accounts takes no other account along`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        // Two lie on a page, and those of one page are far apart in the order of their names.
+        let ids = (0..<60).map { "account-\($0 * 37 % 60)" }
+        do {
+            let shelf = try await Shelf(scratch)
+            let record = [UInt8](repeating: 7, count: 1_500)
+            for id in ids { try await shelf.store.put(StoredAccount(id: id, record: record)) }
+            try await shelf.add("a")
+            try await shelf.store.close()
+        }
+        let page = try #require(try Self.leaf(with: ids[30], in: path))
+        try Self.damage(path, at: page * 4_096, count: 4_096)
+        let (store, condition) = try await Self.open(scratch)
+        guard case .salvaged(1, _) = condition else {
+            Issue.record("\(condition)")
+            return
+        }
+        let found = try Set(store.reader.accounts().map(\.id))
+        let lost = ids.filter { !found.contains($0) }
+        #expect(lost.contains(ids[30]) && lost.count <= 3, "\(lost)")
+        #expect(found.contains(Shelf.user))
+        try await store.close()
+    }
+
+    /// The page of a table, and not of an index, on which a text lies.
+    private static func leaf(with text: String, in path: String) throws -> Int? {
+        let (bytes, wanted) = (try Files.read(path), Array(text.utf8))
+        return (1..<bytes.count / 4_096).first { page in
+            let part = bytes[page * 4_096..<(page + 1) * 4_096]
+            return part.first == 13 && part.firstRange(of: wanted) != nil
+        }
+    }
+
+    @Test
+    func `what is remembered of changes that are over comes along, for nothing else tells it`()
+        async throws
+    {
+        let scratch = try Scratch()
+        try await Self.fill(scratch, copying: false)
+        let path = scratch.file(Store.fileName)
+        do {
+            let shelf = try await Shelf(scratch)
+            for row in Self.remembered { try await shelf.byHand(row) }
+            try await shelf.store.close()
+        }
+        let pages = try StoreFile.size(of: path) / 4_096
+        try Self.damage(path, at: (pages / 2) * 4_096, count: 4_096)
+        let (store, condition) = try await Self.open(scratch)
+        #expect(condition != .whole)
+        for question: StaticString in [
+            "SELECT count(*) FROM brought_up WHERE left_out = x'7b7d' AND is_exposed = 2",
+            "SELECT count(*) FROM stray WHERE fingerprint = x'01' AND keeper_id = 'a'",
+            "SELECT count(*) FROM late_call WHERE kind = 'share'",
+            "SELECT count(*) FROM backup_file WHERE attachment_id = 'file'",
+            "SELECT count(*) FROM alias WHERE made_id = 'made'",
+        ] {
+            let found = try store.database.read { (db) throws(DatabaseError) in
+                try db.first(question) { (row) throws(DatabaseError) in try row.int(0) }
+            }
+            #expect(found == 1, "\(question)")
+        }
+        try await store.close()
+    }
+
+    private static let remembered: [StaticString] = [
+        """
+        INSERT INTO brought_up (user_id, cipher_id, is_gone, settled_ticks, key_fingerprint,
+            left_out, left_out_digest, is_exposed)
+        VALUES ('user-1', 'a', 0, 1, x'01', x'7b7d', x'02', 2)
+        """,
+        "INSERT INTO stray VALUES ('user-1', x'01', 'a', 1)",
+        "INSERT INTO late_call VALUES ('user-1', 'a', 'share', 1)",
+        "INSERT INTO backup_file VALUES ('user-1', 'copy', 'file', 'a', 0, 1)",
+        "INSERT INTO alias VALUES ('user-1', 'made', 'a')",
+    ]
+
     @Test(arguments: [false, true])
     func `thousands that are carried over need no thousands of flushes`(
         _ isOlder: Bool
