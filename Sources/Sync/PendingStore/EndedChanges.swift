@@ -47,8 +47,10 @@ struct EndedChanges: Sendable {
 
     func covers(_ row: PendingRow) -> Bool {
         let lane = Lane(userID: row.userID, cipherID: row.cipherID)
-        if let moment = resolved[row.id], moment >= row.updated { return true }
-        if let moment = broughtUp[lane], moment >= row.updated { return true }
+        // What is offered to upstream again has the moment of an edit that was over before.
+        let last = max(row.created, row.updated)
+        if let moment = resolved[row.id], moment >= last { return true }
+        if let moment = broughtUp[lane], moment >= last { return true }
         return received.contains(row.id) || aliases.contains(lane)
     }
 

@@ -12,7 +12,7 @@ struct PendingRow: Sendable {
     private(set) var type: String
     private var state: String
     private var due: Int?
-    private let created: Int
+    let created: Int
     let updated: Int
     private var baseline: (text: String?, ticks: Int?)
     private var passwordChanges: Int

@@ -190,16 +190,66 @@ import Vault
             }
             try await shelf.store.close()
         }
-        let root = try Self.page(of: "item-5", in: path)
-        let descriptor = Glibc.open(path, O_WRONLY)
-        let noise = [UInt8](repeating: 0xa5, count: 4_096)
-        #expect(pwrite(descriptor, noise, 4_096, off_t(root * 4_096)) == 4_096)
-        close(descriptor)
+        try Self.damagePage(of: "item-5", in: path)
         for _ in 0..<2 {
             let (store, _) = try await Self.open(scratch)
             #expect(try Set(Self.ciphers(store)) == Set((0..<37).map { "item-\($0)" }))
             try await store.close()
         }
+    }
+
+    @Test func `what is offered to upstream again is not taken for what was over before`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        do {
+            let shelf = try await Shelf(scratch)
+            let padding = String(repeating: "x", count: 1_500)
+            for number in 0..<10 {
+                let wish = Edit.Wish.add(Shelf.snapshot("\(number)\(padding)"))
+                _ = try await shelf.record(wish, "item-\(number)").made
+            }
+            try await shelf.byHand(
+                """
+                INSERT INTO brought_up (user_id, cipher_id, is_gone, settled_ticks, key_fingerprint)
+                VALUES ('user-1', 'offered', 0, 150, x'01')
+                """
+            )
+            let offering = Offering(
+                userID: Shelf.user,
+                fetched: [],
+                mark: RefreshMark(written: 0),
+                judge: .locked,
+                now: Shelf.moment(200),
+                chance: SeededChance(seed: 5)
+            )
+            try await shelf.store.write { (db) throws(DatabaseError) in
+                try offering.begin(
+                    .create(Shelf.snapshot("again\(padding)"), .none),
+                    Shelf.lane("offered"),
+                    on: nil,
+                    at: Shelf.moment(100),
+                    reopening: Shelf.moment(0)...Shelf.moment(1),
+                    db
+                )
+            }
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        try Self.damagePage(of: "offered", in: path)
+        let (store, _) = try await Self.open(scratch)
+        #expect(try Self.ciphers(store).count == 11)
+        #expect(try store.reader.change(in: Shelf.lane("offered"))?.change?.type == .create)
+        try await store.close()
+    }
+
+    private static func damagePage(of text: String, in path: String) throws {
+        let page = try page(of: text, in: path)
+        let descriptor = Glibc.open(path, O_WRONLY)
+        defer { close(descriptor) }
+        let noise = [UInt8](repeating: 0xa5, count: 4_096)
+        #expect(pwrite(descriptor, noise, 4_096, off_t(page * 4_096)) == 4_096)
     }
 
     /// Where a text lies.
