@@ -166,30 +166,38 @@ extension Account {
     ///
     /// - Parameter change: What was done, in case upstream does not answer: it has been done all the same.
     /// - Returns: The item as upstream has it, if that could not be written down.
-    @discardableResult
     private func look(
         at cipherID: String,
         otherwise change: (Cipher) -> Cipher
     ) async throws(DeskRefusal) -> Cipher? {
         try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
-            // A sync takes no turn, and may write in between.
-            for _ in 0..<Self.looks {
-                let known = try known(cipherID)
-                let now: Cipher
-                do throws(DeskRefusal) {
-                    now = try await online { account throws(Setback) in
-                        try await account.cipher(cipherID)
-                    }
-                } catch {
-                    lookSoon()
-                    return try await keep(change(known.cipher), of: known)
-                }
-                guard let isKept = try await isKept(now, of: known) else { return now }
-                if isKept { return nil }
-            }
-            lookSoon()
-            return nil
+            try await lookInTurn(at: cipherID, otherwise: change)
         }
+    }
+
+    /// The same for whoever has the lane.
+    @discardableResult
+    private func lookInTurn(
+        at cipherID: String,
+        otherwise change: (Cipher) -> Cipher
+    ) async throws(DeskRefusal) -> Cipher? {
+        // A sync takes no turn, and may write in between.
+        for _ in 0..<Self.looks {
+            let known = try known(cipherID)
+            let now: Cipher
+            do throws(DeskRefusal) {
+                now = try await online { account throws(Setback) in
+                    try await account.cipher(cipherID)
+                }
+            } catch {
+                lookSoon()
+                return try await keep(change(known.cipher), of: known)
+            }
+            guard let isKept = try await isKept(now, of: known) else { return now }
+            if isKept { return nil }
+        }
+        lookSoon()
+        return nil
     }
 
     private static let looks = 3
@@ -299,15 +307,18 @@ extension Account {
         try await takeAway(attachmentID, from: cipherID)
     }
 
+    /// That moves the item's revision, too.
     private func takeAway(
         _ attachmentID: String,
         from cipherID: String
     ) async throws(DeskRefusal) {
-        try await removing { account throws(Setback) in
-            try await account.deleteAttachment(attachmentID, of: cipherID)
+        try await lanes.hold(cipherID) { () async throws(DeskRefusal) in
+            try await removing { account throws(Setback) in
+                try await account.deleteAttachment(attachmentID, of: cipherID)
+            }
+            unlink(cachePath(attachmentID))
+            try await lookInTurn(at: cipherID) { $0.withoutFile(attachmentID) }
         }
-        unlink(cachePath(attachmentID))
-        try await look(at: cipherID) { $0.withoutFile(attachmentID) }
     }
 
     private func sealer(of cipher: Cipher, _ keys: KeyRing) throws(DeskRefusal) -> Sealer {

@@ -71,6 +71,29 @@ struct OnlineDeedTests {
     }
 
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
+    func `an edit that comes while a file is taken away is not out of date because of that`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(personality) { guest, upstream in
+            let id = try await guest.make(#"{"type":1,"name":"x"}"#)
+            let up = try await guest.upload([1], "file", "/attachment?itemid=\(id)")
+            let file = up.data?["attachments"]?[0]?["id"]?.string ?? ""
+            await upstream.shiftClock(seconds: 5)
+            let late = await upstream.inject(
+                Fault(.delayAnswer(.milliseconds(500)), on: .deleteFile)
+            )
+            async let deleting = guest.delete("/object/attachment/\(file)?itemid=\(id)")
+            try await upstream.meet(late)
+            let edited = try await guest.put("/object/item/\(id)", #"{"type":1,"name":"y"}"#)
+            let deleted = try await deleting
+            #expect(edited.isSuccess && deleted.isSuccess, "\(edited.text) \(deleted.text)")
+            let item = try await guest.get("/object/item/\(id)").data
+            #expect(item?["name"]?.string == "y")
+            #expect(item?["attachments"]?.array?.count ?? 0 == 0)
+        }
+    }
+
+    @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `a copy from before its own host brought a file or shared the item can still be edited`(
         _ personality: Personality.Name
     ) async throws {
