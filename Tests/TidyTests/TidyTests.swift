@@ -167,6 +167,11 @@ struct TidyTests {
         }
     }
 
+    @Test func `the service gives a start the time that a large database takes`() throws {
+        let unit = try SourceTree.read("packaging/holdfast.service")
+        #expect(unit.contains("\nTimeoutStartSec=infinity\n"))
+    }
+
     @Test func `a document has one title`() throws {
         for document in try SourceTree(below: "Docs", endings: [".md"]).files {
             var isCode = false
