@@ -42,20 +42,19 @@ struct HostKey: Sendable {
 }
 
 extension HostKey {
-    /// Why what was sealed with the key that should lie there cannot be opened; nil if it is there and
-    /// a key. Unlike a start, this makes none.
-    static func flaw(at path: String) -> String? {
-        do {
-            guard let text = try read(path) else {
-                return "\(path) is not there, so the sessions that it has sealed cannot be opened."
-                    + " Put it back from a backup, or have every account sign in again."
-            }
-            _ = try SymmetricKey(base64: text)
-            return nil
-        } catch is CryptoError {
-            return DamagedHostKey(path: path).description
-        } catch {
-            return "\(error)"
+    /// The key that should lie there, for whoever only looks: unlike a start, this makes none.
+    init(found path: String) throws {
+        guard let text = try Self.read(path) else { throw MissingHostKey(path: path) }
+        guard let key = try? SymmetricKey(base64: text) else { throw DamagedHostKey(path: path) }
+        sealer = Sealer(key, entropy: SystemEntropy())
+    }
+
+    private struct MissingHostKey: Error, CustomStringConvertible {
+        let path: String
+
+        var description: String {
+            "\(path) is not there, so the sessions that it has sealed cannot be opened. Put it back from a"
+                + " backup, or have every account sign in again."
         }
     }
 }

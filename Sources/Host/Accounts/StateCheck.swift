@@ -70,18 +70,32 @@ public enum StateCheck {
 
     private static func problems(of accounts: [StoredAccount], keyAt path: String) -> [String] {
         var problems: [String] = []
-        var needsKey = false
+        var sealed: [AccountRecord] = []
         for account in accounts {
             do throws(JSON.Mismatch) {
                 let record = try AccountRecord(account)
-                needsKey = needsKey || record.isSealedInPart
+                if record.isSealedInPart { sealed.append(record) }
             } catch {
                 problems.append("The record of account \(account.id) cannot be read.")
             }
         }
         // Without anything to open, a key that is not there is one that the next start makes.
-        if needsKey, let flaw = HostKey.flaw(at: path) { problems.append(flaw) }
-        return problems
+        guard !sealed.isEmpty else { return problems }
+        return problems + [flaw(ofKeyAt: path, sealing: sealed)].compactMap(\.self)
+    }
+
+    /// Why what was sealed with the key that should lie there cannot be opened.
+    private static func flaw(ofKeyAt path: String, sealing records: [AccountRecord]) -> String? {
+        do {
+            let key = try HostKey(found: path)
+            let count = records.lazy.compactMap(\.sealedTokens).count { key.openTokens($0) == nil }
+            guard count > 0 else { return nil }
+            return
+                "\(path) has not sealed what is kept of the session of \(count) of the accounts, so that cannot be"
+                + " opened. Put the right one back, or have them sign in again."
+        } catch {
+            return "\(error)"
+        }
     }
 }
 

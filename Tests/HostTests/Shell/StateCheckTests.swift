@@ -126,4 +126,16 @@ struct StateCheckTests {
         #expect(verification.problems.map(\.check) == [.records])
         #expect(verification.problems.first?.text.contains("host.key is no key") == true)
     }
+
+    @Test func `a key that has sealed nothing of what is kept is found`() async throws {
+        let harm: (Store, StateDirectory) async throws -> Void = { _, directory in
+            unlink(directory.file("host.key"))
+            _ = try HostKey(at: directory.file("host.key"))
+        }
+        let verification = try await Self.checked(harm)
+        #expect(verification.problems.map(\.check) == [.records])
+        let text = "host.key has not sealed what is kept of the session of 1 of the accounts"
+        #expect(verification.problems.first?.text.contains(text) == true)
+        #expect(try await Self.checked(isSealed: false, harm).isWhole)
+    }
 }
