@@ -178,6 +178,11 @@ struct ServeProgramTests {
         #expect(filed.contains("state = /f (file)\n"))
         let bare = try holdfast("serve", "--state", "/s", "--extra-ca", "/nowhere.pem")
         #expect(bare.status == 64 && bare.complaint.contains("'/nowhere.pem'"))
+        // A key, as it may lie beside the certificate that was meant.
+        let key = "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"
+        try Files.replace(file, with: Array(key.utf8))
+        let keyed = try holdfast("serve", "--state", "/s", "--extra-ca", file)
+        #expect(keyed.status == 64 && keyed.complaint.contains("no PEM certificate"))
     }
 
     @Test func `a demo keeps out of the state that is exported for a host and its commands`() throws

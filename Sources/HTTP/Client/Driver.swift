@@ -91,6 +91,13 @@ final class Trust: @unchecked Sendable {
     deinit { cc_trust_free(certificates) }
 }
 
+extension Client {
+    /// Whether servers could be trusted by what lies there: certificates in PEM.
+    public static func canTrust(authoritiesAt path: String) -> Bool {
+        (try? Trust(path: path)) != nil
+    }
+}
+
 extension ClientError {
     init(settingUp reason: Reason) {
         self.init(reason: reason, operation: "set-up", server: "none", progress: Progress())

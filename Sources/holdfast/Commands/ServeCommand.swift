@@ -1,4 +1,5 @@
 import Glibc
+import HTTP
 import Host
 import Logging
 import Metrics
@@ -86,8 +87,7 @@ extension HostSettings {
     }
 
     private static func holdsCertificate(_ path: String) -> Bool {
-        guard let bytes = try? Files.read(path) else { return false }
-        return String(decoding: bytes, as: UTF8.self).contains("-----BEGIN ")
+        (try? Files.read(path)) != nil && Client.canTrust(authoritiesAt: path)
     }
 
     /// What is in force, and from where.

@@ -84,7 +84,8 @@ import Vault
             #expect(try network.trust(path) && !network.trust(path))
             #expect(await isTrusted())
             try Files.replace(path, with: [])
-            #expect(throws: (any Error).self) { try network.trust(path) }
+            let error = #expect(throws: (any Error).self) { try network.trust(path) }
+            #expect("\(try #require(error))" == "No PEM certificate can be read from \(path).")
             #expect(await isTrusted())
             // A line that is open stays so, whoever is trusted now.
             try Files.replace(path, with: authority + [0x0A])

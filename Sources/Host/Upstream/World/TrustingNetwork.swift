@@ -12,6 +12,12 @@ public final class TrustingNetwork: Network {
         let sockets: WebSocketClient
     }
 
+    private struct NoAuthorities: Error, CustomStringConvertible {
+        let path: String
+
+        var description: String { "No PEM certificate can be read from \(path)." }
+    }
+
     /// There for as long as somebody is on it.
     private struct FormerWay {
         weak var client: Client?
@@ -45,6 +51,7 @@ public final class TrustingNetwork: Network {
         _ path: String?,
         _ authorities: [UInt8]?
     ) throws -> Way {
+        if let path, !Client.canTrust(authoritiesAt: path) { throw NoAuthorities(path: path) }
         var (requests, lines) = (requests, lines)
         (requests.extraAuthoritiesPath, lines.extraAuthoritiesPath) = (path, path)
         return Way(
