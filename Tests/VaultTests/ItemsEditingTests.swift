@@ -233,6 +233,8 @@ import Testing
         }
     }
 
+    private static let tooEarly = #"{"password":"p","lastUsedDate":"0001-01-01T00:00:00+14:00"}"#
+
     @Test(arguments: [
         #"{"name":"n"}"#, #"{"type":9,"name":"n"}"#, #"{"type":6,"name":"n"}"#, #"{"type":1}"#,
         #"{"type":1,"name":""}"#, #"{"type":1,"name":5}"#, #"{"type":1,"name":"n","login":[]}"#,
@@ -244,7 +246,7 @@ import Testing
         #"{"type":1,"name":"n","archivedDate":"9999-12-31T23:59:59-01:00"}"#,
         #"{"type":1,"name":"n","archivedDate":"0000-01-01T00:00:00+01:00"}"#,
         #"{"type":1,"name":"n","archivedDate":"0000-12-31T23:59:59.000Z"}"#,
-        #"{"type":1,"name":"n","passwordHistory":[{"lastUsedDate":"0001-01-01T00:00:00+14:00"}]}"#,
+        #"{"type":1,"name":"n","passwordHistory":[\#(tooEarly)]}"#,
         #"{"type":5,"name":"n"}"#,
         #"{"type":5,"name":"n","sshKey":{"privateKey":"a","publicKey":" ","keyFingerprint":"b"}}"#,
     ])
@@ -275,6 +277,22 @@ import Testing
         let renamed = shown.replacing(#""userName":"ada""#, with: #""userName":"eve""#)
         let leaves = try Samples.leaves(samples.edited(item, renamed).cipher.bytes)
         #expect(leaves[".\(path)"] == "null")
+    }
+
+    @Test func `a date that is none is left as upstream has it, and taken from nobody else`() throws
+    {
+        let path: JSON.Path = ["passwordHistory", 1, "lastUsedDate"]
+        var edit = JSON.Edit(try samples.cipher(Full.login).document)
+        try edit.set(path, to: "2016-12-31T23:59:60Z")
+        let item = Item(Cipher(edit), keys: samples.keys)
+        let shown = Samples.text(item)
+        #expect(try samples.edited(item, shown).cipher == item.cipher)
+        let other = shown.replacing("23:59:60.000Z", with: "23:59:61.000Z")
+        let refusal = #expect(throws: EditRefusal.self) { try samples.edited(item, other) }
+        #expect(refusal?.description == "\(path) must be a date like 2026-01-05T08:12:44.901Z.")
+        #expect(throws: EditRefusal.self) {
+            try samples.body(#"{"type":1,"name":"n","revisionDate":"yesterday"}"#)
+        }
     }
 
     @Test func `an item keeps its type and its owner`() throws {

@@ -198,7 +198,7 @@ extension Contents {
     fileprivate func isSameEntry(_ other: Contents) -> Bool {
         guard self["password"].text == other["password"].text else { return false }
         guard let lastUsed, let others = other.lastUsed else {
-            return self["lastUsedDate"].text == other["lastUsedDate"].text
+            return self["lastUsedDate"].date == other["lastUsedDate"].date
         }
         return lastUsed.isSame(as: others)
     }

@@ -184,15 +184,20 @@ extension Member.Kind {
         return value.elements.contains(where: shape.isVoid)
     }
 
-    /// A newer client may know more numbers than this program: what it has written can be kept, and not be set.
+    /// A newer client may know more numbers than this program, and some write dates that are none: what they have
+    /// written can be kept, and not be set.
     fileprivate func check(_ raw: JSON.Raw) throws(EditRefusal) {
-        guard case .number(let range, _) = self, let number = raw.int, !range.contains(number)
-        else {
-            return
+        switch self {
+        case .number(let range, _):
+            guard let number = raw.int, !range.contains(number) else { return }
+            throw .unfit(
+                JSON.Mismatch("must be a number from \(range.lowerBound) to \(range.upperBound)")
+            )
+        case .date:
+            guard let text = raw.string, !DateText.isDate(text) else { return }
+            throw .unfit(JSON.Mismatch(DateText.expectation))
+        case .sealed, .checksum, .key, .text, .flag, .texts, .kept, .mirror, .object, .list: return
         }
-        throw .unfit(
-            JSON.Mismatch("must be a number from \(range.lowerBound) to \(range.upperBound)")
-        )
     }
 
     /// What is written where there is nothing. Upstream does not take null for all of them.

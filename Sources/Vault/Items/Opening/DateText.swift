@@ -13,6 +13,11 @@ enum DateText {
         }
     }
 
+    /// Whether it is a date that the calendar has.
+    static func isDate(_ text: String) -> Bool { Revision(text) != nil }
+
+    static let expectation = "must be a date like 2026-01-05T08:12:44.901Z"
+
     /// A date in any other spelling that ``Revision`` reads.
     private static func inUTC(_ text: String) -> String? {
         Revision(text).map { stamp($0.moment) }
