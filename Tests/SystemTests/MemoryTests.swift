@@ -18,8 +18,8 @@ import Testing
         #expect(Processor.timeSpent - before >= .milliseconds(20))
     }
 
-    /// Where a sanitizer has put its own allocator into place, nothing is known of what is idle.
-    @Test(.enabled(if: Memory.idle > 0))
+    /// Where a sanitizer has put its own allocator into place, nothing is known of what is in use.
+    @Test(.enabled(if: Memory.used > 0))
     func `what was let go of is given back, and only once`() throws {
         var tidying = Memory.Tidying(beyond: 4 << 20)
         tidying.tidy()
@@ -34,5 +34,23 @@ import Testing
         #expect(first && !second)
         #expect(try resident("RssAnon") < most - (15 << 20))
         withExtendedLifetime(lid) {}
+    }
+
+    /// It is the same memory each time, and nobody has looked in between.
+    @Test(.enabled(if: Memory.used > 0))
+    func `what was given back and used again is given back again`() throws {
+        var tidying = Memory.Tidying(beyond: 4 << 20)
+        var lids: [[UInt8]] = []
+        for _ in 0..<3 {
+            var blocks = (0..<20_000).map { [UInt8](repeating: UInt8($0 & 255), count: 1_000) }
+            lids.append([UInt8](repeating: 1, count: 1_000))
+            let most = try resident("RssAnon")
+            #expect(blocks.count == 20_000)
+            blocks = []
+            let isGivenBack = tidying.tidy()
+            #expect(isGivenBack)
+            #expect(try resident("RssAnon") < most - (15 << 20))
+        }
+        withExtendedLifetime(lids) {}
     }
 }

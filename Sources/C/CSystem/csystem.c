@@ -40,7 +40,10 @@ int cs_semaphore_wait(void *semaphore, uint64_t nanoseconds) {
     return 1;
 }
 
-uint64_t cs_idle_memory(void) { return mallinfo2().fordblks; }
+uint64_t cs_used_memory(void) {
+    struct mallinfo2 all = mallinfo2();
+    return all.uordblks + all.hblkhd;
+}
 
 void cs_give_memory_back(void) { malloc_trim(0); }
 

@@ -51,8 +51,8 @@ void cs_keep_terminal(int fd, const int *signals, int count);
 /// Has the signals end the program as before.
 void cs_let_terminal_go(const int *signals, int count);
 
-/// Bytes that were let go of and are kept for the next time, or were given back already.
-uint64_t cs_idle_memory(void);
+/// Bytes that were handed out and not let go of since.
+uint64_t cs_used_memory(void);
 
 /// Gives memory back that was let go of and is kept for the next time.
 void cs_give_memory_back(void);
