@@ -83,7 +83,7 @@ private struct WordReader {
 
     private mutating func takeOperand(_ word: String) throws(Failure) {
         if command.operands.isEmpty {
-            throw misuse("'holdfast \(command.name)' does not know what to do with '\(word)'.")
+            throw .surplus(word, to: command.name)
         }
         invocation.operands.append(word)
     }

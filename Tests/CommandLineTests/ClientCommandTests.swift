@@ -236,6 +236,13 @@ struct ClientCommandTests {
         }
     }
 
+    @Test(arguments: [["unlock", "s3cret"], ["login", "ada@x.example", "s3cret"]])
+    func `a password that stands on the command line is not repeated`(_ words: [String]) async {
+        let (status, said) = await run(words)
+        #expect(status == .usage)
+        #expect(said.complaint.contains("--password-file") && !said.complaint.contains("s3cret"))
+    }
+
     @Test func `a credential of the service manager's is taken before anybody is asked`() throws {
         let scratch = try Scratch()
         try Files.replace(scratch.file("holdfast.password"), with: Array("kept".utf8))

@@ -21,6 +21,9 @@ enum PasswordSource: Hashable {
         ),
     ]
 
+    /// The commands that take one.
+    static let commands: Set<String> = ["login", "unlock"]
+
     /// What the service manager hands over is called so.
     private static let credential = "holdfast.password"
     /// What can be given where there is nobody to ask.

@@ -157,9 +157,21 @@ extension Invocation {
     /// Refuses operands beyond so many.
     func allow(_ count: Int) throws(Failure) {
         guard operands.count > count else { return }
-        throw Failure(
+        throw .surplus(operands[count], to: command)
+    }
+}
+
+extension Failure {
+    /// A word too many. What follows a command that takes a password may be that, and is not repeated to whoever
+    /// reads along.
+    static func surplus(_ word: String, to command: String) -> Failure {
+        let rest =
+            PasswordSource.commands.contains(command)
+            ? "that much. A password comes from \(PasswordSource.alternatives)."
+            : "'\(word)'."
+        return Failure(
             status: .usage,
-            message: "'holdfast \(command)' does not know what to do with '\(operands[count])'."
+            message: "'holdfast \(command)' does not know what to do with \(rest)"
         )
     }
 }
