@@ -389,11 +389,17 @@ extension Repository {
         _ layers: Layers
     ) async throws(Refusal) -> Written<Made>? {
         try requireReach()
+        // It could not be written down here, and whoever does not find it would have it done twice.
+        let _: Void = try await ask(neighbours.store) { .requireAcceptance($0) }
         let carried: Carried = try await ask(neighbours.resolver) {
             .carryOut(wish, of: layers.lane, madeOn: layers.base, $0)
         }
         switch carried {
         case .done(let cipherID): return .saved(cipherID ?? layers.lane.cipherID)
+        case .unwritten(let cipher):
+            try? neighbours.scheduler.tryTell(.trigger(.upstreamChanged))
+            let cipherID = cipher.id ?? layers.lane.cipherID
+            return Written(Made(cipherID: cipherID, unwritten: cipher), .saved)
         case .moved: return nil
         case .refused(let setback):
             tellOutdated(setback)

@@ -166,6 +166,7 @@ extension Repository {
     func shown(_ made: Made, _ given: KeyRing?) throws(Refusal) -> ViewedItem {
         let keys = try keys(given)
         if let item = made.overlay?.viewed(keys) { return item }
+        if let cipher = made.unwritten { return ViewedItem(Item(cipher, keys: keys), .clean) }
         guard let item = try view(made.cipherID, keys) else { throw .notFound }
         return item
     }

@@ -40,6 +40,8 @@ struct Made: Sendable {
     let cipherID: String
     /// What the owner sees now, where the edit told it already.
     var overlay: Overlay?
+    /// What upstream has, where the disk did not take it down.
+    var unwritten: Cipher?
 }
 
 /// What the user wants of a cipher, laid over what upstream last said of it.

@@ -32,8 +32,8 @@ extension Resolver {
                 await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)
             }
-            await learn(answer, over: ground, since: mark, kit)
-            return .done(cipherID: answer.id)
+            let isWritten = await learn(answer, over: ground, since: mark, kit)
+            return isWritten ? .done(cipherID: answer.id) : .unwritten(answer)
         } catch {
             // What came before that is done.
             if let held, held != copy {
@@ -57,29 +57,36 @@ extension Resolver {
 
     /// Base follows the answer. What was written there while that was on its way may be the younger, which only
     /// upstream can tell.
+    ///
+    /// - Returns: Whether the disk has taken down what there is.
+    @discardableResult
     private func learn(
         _ answer: Cipher,
         over ground: Revision?,
         since mark: RefreshMark,
         _ kit: Kit
-    ) async {
+    ) async -> Bool {
         var (answer, ground, mark) = (answer, ground, mark)
         let judge = Judge(kit.keys)
         for _ in 0..<Self.looks {
-            guard let base = BaseCipher(answer, of: userID) else { return }
+            guard let base = BaseCipher(answer, of: userID) else { return true }
             let follows = await keep(kit) {
                 .base(.follow(base, over: ground, since: mark, by: judge, $0))
             }
-            guard follows == false else { return }
+            guard let follows else { return false }
+            guard !follows else { return true }
             guard let now = try? reader.refreshMark(of: userID),
                 let held = try? await kit.upstream.cipher(base.lane.cipherID, kit.urgency)
             else {
                 // By its stamp, then.
-                await keep(kit) { .base(.follow(base, over: ground, since: nil, by: judge, $0)) }
-                return
+                let isWritten = await keep(kit) {
+                    .base(.follow(base, over: ground, since: nil, by: judge, $0))
+                }
+                return isWritten != nil
             }
             (answer, ground, mark) = (held.inCollections(answer.collectionIDs), nil, now)
         }
+        return true
     }
 
     /// So often base may be written in the moment between a look and what comes of it.

@@ -151,6 +151,8 @@ public enum Attempted: Sendable {
 public enum Carried: Sendable {
     /// Nil if the cipher is gone now.
     case done(cipherID: String?)
+    /// Upstream has it like this, and the disk does not take that down.
+    case unwritten(Cipher)
     case refused(Setback)
     /// Base has something else by now than the wish was made on, and nothing was sent: look again.
     case moved

@@ -130,6 +130,11 @@ struct UnwrittenDeedTests {
         }
     }
 
+    /// An item that an organisation is to have from the start.
+    private static func shared(_ organization: String, _ collection: String) -> String {
+        #"{"type":1,"name":"new","login":{},"organizationId":"\#(organization)","collectionIds":["\#(collection)"]}"#
+    }
+
     @Test func `nothing is begun upstream while the disk is known to be full`() async throws {
         try await Self.open { guest, upstream, office in
             let (organization, collection) = try await guest.stage.addOrganization()
@@ -156,12 +161,18 @@ struct UnwrittenDeedTests {
                 try await guest.delete("/object/attachment/\(fileID)?itemid=\(id)"),
                 try await guest.post("/move/\(id)/\(organization)", list),
                 try await guest.put("/object/item-collections/\(shared)", list),
+                try await guest.put(
+                    "/object/item/\(shared)",
+                    #"{"type":1,"name":"other","login":{}}"#
+                ),
+                try await guest.delete("/object/item/\(shared)"),
+                try await guest.post("/object/item", Self.shared(organization, collection)),
             ]
             for reply in replies { #expect(reply.status == .insufficientStorage, "\(reply.text)") }
             let calls = await upstream.traffic.calls
             for name in [
                 "createFolder", "updateFolder", "deleteFolder", "sends", "announceFile",
-                "deleteFile", "shareCipher",
+                "deleteFile", "shareCipher", "updateCipher", "trashCipher", "createCipher",
             ] { #expect(calls[name] == nil) }
         }
     }

@@ -1,3 +1,4 @@
+import EmbeddedUpstream
 import MeshSupport
 import Messaging
 import SQLite
@@ -60,5 +61,45 @@ import Vault
             let passwords = try await home.person.elsewhere.items.map { $0.login?.password }
             #expect(Set(passwords) == ["first", "waiting"])
         }
+    }
+
+    /// Nothing of it waits, so whoever heard that it is not there, or saw it as it was, would have it done twice.
+    @Test func `what is not recorded is shown as upstream has it, also if that is not taken down`()
+        async throws
+    {
+        try await atHome(.bitwarden, .off) { world, home, id in
+            try await world.store.database.execute(
+                """
+                CREATE TRIGGER no_room BEFORE INSERT ON base_cipher
+                BEGIN SELECT RAISE(ABORT, 'no room'); END
+                """
+            )
+            let changed = try ItemBody(Array(password("second").utf8))
+            #expect(try await home.shownInVain(.update(id, changed)).login?.password == "second")
+            let made = try await home.shownInVain(.add(try ItemBody(Array(note.utf8))))
+            #expect(made.name == "note" && made.notes == "kept")
+            #expect(try await home.list.map(\.item.login?.password) == ["first"])
+
+            try await world.store.database.execute("DROP TRIGGER no_room")
+            try await home.person.refresh()
+            #expect(try await home.view(#require(made.id))?.item.notes == "kept")
+            #expect(try await home.view(id)?.item.login?.password == "second")
+            #expect(try await home.person.elsewhere.items.count == 2)
+        }
+    }
+}
+
+extension Home {
+    /// What is shown after an edit of which the disk takes nothing down, however often that is tried.
+    fileprivate func shownInVain(_ wish: Repository.Wish) async throws -> Item {
+        let time = person.world.time
+        time.pass(.seconds(10))
+        async let written = repository.address.ask { .write(wish, $0) }
+        for pause in [Duration.milliseconds(50), .milliseconds(500), .seconds(2)] {
+            let moment = time.elapsed + pause
+            while !time.hasAlarm(at: moment) { await Task.yield() }
+            time.pass(pause)
+        }
+        return try await written.get().value.item
     }
 }
