@@ -80,6 +80,9 @@ struct Salvage {
         let now = store.now
         return try await reading(copy, otherwise: 0) { (source) throws(StoreError) in
             let later = try PendingRows.sequences(in: source).found.filter { $0 > last }
+            let ahead = try editedSince(in: source)
+            guard !later.isEmpty || !ahead.isEmpty else { return 0 }
+            try await doubtAll(at: now)
             var count = 0
             for step in Self.steps(of: later) {
                 let rows = try Self.rows(step, in: source)
@@ -92,20 +95,36 @@ struct Salvage {
                 }
                 count += rows.count
             }
-            return try await count + takeLaterEdits(from: source, at: now)
+            return try await count + takeLaterEdits(ahead, from: source, at: now)
         }
     }
 
-    private func takeLaterEdits(
-        from source: Database,
-        at now: Moment
-    ) async throws(StoreError) -> Int {
+    private func editedSince(in source: Database) throws(StoreError) -> [Int] {
         let known = try PendingRows.versions(in: store.database)
         let ahead = try PendingRows.versions(in: source).filter { sequence, version in
             known[sequence].map { $0 < version } ?? false
         }
+        return ahead.keys.sorted()
+    }
+
+    /// In a file that is older than its copy, all that waits may have been sent since. Whoever is stopped meanwhile
+    /// begins anew, because the copy still has what comes next.
+    private func doubtAll(at now: Moment) async throws(StoreError) {
+        for step in Self.steps(of: try PendingRows.sequences(in: store.database).found) {
+            let rows = try Self.rows(step, in: store.database).filter(\.isUnderstood)
+            try await store.write { (db) throws(DatabaseError) in
+                for row in rows { try row.doubted(at: now).replace(row, db) }
+            }
+        }
+    }
+
+    private func takeLaterEdits(
+        _ ahead: [Int],
+        from source: Database,
+        at now: Moment
+    ) async throws(StoreError) -> Int {
         var count = 0
-        for step in Self.steps(of: ahead.keys.sorted()) {
+        for step in Self.steps(of: ahead) {
             let edited = try laterEdits(step, in: source)
             try await store.write { (db) throws(DatabaseError) in
                 for (row, older) in edited { try row.doubted(at: now).replace(older, db) }

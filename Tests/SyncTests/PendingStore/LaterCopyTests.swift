@@ -89,6 +89,34 @@ import Vault
         try await next.close()
     }
 
+    @Test func `F41 what an older file has waiting is asked about first as well`() async throws {
+        let scratch = try Scratch()
+        let path = scratch.file(Store.fileName)
+        do {
+            let shelf = try await Shelf(scratch)
+            try await shelf.add("a")
+            try await shelf.store.close()
+        }
+        let old = try Files.read(path)
+        do {
+            let shelf = try await Shelf(scratch, seed: 2)
+            try await shelf.discard("a")
+            try await shelf.add("b")
+            try await shelf.store.copyPending()
+            try await shelf.store.close()
+        }
+        for _ in 0..<2 {
+            try Self.putBack(old, at: path)
+            let (store, condition) = try await Self.open(scratch)
+            #expect(condition == .caughtUp(changes: 1))
+            #expect(try Self.ciphers(store) == ["a", "b"])
+            let waiting = try #require(try store.reader.change(in: Shelf.lane("a"))?.change)
+            #expect(waiting.mayHaveLanded(.create) && waiting.attempts.count == 1)
+            try await store.copyPending()
+            try await store.close()
+        }
+    }
+
     @Test func `F41 a receipt of what an older file had waiting ends with what came later`()
         async throws
     {
