@@ -151,7 +151,8 @@ extension Errand {
             if let conflict { self.conflict = self.conflict ?? (conflict, .local) }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
-                !kit.isSame(answer, as: copy), !mutated(.decidesOnce)
+                !kit.isSame(answer, as: copy) || answer.isElsewhere(than: copy),
+                !mutated(.decidesOnce)
             {
                 fresh = answer
                 return .again

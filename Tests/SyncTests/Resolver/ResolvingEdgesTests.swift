@@ -407,6 +407,22 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `I7 where upstream shows an item to lie when it restores it, there it stays`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await withLogin(personality) { world, ada, id in
+            let folder = try await ada.elsewhere.addFolder("work")
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.trash(id)
+            world.wire.interrupt("/restore") { try await ada.elsewhere.move(id, to: folder) }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id)
+            #expect(item.login?.password == "mine" && item.cipher.folderID == folder)
+        }
+    }
+
     @Test
     func `T-02 a step that upstream has answered is known for done by an edit before the next`()
         async throws
