@@ -72,6 +72,10 @@ final class BackupFiles: Sendable {
             case .upstream(let setback) where file.failures < Self.borne(setback.failureClass):
                 await postpone(file)
                 return false
+            // The account may have another key than what is known here of the item.
+            case .unfit(.unreadable) where file.failures < Self.borne(.transient):
+                await postpone(file)
+                return true
             // The item may have gone first, and its files with it.
             case .notFound, .upstream, .unfit, .notAllowed, .wrongPassword, .needsSecondFactor,
                 .needsNewDeviceCode:

@@ -1,3 +1,4 @@
+import Crypto
 import EmbeddedUpstream
 import HTTP
 import JSON
@@ -76,6 +77,7 @@ import Vault
             (.upstream(Setback(.unavailable(status: 502), operation: "upload")), 3, true),
             (.upstream(Setback(.rejected(words), operation: "upload")), 1, true),
             (.upstream(Setback(.rejected(words), operation: "upload")), 2, false),
+            (.unfit(.unreadable(Flaw(.key(.notAuthentic)))), 3, true),
             (.notFound, 1, false), (.notAllowed("too large"), 1, false),
         ]
     }()
@@ -109,8 +111,12 @@ import Vault
             }
             let left = try office.store.reader.backupFiles(of: account.id)
             #expect(left.isEmpty != fate.isKept, "\(fate.refusal)")
-            // What upstream kept from being copied is tried again without anybody asking for a sync.
-            let isTriedAgain = if case .upstream = fate.refusal { fate.isKept } else { false }
+            // What upstream kept from being copied, or a key, is tried again without anybody asking for a sync.
+            let isTriedAgain =
+                switch fate.refusal {
+                case .upstream, .unfit: fate.isKept
+                default: false
+                }
             #expect((wait != nil) == isTriedAgain, "\(fate.refusal)")
         }
     }
