@@ -28,6 +28,14 @@ struct LoadProgramTests {
         #expect(checks.allSatisfy { ($0["examined"]?.int ?? 0) > 0 }, "\(child.output)")
     }
 
+    @Test func `what the machine's own host is set to is not said to the host of a test`() throws {
+        setenv("HOLDFAST_CONFIG", "/nowhere/settings.json", 1)
+        defer { unsetenv("HOLDFAST_CONFIG") }
+        let (child, report) = try load(few + ["--offline-seconds", "0", "--json"])
+        #expect(child.status == 0, "\(child.output) \(child.complaint)")
+        #expect(report?["edits"]?["acknowledged"]?.int == 32)
+    }
+
     @Test func `one edit is too few to pace, and no reason to fail`() throws {
         let (child, report) = try load(
             ["fleet", "--users", "2", "--items", "2", "--edits", "1", "--json"]

@@ -31,7 +31,8 @@ final class ChildProcess: Sendable {
         var words = ([program] + arguments).map { strdup($0) } + [nil]
         defer { for word in words { free(word) } }
         var child = pid_t()
-        let code = posix_spawn(&child, program, &actions, &attributes, &words, environ)
+        var surroundings = Self.environment
+        let code = posix_spawn(&child, program, &actions, &attributes, &words, &surroundings)
         guard code == 0 else {
             throw LoadFailure("\(program) cannot be started: \(String(cString: strerror(code))).")
         }
@@ -40,6 +41,19 @@ final class ChildProcess: Sendable {
         self.timekeeper = timekeeper
         leash.fasten(to: child)
     }
+
+    /// This one's, but for what would be settings of a host: those of a test are all said to it.
+    private static var environment: [UnsafeMutablePointer<CChar>?] {
+        var entries: [UnsafeMutablePointer<CChar>?] = []
+        var place = environ
+        while let entry = place.pointee {
+            if strncmp(entry, settings, strlen(settings)) != 0 { entries.append(entry) }
+            place += 1
+        }
+        return entries + [nil]
+    }
+
+    private static let settings = "HOLDFAST_"
 
     var isRunning: Bool {
         isReaped.withLock { isReaped in
