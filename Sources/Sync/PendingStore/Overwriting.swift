@@ -155,15 +155,7 @@ extension Offering {
             _ lane: Lane,
             _ db: borrowing Connection
         ) throws(DatabaseError) -> Exposed? {
-            let row = try db.first(
-                """
-                SELECT cipher_id, is_gone, settled_ticks, key_fingerprint, revision_ticks, is_exposed
-                FROM brought_up WHERE user_id = ? AND cipher_id = ? AND is_exposed > 0
-                """,
-                .text(lane.userID),
-                .text(lane.cipherID)
-            ) { (row) throws(DatabaseError) in try Row(row, of: lane.userID) }
-            guard let row else { return nil }
+            guard let row = try Row.find(lane, db), row.exposure != .none else { return nil }
             return try Exposed(row, db)
         }
 

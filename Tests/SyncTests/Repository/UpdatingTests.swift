@@ -383,10 +383,7 @@ import Vault
             let stale = """
                 {"name":"mail","revisionDate":"\(seen)","folderId":null,"login":{"password":"x"}}
                 """
-            let refusal = try await refusal { try await home.update(id, stale) }
-            guard case .outOfDate? = refusal else {
-                throw Unexpected("\(String(describing: refusal))")
-            }
+            try await Self.refuses(stale, of: id, home)
             let item = try await ada.elsewhere.item(id)
             #expect(item.login?.password == "mine" && item.cipher.folderID == folder)
         }
@@ -422,10 +419,7 @@ import Vault
             #expect(!(try await home.update(id, stale)).isQueued)
             try await home.person.elsewhere.edit(id, password("theirs"))
             try await home.person.refresh()
-            guard case .outOfDate? = try await refusal({ try await home.update(id, stale) }) else {
-                Issue.record("the stale copy was taken")
-                return
-            }
+            try await Self.refuses(stale, of: id, home)
             #expect(try await home.view(id)?.item.login?.password == "theirs")
         }
     }
@@ -504,9 +498,7 @@ import Vault
             let passwords = try await home.person.elsewhere.items.map { $0.login?.password }
             #expect(Set(passwords) == ["theirs", "third"])
             // Once that is decided, the old stamp stands for what nobody sees any more.
-            guard case .outOfDate? = try await refusal({ try await home.update(id, third) }) else {
-                throw Unexpected("the stale copy was taken")
-            }
+            try await Self.refuses(third, of: id, home)
         }
     }
 

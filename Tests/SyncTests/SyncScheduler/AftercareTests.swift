@@ -587,15 +587,7 @@ import Vault
             await world.server.shiftClock(seconds: -3_600)
             // Its earlier stamp makes the list look like one from before.
             try await ada.elsewhere.edit(other, password("theirs"))
-            let first = try await ada.edit(id, password("first here")).change
-            await world.server.inject(Fault(.drop, on: .updateCipher))
-            try await ada.run()
-            try await ada.edit(id, password("second"))
-            try await ada.run(.all)
-            #expect(try ada.changes.isEmpty)
-            world.time.pass(.seconds(1))
-            let late = try Cipher(#require(first.intent.snapshot).json)
-            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            try await Self.undo(id, world, ada)
             let scheduler = try await ada.scheduler()
             let doubted = try await scheduler.sync()
             #expect(doubted.outcome == .failed)
@@ -606,6 +598,19 @@ import Vault
             #expect(try ada.changes.isEmpty)
             #expect(try await ada.elsewhere.item(id).login?.password == "second")
         }
+    }
+
+    /// Upstream carries out an edit that it never answered after a later one.
+    private static func undo(_ id: String, _ world: World, _ ada: Person) async throws {
+        let first = try await ada.edit(id, password("first here")).change
+        await world.server.inject(Fault(.drop, on: .updateCipher))
+        try await ada.run()
+        try await ada.edit(id, password("second"))
+        try await ada.run(.all)
+        #expect(try ada.changes.isEmpty)
+        world.time.pass(.seconds(1))
+        let late = try Cipher(#require(first.intent.snapshot).json)
+        try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
     }
 
     /// How it is first seen that upstream has carried out an earlier edit after a later one.
@@ -620,15 +625,7 @@ import Vault
     ) async throws {
         try await withLogin(personality) { world, ada, id in
             let folder = try await ada.elsewhere.addFolder("work")
-            let first = try await ada.edit(id, password("first here")).change
-            await world.server.inject(Fault(.drop, on: .updateCipher))
-            try await ada.run()
-            try await ada.edit(id, password("second"))
-            try await ada.run(.all)
-            #expect(try ada.changes.isEmpty)
-            world.time.pass(.seconds(1))
-            let late = try Cipher(#require(first.intent.snapshot).json)
-            try await ada.elsewhere.put(id, late, over: ada.elsewhere.item(id).cipher)
+            try await Self.undo(id, world, ada)
             let there = try await ada.elsewhere.item(id).cipher
             let seen = try #require(BaseCipher(there, of: ada.userID))
             switch sighting {
