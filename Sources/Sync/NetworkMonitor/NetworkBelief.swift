@@ -27,6 +27,8 @@ struct NetworkBelief: Hashable, Sendable {
 
     private(set) var isDrill = false
     private(set) var isProbing = false
+    /// The probe under way asks by a way that is no more. That it finds nobody means nothing.
+    private var isProbeOutdated = false
     /// When to probe, if at all.
     private(set) var nextProbe: Duration?
     private var heard = NetworkState.online
@@ -44,6 +46,12 @@ struct NetworkBelief: Hashable, Sendable {
 
     /// - Returns: What has changed, if anything.
     mutating func hear(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
+        // What was in vain after a drill may have begun before it.
+        guard isKnown || evidence == .answered else { return nil }
+        return learn(evidence, at: now, chance: chance)
+    }
+
+    private mutating func learn(_ evidence: Evidence, at now: Duration, chance: Double) -> Turn? {
         turn { belief in
             // What is heard in a drill was under way when it began.
             guard !belief.isDrill || mutated(.ignoresDrill) else { return }
@@ -62,8 +70,7 @@ struct NetworkBelief: Hashable, Sendable {
     /// What was found out about the old way means nothing on a new one.
     mutating func linksChanged(at now: Duration) {
         guard !isDrill else { return }
-        fruitlessProbes = 0
-        nextProbe = now
+        probeAnew(at: now)
     }
 
     mutating func drill(_ isOn: Bool, at now: Duration) -> Turn? {
@@ -73,9 +80,14 @@ struct NetworkBelief: Hashable, Sendable {
             // Afterwards nobody knows, and the probe is to tell.
             belief.heard = .offline
             belief.isKnown = isOn
-            belief.fruitlessProbes = 0
-            belief.nextProbe = isOn ? nil : now
+            if isOn { belief.nextProbe = nil } else { belief.probeAnew(at: now) }
         }
+    }
+
+    private mutating func probeAnew(at now: Duration) {
+        fruitlessProbes = 0
+        nextProbe = now
+        isProbeOutdated = isProbing
     }
 
     /// Somebody relies on upstream. If nobody asks it anything soon, nothing is known of it.
@@ -111,12 +123,17 @@ struct NetworkBelief: Hashable, Sendable {
     /// - Parameter evidence: Nil if the probe could not be sent. Then nothing is known that was not before.
     mutating func probed(_ evidence: Evidence?, at now: Duration, chance: Double) -> Turn? {
         isProbing = false
+        if isProbeOutdated {
+            isProbeOutdated = false
+            // The next one is due already.
+            guard evidence == .answered else { return nil }
+        }
         if evidence != .answered { fruitlessProbes += 1 }
         guard let evidence else {
             if isKnown { plan(at: now, chance: chance) } else { planProbe(at: now, chance: chance) }
             return nil
         }
-        return hear(evidence, at: now, chance: chance)
+        return learn(evidence, at: now, chance: chance)
     }
 
     private mutating func turn(_ change: (inout NetworkBelief) -> Void) -> Turn? {

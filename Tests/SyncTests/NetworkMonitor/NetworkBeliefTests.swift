@@ -1,0 +1,89 @@
+import Testing
+
+@testable import Sync
+
+/// What is found out about a way that is no more.
+@Suite struct NetworkBeliefTests {
+    private var belief = NetworkBelief()
+
+    private mutating func hear(_ evidence: Evidence, at second: Int) {
+        _ = belief.hear(evidence, at: .seconds(second), chance: 0)
+    }
+
+    private mutating func probed(_ evidence: Evidence?, at second: Int) {
+        _ = belief.probed(evidence, at: .seconds(second), chance: 0)
+    }
+
+    private mutating func drill(_ isOn: Bool, at second: Int) {
+        _ = belief.drill(isOn, at: .seconds(second))
+    }
+
+    private mutating func takesProbe(at second: Int, _ expected: Bool) {
+        let isTaken = belief.takesProbe(at: .seconds(second))
+        #expect(isTaken == expected, "at \(second) s")
+    }
+
+    /// A probe is out, over links that are dead.
+    private mutating func probe(at second: Int) {
+        hear(.unreachable, at: second)
+        belief.refused(at: .seconds(second), chance: 0)
+        takesProbe(at: second + 5, true)
+    }
+
+    @Test(arguments: [Evidence.unreachable, .troubled, nil])
+    mutating func `when the links change while a probe is out, another one follows it at once`(
+        _ evidence: Evidence?
+    ) {
+        probe(at: 0)
+        belief.linksChanged(at: .seconds(6))
+        takesProbe(at: 6, false)
+        probed(evidence, at: 15)
+        #expect(belief.state == .offline)
+        takesProbe(at: 15, true)
+        // That one is of the new links, so its word counts.
+        probed(.troubled, at: 16)
+        #expect(belief.state == .degraded)
+        takesProbe(at: 16, false)
+    }
+
+    @Test mutating func `a probe that is answered is believed whatever the links do meanwhile`() {
+        probe(at: 0)
+        belief.linksChanged(at: .seconds(6))
+        probed(.answered, at: 7)
+        #expect(belief.state == .online)
+    }
+
+    @Test mutating func `how it stands after a drill is not told by a probe from before it`() {
+        probe(at: 0)
+        drill(true, at: 6)
+        drill(false, at: 7)
+        #expect(!belief.isKnown)
+        probed(.unreachable, at: 15)
+        #expect(!belief.isKnown)
+        takesProbe(at: 15, true)
+        probed(.unreachable, at: 16)
+        #expect(belief.isKnown && belief.state == .offline)
+    }
+
+    @Test(arguments: [Evidence.unreachable, .troubled])
+    mutating func `nor by a call that ends in vain before the probe does`(_ evidence: Evidence) {
+        hear(.answered, at: 0)
+        drill(true, at: 1)
+        drill(false, at: 2)
+        takesProbe(at: 2, true)
+        hear(evidence, at: 3)
+        #expect(!belief.isKnown && belief.state == .offline)
+        probed(.answered, at: 4)
+        #expect(belief.isKnown && belief.state == .online)
+    }
+
+    @Test
+    mutating func `a drill that begins anew before an outdated probe is over leaves nothing due`() {
+        probe(at: 0)
+        drill(true, at: 6)
+        drill(false, at: 7)
+        drill(true, at: 8)
+        probed(.unreachable, at: 15)
+        #expect(belief.nextProbe == nil && belief.state == .offline)
+    }
+}
