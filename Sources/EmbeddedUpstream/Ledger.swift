@@ -26,6 +26,8 @@ actor Ledger {
     private var chance: any Chance
     private let events: @Sendable ([Announcement]) -> Void
     private let archive: Archive?
+    /// How many states of the world were given to the archive.
+    private var states = 0
 
     init(
         _ world: World,
@@ -73,8 +75,9 @@ actor Ledger {
         world.changes = []
         world.keep(changes, in: store)
         if let archive, !changes.isEmpty {
+            states += 1
             do {
-                try await archive.keep(changes, of: world)
+                try await archive.keep(changes, of: world, number: states)
             } catch {
                 return Reply(.insufficientStorage)
             }

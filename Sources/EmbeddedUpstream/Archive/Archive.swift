@@ -3,7 +3,7 @@ import System
 
 /// Keeps the world on the disk, each part of it in a row of its own.
 ///
-/// Access tokens are not kept: after a restart, clients renew theirs.
+/// Of the access tokens of a device the last is kept. The real servers keep none, but know their own signature.
 final class Archive: Sendable {
     private let database: Database
     private let lock: DirectoryLock
@@ -66,15 +66,32 @@ final class Archive: Sendable {
                     ) STRICT, WITHOUT ROWID;
                     """
             )
-        }
+        },
+        Migration("which state of a part is the later one") { (db) throws(DatabaseError) in
+            try db.execute(
+                script: """
+                    CREATE TABLE numbered (
+                        kind TEXT NOT NULL, owner TEXT NOT NULL, id TEXT NOT NULL,
+                        number INTEGER NOT NULL, body BLOB, PRIMARY KEY (kind, owner, id)
+                    ) STRICT, WITHOUT ROWID;
+                    INSERT INTO numbered SELECT kind, owner, id, 0, body FROM part;
+                    DROP TABLE part;
+                    ALTER TABLE numbered RENAME TO part;
+                    """
+            )
+        },
     ]
 
     private func sign(_ personality: Personality) async throws(DatabaseError) {
         let name = Array(personality.description.utf8)
-        try await database.execute(
-            "INSERT OR IGNORE INTO part (kind, owner, id, body) VALUES ('personality', '', '', ?)",
-            .blob(name)
-        )
+        try await database.write { (db) throws(DatabaseError) in
+            try db.execute(
+                "INSERT OR IGNORE INTO part VALUES ('personality', '', '', 0, ?)",
+                .blob(name)
+            )
+            try db.execute("DELETE FROM part WHERE body IS NULL")
+            try db.execute("UPDATE part SET number = 0")
+        }
     }
 
     private func begunWith() throws(DatabaseError) -> String? {
@@ -86,38 +103,44 @@ final class Archive: Sendable {
         }
     }
 
-    /// Returns when all of it is on stable storage.
-    func keep(_ changes: Set<Change>, of world: World) async throws(UpstreamError) {
+    /// Returns when all of it, or what came after it, is on stable storage.
+    ///
+    /// - Parameter number: Which state of the world since it was opened this is, because a later one may
+    ///   get here first.
+    func keep(
+        _ changes: Set<Change>,
+        of world: World,
+        number: Int
+    ) async throws(UpstreamError) {
         let parts = changes.map { (place: $0.place, body: world.part($0)) }
         do throws(DatabaseError) {
             try await database.write { (db) throws(DatabaseError) in
-                for part in parts { try Self.keep(part.body, at: part.place, db) }
+                for part in parts { try Self.keep(part.body, at: part.place, number, db) }
             }
         } catch {
             throw .cannotKeep(error)
         }
     }
 
+    /// - Parameter body: Nil if it is gone. That stays written down, lest an earlier state bring it back.
     private static func keep(
         _ body: [UInt8]?,
         at place: Change.Place,
+        _ number: Int,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard let body else {
-            try db.execute(
-                "DELETE FROM part WHERE kind = ? AND owner = ? AND id = ?",
-                .text(place.kind),
-                .text(place.owner),
-                .text(place.id)
-            )
-            return
-        }
         try db.execute(
-            "REPLACE INTO part (kind, owner, id, body) VALUES (?, ?, ?, ?)",
+            """
+            INSERT INTO part (kind, owner, id, number, body) VALUES (?, ?, ?, ?, ?)
+            ON CONFLICT (kind, owner, id) DO UPDATE
+                SET number = excluded.number, body = excluded.body
+                WHERE excluded.number > part.number
+            """,
             .text(place.kind),
             .text(place.owner),
             .text(place.id),
-            .blob(body)
+            .int(number),
+            Value(body)
         )
     }
 
@@ -126,7 +149,12 @@ final class Archive: Sendable {
         let rows: [(Change.Place, [UInt8])]
         do throws(DatabaseError) {
             rows = try await database.scan { (db) throws(DatabaseError) in
-                try db.all("SELECT kind, owner, id, body FROM part ORDER BY kind, owner, id") {
+                try db.all(
+                    """
+                    SELECT kind, owner, id, body FROM part WHERE body IS NOT NULL
+                    ORDER BY kind, owner, id
+                    """
+                ) {
                     (row) throws(DatabaseError) in
                     let place = Change.Place(
                         kind: try row.text(0),

@@ -130,6 +130,7 @@ extension StoredDevice: JSON.Writable, JSON.Readable {
             object.add("refreshToken", refreshToken)
             object.add("clientID", clientID)
             object.add("rememberToken", rememberToken)
+            object.add("access", access)
         }
     }
 
@@ -141,5 +142,22 @@ extension StoredDevice: JSON.Writable, JSON.Readable {
         refreshToken = try json.read("refreshToken")
         clientID = try json.read("clientID")
         rememberToken = try json.read("rememberToken")
+        access = try json.read("access")
+    }
+}
+
+extension StoredDevice.Access: JSON.Writable, JSON.Readable {
+    func write(to json: inout JSON.Writer) {
+        json.object { object in
+            object.add("token", token)
+            object.add("stamp", stamp)
+            object.add("expires", expires)
+        }
+    }
+
+    init(json: JSON.Value) throws(JSON.Mismatch) {
+        token = try json.read("token")
+        stamp = try json.read("stamp")
+        expires = try json.moment("expires")
     }
 }

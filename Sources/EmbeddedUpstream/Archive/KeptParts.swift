@@ -61,6 +61,7 @@ extension World {
                 userID: account.id,
                 deviceID: device.identifier
             )
+            if let access = device.access { admit(device, of: account.id, by: access) }
         }
     }
 

@@ -178,13 +178,14 @@ extension World {
         seal.withUnsafeMutableBytes(call.chance.fill)
         let token = claims.token(seal: seal)
         forgetExpired(call)
-        sessions[token] = Session(
-            userID: account.id,
-            deviceID: device.identifier,
-            clientID: device.clientID,
+        let access = StoredDevice.Access(
+            token: token,
             stamp: account.securityStamp,
             expires: expires
         )
+        admit(device, of: account.id, by: access)
+        accounts[account.id]?.devices[device.identifier]?.access = access
+        changes.insert(.account(account.id))
         return token
     }
 

@@ -80,6 +80,14 @@ struct StoredDevice: Sendable, Hashable {
     var clientID: String
     /// Stands for the second factor on this device.
     var rememberToken: String?
+    /// The access token that it was given last.
+    var access: Access?
+
+    struct Access: Sendable, Hashable {
+        let token: String
+        let stamp: String
+        let expires: Moment
+    }
 }
 
 /// A text that is sent to strangers. It is kept as it came, with what only the server knows.

@@ -35,6 +35,20 @@ extension World {
     func session(ofToken token: String, at now: Moment) -> Session? {
         sessions[token].flatMap { $0.expires > now ? $0 : nil }
     }
+
+    mutating func admit(
+        _ device: StoredDevice,
+        of userID: String,
+        by access: StoredDevice.Access
+    ) {
+        sessions[access.token] = Session(
+            userID: userID,
+            deviceID: device.identifier,
+            clientID: device.clientID,
+            stamp: access.stamp,
+            expires: access.expires
+        )
+    }
 }
 
 /// Who asks, as an access token says it.
