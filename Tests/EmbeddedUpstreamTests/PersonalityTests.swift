@@ -407,6 +407,23 @@ struct PersonalityTests {
         }
     }
 
+    @Test func `whoever sends an answer back with its content in it twice keeps the old one`()
+        async throws
+    {
+        let guest = try await Guest(.bitwarden)
+        let id = try await guest.make()
+        let former = try await guest.cipher(id)
+        let body = String(decoding: former.raw.bytes, as: UTF8.self)
+            .replacing("\"name\":\"\(Guest.sealed)\"", with: "\"name\":\"2.b|b|b\"")
+        #expect(body.contains("2.b|b|b"))
+        #expect(try await guest.ask(.put, "/api/ciphers/\(id)", body).status == .ok)
+        let cipher = try await guest.cipher(id)
+        for member in ["name", "notes", "login", "fields", "passwordHistory", "data"] {
+            #expect(cipher[member]?.raw == former[member]?.raw, "\(member)")
+        }
+        #expect(cipher["name"]?.string == Guest.sealed)
+    }
+
     @Test func `a sealed text wins over everything beside it`() async throws {
         let guest = try await Guest(.bitwarden)
         let id = try await guest.make(more: #","data":"{\"format_version\":1}""#)

@@ -41,15 +41,20 @@ extension Content {
         guard let member = TypedMember.name(of: named), named <= personality.typeLimit else {
             throw .badType
         }
-        let data = json[anyCase: "data"]
-        if !personality.keepsUnknownMembers, let blob = data?.string, !blob.isEmpty {
-            self = Content(blob: JSON.Raw(blob), of: json)
+        let data = personality.keepsUnknownMembers ? nil : json[anyCase: "data"]?.string
+        let mirror = data.flatMap(Self.mirror)
+        if let data, !data.isEmpty, mirror == nil {
+            self = Content(blob: JSON.Raw(data), of: json)
             return
         }
-        guard let object = json[anyCase: member], object.kind == .object else { throw .noData }
+        // Whoever sends an answer back changes nothing: what it says once more there wins.
+        let said = mirror ?? json
+        guard let object = mirror ?? json[anyCase: member], object.kind == .object else {
+            throw .noData
+        }
         self.init(
-            name: Self.text(json, "name"),
-            notes: Self.text(json, "notes"),
+            name: Self.text(said, "name"),
+            notes: Self.text(said, "notes"),
             key: personality.keepsItemKeys ? Self.text(json, "key") : .null,
             reprompt: json[anyCase: "reprompt"]?.int ?? 0,
             fields: .null,
@@ -58,12 +63,20 @@ extension Content {
         )
         let shaping = Shaping(personality)
         typed = shaping.typed(object, named: member, as: type)
-        fields = shaping.fields(json[anyCase: "fields"])
-        passwordHistory = shaping.passwordHistory(json[anyCase: "passwordHistory"])
+        fields = shaping.fields(said[anyCase: "fields"])
+        passwordHistory = shaping.passwordHistory(said[anyCase: "passwordHistory"])
         if personality.checksLengthsAndShape { try ContentCheck(member).check(self) }
         if let notes = notes.string, notes.utf8.count > 10_000 {
             throw .tooLong(member: "Notes", limit: 10_000)
         }
+    }
+
+    /// The content once more, in one object; nil of what is sealed in one text.
+    private static func mirror(_ data: String) -> JSON.Value? {
+        guard let root = (try? JSON.Document(Array(data.utf8)))?.root, root.kind == .object,
+            root["format_version"] == nil
+        else { return nil }
+        return root
     }
 
     /// What is sealed in one text has nothing else but its key.
