@@ -72,6 +72,10 @@ struct GateTests {
             let bearer = "Authorization: Bearer \(read)"
             let cases: [(line: String, headers: [String], status: Int, text: String?)] = [
                 ("GET /", ["Host: evil.example"], 403, "Forbidden"),
+                ("GET /status", [host + "/"], 403, "Forbidden"),
+                ("GET /status", ["Host: \(venue.api)@evil"], 403, "Forbidden"),
+                ("GET /status", ["Host: \(venue.api), evil"], 403, "Forbidden"),
+                ("GET /status", ["Host: *"], 403, "Forbidden"),
                 ("GET /", [host, "Origin: null"], 403, "Forbidden"),
                 (
                     "POST /accounts", [host, "Origin: http://\(venue.api)", bearer], 403,

@@ -29,20 +29,12 @@ package struct RequestHead {
     ) throws(Refusal) {
         guard method.isToken else { throw .malformed("The method is no word.") }
         let fields = try SingleFields(headers)
-        let host = try Self.host(fields)
         self.method = method
-        self.target = try Self.target(raw, method, host)
+        self.target = try Self.target(raw, method, fields.host)
         self.headers = headers
         framing = try Self.framing(fields, minorVersion, limits)
         expectsContinue = try Self.expectsContinue(fields, minorVersion, framing)
         mayUpgrade = minorVersion > 0 && method != .head && framing == .none
-    }
-
-    /// Whether one is needed is for whoever answers to say.
-    private static func host(_ fields: SingleFields) throws(Refusal) -> String? {
-        guard let host = fields.host else { return nil }
-        guard host.utf8.allSatisfy(\.isHostByte) else { throw .malformed("The Host is no host.") }
-        return host
     }
 
     private static func target(
@@ -209,15 +201,4 @@ extension UInt8 {
 
     /// What may stand in the value of a field: no control characters but the tab.
     var isFieldByte: Bool { self == 0x09 || (self >= 0x20 && self != 0x7F) }
-
-    fileprivate var isHostByte: Bool {
-        if isLetter || isDigit { return true }
-        switch self {
-        case UInt8(ascii: "."), UInt8(ascii: "-"), UInt8(ascii: "_"), UInt8(ascii: ":"),
-            UInt8(ascii: "["), UInt8(ascii: "]"):
-            return true
-        default:
-            return false
-        }
-    }
 }
