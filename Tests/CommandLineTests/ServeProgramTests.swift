@@ -14,15 +14,22 @@ struct ServeProgramTests {
         let api: Int
         let ops: Int
 
-        var state: String { scratch.file("state") }
-        var socket: String { scratch.file("state/holdfast.sock") }
+        let state: String
+        var socket: String { state + "/holdfast.sock" }
 
-        /// - Parameter script: What a shell is to do before the program takes its place.
-        init(_ flags: [String] = [], after script: String? = nil) throws {
+        /// - Parameters:
+        ///   - script: What a shell is to do before the program takes its place.
+        ///   - folder: Where its state is.
+        init(
+            _ flags: [String] = [],
+            after script: String? = nil,
+            in folder: String = "state"
+        ) throws {
             scratch = try Scratch()
+            state = scratch.file(folder)
             let ready = scratch.file("ready")
             let words = [
-                Child.productsDirectory + "/holdfast", "serve", "--state", scratch.file("state"),
+                Child.productsDirectory + "/holdfast", "serve", "--state", state,
                 "--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--ready-file", ready,
             ]
             let shell = script.map { ["/bin/sh", "-c", #"\#($0); exec "$0" "$@""#] } ?? []
@@ -66,7 +73,7 @@ struct ServeProgramTests {
 
         var token: String {
             get throws {
-                let bytes = try Files.read(scratch.file("state/admin.token"))
+                let bytes = try Files.read(state + "/admin.token")
                 return String(decoding: bytes.dropLast(), as: UTF8.self)
             }
         }
@@ -82,6 +89,25 @@ struct ServeProgramTests {
             lines.contains("listen = 127.0.0.1:8087, unix:/s/holdfast.sock (default)\n")
         )
         #expect(lines.contains("state = /s (flag)\n"))
+    }
+
+    @Test func `a state directory may be deeper than the address of a socket is long`() throws {
+        let folder = String(repeating: "deep", count: 40)
+        let host = try Host(in: folder)
+        #expect(host.socket.utf8.count > 160)
+        for _ in 1...2 {
+            let status = try holdfast("status", "--state", host.state, "--json")
+            #expect(status.status == 0 && status.output.contains("unauthenticated"))
+        }
+        let second = try holdfast("serve", "--state", host.state, "--listen", "127.0.0.1:0")
+        #expect(second.status == 1, "It is held.")
+        host.running.signal(SIGTERM)
+        #expect(host.running.wait() == 0)
+        #expect(access(host.socket, F_OK) != 0)
+        let gone = try holdfast("status", "--state", host.state)
+        #expect(
+            gone.status == 69 && gone.complaint.contains("No host is running at \(host.socket)")
+        )
     }
 
     @Test(arguments: ["serve", "demo"])

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -345,36 +346,70 @@ int cm_listen_tcp(const char *host, int port, int backlog) {
     return fd;
 }
 
-static int unix_address(const char *path, struct sockaddr_un *address) {
+/// An address holds 107 bytes, a state directory may be deeper: such a path begins at its directory, which has to stay
+/// open for as long as the address is used. It is -1 where there is none to close.
+static int unix_address(const char *path, struct sockaddr_un *address, int *directory) {
     memset(address, 0, sizeof *address);
     address->sun_family = AF_UNIX;
-    if (strlen(path) >= sizeof address->sun_path) {
+    *directory = -1;
+    if (strlen(path) < sizeof address->sun_path) {
+        strcpy(address->sun_path, path);
+        return 0;
+    }
+    const char *slash = strrchr(path, '/');
+    char *parent = slash == NULL ? NULL : strndup(path, (size_t)(slash - path) + 1);
+    if (parent == NULL) {
         errno = ENAMETOOLONG;
         return -1;
     }
-    strcpy(address->sun_path, path);
+    int opened = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    free(parent);
+    if (opened < 0) return -1;
+    size_t room = sizeof address->sun_path;
+    if ((size_t)snprintf(address->sun_path, room, "/proc/self/fd/%d%s", opened, slash) >= room) {
+        close(opened);
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    *directory = opened;
     return 0;
 }
 
-int cm_listen_unix(const char *path, int backlog) {
-    struct sockaddr_un address;
-    if (unix_address(path, &address) != 0) return -1;
+static void close_directory(int directory) {
+    if (directory >= 0) close_keeping_errno(directory);
+}
+
+static int listen_at(const struct sockaddr_un *address, int backlog) {
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -1;
     // Linux gives the new file the mode of the socket itself, so there is no moment in which others
     // could connect, and the process's umask is left alone.
     if (fchmod(fd, 0600) != 0) return close_keeping_errno(fd);
-    return bind_and_listen(fd, (struct sockaddr *)&address, sizeof address, backlog);
+    return bind_and_listen(fd, (const struct sockaddr *)address, sizeof *address, backlog);
+}
+
+int cm_listen_unix(const char *path, int backlog) {
+    struct sockaddr_un address;
+    int directory;
+    if (unix_address(path, &address, &directory) != 0) return -1;
+    int fd = listen_at(&address, backlog);
+    close_directory(directory);
+    return fd;
 }
 
 int cm_is_answered(const char *path) {
     struct sockaddr_un address;
-    if (unix_address(path, &address) != 0) return -1;
+    int directory;
+    if (unix_address(path, &address, &directory) != 0) return -1;
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (fd < 0) return -1;
+    if (fd < 0) {
+        close_directory(directory);
+        return -1;
+    }
     int code = connect(fd, (struct sockaddr *)&address, sizeof address);
     int reason = code == 0 ? 0 : errno;
     close(fd);
+    close_directory(directory);
     errno = reason;
     if (reason == 0 || reason == EAGAIN) return 1;  // EAGAIN: its queue is full, so it is somebody's.
     return reason == ECONNREFUSED || reason == ENOENT ? 0 : -1;

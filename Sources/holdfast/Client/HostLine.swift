@@ -6,6 +6,8 @@ import JSON
 /// The line to a running host, over the socket that only its own user can use.
 struct HostLine: Sendable {
     private let socket: String
+    /// How the socket is reached.
+    private let way: String
     /// What stands before a path that is about an account.
     private let prefix: String
     private let client: Client
@@ -34,14 +36,8 @@ struct HostLine: Sendable {
                 message: "There is no home directory. Say where the host is: --state DIR."
             )
         }
-        guard socket.utf8.count <= Self.longestPath else {
-            throw Failure(
-                status: .hostNotRunning,
-                message: "No host can be there: \(socket) is longer than the \(Self.longestPath)"
-                    + " bytes that the path of a socket may have."
-            )
-        }
         self.socket = socket
+        way = Self.way(to: socket)
         self.patience = patience
         prefix = invocation.value("account").map { "/accounts/\(Percent.encode($0))" } ?? ""
         do {
@@ -51,8 +47,15 @@ struct HostLine: Sendable {
         }
     }
 
-    /// The end is marked.
-    private static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+    /// An address holds less than a state directory may be deep: such a path begins at its directory, which stays open
+    /// for as long as this command runs.
+    private static func way(to socket: String) -> String {
+        guard socket.utf8.count >= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
+            let slash = socket.lastIndex(of: "/")
+        else { return socket }
+        let directory = open(String(socket[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        return directory < 0 ? socket : "/proc/self/fd/\(directory)\(socket[slash...])"
+    }
 
     /// A vault may be large and a first sync long; the host has limits of its own.
     private static var configuration: Client.Configuration {
@@ -104,7 +107,7 @@ struct HostLine: Sendable {
         let pairs = query.map { "\(Percent.encode($0.name))=\(Percent.encode($0.value))" }
         let target = path + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
         var request = Client.Request(method, "http://localhost\(target)", operation: "ask the host")
-        request.socketPath = socket
+        request.socketPath = way
         if !(takesLong ?? (method != .get)) {
             var deadlines = Self.configuration.deadlines
             deadlines.stall = patience
