@@ -291,6 +291,7 @@ struct VerdictTests {
         #expect(message(.problem) == "Too long.")
         #expect(message(.oauth) == "no")
         #expect(message(.framework) == "?")
+        #expect(message(.otherJSON) == "no Route matched with those values")
         #expect(message(.page) == "Upstream gives no reason (400).")
     }
 

@@ -1,5 +1,6 @@
 import Bitwarden
 import HTTP
+import JSON
 import Vault
 
 /// What an answer, or the lack of one, comes to.
@@ -112,7 +113,8 @@ extension Rejection {
         let words: ErrorEnvelope? =
             switch tongue {
             case .api(let words), .framework(let words): words
-            case .json, .page, .text, .nothing: nil
+            case .json: (try? JSON.Document(body)).map { ErrorEnvelope(json: $0.root) }
+            case .page, .text, .nothing: nil
             }
         self.init(
             status: status,

@@ -112,12 +112,9 @@ extension Verdict {
             case (.hidden, .json), (.hidden, .nothing): .foreignAnswer
 
             case (.conflict, _): rejection.says("out of date") ? .stale : .conflict(subject)
+            case (.refused, _) where rejection.says("out of date"): .stale
             case (.refused, .api):
-                if rejection.says("out of date") {
-                    .stale
-                } else {
-                    rejection.status == 400 && subject.isMissing(rejection) ? .missing : .rejected
-                }
+                rejection.status == 400 && subject.isMissing(rejection) ? .missing : .rejected
             case (.refused, _): .rejected
             }
     }
