@@ -138,8 +138,8 @@ private enum ConflictsDocument {
         - An item is gone if upstream says so in its own words and its own list confirms it.
         - Wishes go out in this order: restore, content, archive, folder and favourite, trash or
           deletion.
-        - Where a trash is withdrawn, what was wished for before it, the archive, a folder or a
-          favourite, goes on as a change of its own.
+        - Where a trash is withdrawn or content gives way, what was wished for besides, the archive, a
+          folder, a favourite, or that it comes out of the trash, goes on as a change of its own.
         - A trash that is wished for alone, and that upstream has carried out already, unheard or by
           others, is told as done, and nothing is withdrawn.
         """

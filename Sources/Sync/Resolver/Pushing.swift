@@ -42,7 +42,7 @@ extension Errand {
             return try await push(over: copy)
         case (.yieldKeepingLocal, let copy?):
             try await keepLoser(of: situation, copy)
-            return try await yield(to: copy, .backedUpLocal, .backedUp)
+            return try await yield(to: copy, .backedUpLocal, .backedUp, leaving: rest(over: copy))
         case (.yield, let copy?) where mutated(.deletesMoved):
             return try await push(over: copy)
         // Nobody is told that what is in the trash was spared.
@@ -50,13 +50,16 @@ extension Errand {
             conflict = nil
             return try await push(over: copy)
         case (.yield, let copy?):
-            let rest = change.rest(over: copy, id: kit.surroundings.chance.identifier(at: kit.now))
-            return try await yield(to: copy, .restoredServer, .restored, leaving: rest)
+            return try await yield(to: copy, .restoredServer, .restored, leaving: rest(over: copy))
         case (.adopt, nil), (.push, nil), (.complete, nil), (.pushKeepingUpstream, nil),
             (.yieldKeepingLocal, nil), (.yield, nil):
             // The table has no such line. If it ever had, nothing would be forgotten for it.
             throw .doubt(.unconfirmed)
         }
+    }
+
+    private func rest(over copy: Cipher) -> PendingChange? {
+        change.rest(over: copy, id: kit.surroundings.chance.identifier(at: kit.now))
     }
 
     /// Whether upstream has carried out already what would be withdrawn because others have edited the item.
@@ -151,7 +154,7 @@ extension Errand {
             if let conflict { self.conflict = self.conflict ?? (conflict, .local) }
             // Somebody was faster, so what was decided about is not what would be overwritten.
             if change.intent.snapshot != nil, !holdsContent, deed != .content,
-                !kit.isSame(answer, as: copy) || answer.isElsewhere(than: copy),
+                !kit.isSame(answer, as: copy) || !answer.isPlaced(as: copy),
                 !mutated(.decidesOnce)
             {
                 fresh = answer

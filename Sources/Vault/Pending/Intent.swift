@@ -51,6 +51,20 @@ public enum Intent: Hashable, Sendable {
         }
     }
 
+    /// What is left of it without a trash, or content, that gives way; nil if that is nothing.
+    ///
+    /// - Parameter wasArchived: Before anything was wished. An edit of what was archived since says so itself.
+    func besides(wasArchived: Bool) -> Intent? {
+        switch self {
+        case .softDelete(nil, let adjustments): return .other(restores: false, adjustments)
+        case .update(let snapshot, let trash, var adjustments):
+            let isWritten = snapshot.isArchived && !wasArchived
+            adjustments.isArchived = adjustments.isArchived ?? (isWritten ? true : nil)
+            return .other(restores: trash == .restored, adjustments)
+        case .create, .softDelete(.some, _), .hardDelete, .other: return nil
+        }
+    }
+
     public var adjustments: Adjustments {
         switch self {
         case .create(_, let adjustments), .update(_, _, let adjustments): adjustments

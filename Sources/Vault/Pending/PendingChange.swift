@@ -207,14 +207,15 @@ public struct PendingChange: Hashable, Sendable {
         )
     }
 
-    /// What was wished for before a trash that is withdrawn: the archive, a folder, a favourite. It goes on as a
-    /// change of its own, made on what upstream holds.
+    /// What was wished for besides a trash that is withdrawn, or content that gives way: the archive, a folder, a
+    /// favourite, that it is out of the trash. It goes on as a change of its own, made on what upstream holds.
     ///
     /// - Returns: Nil if nothing of it is left to be done.
     public func rest(over copy: Cipher, id: @autoclosure () -> String) -> PendingChange? {
-        guard case .softDelete(nil, let adjustments) = intent, copy.organizationID == nil
+        let agreed = baseCopy.flatMap { try? Cipher($0) }
+        guard copy.organizationID == nil,
+            let rest = intent.besides(wasArchived: agreed?.isArchived == true)
         else { return nil }
-        let rest = Intent.other(restores: false, adjustments)
         let state = ItemState(copy, isCertain: true)
         guard rest.nextDeed(over: state, holdsContent: true, done: []) != nil else { return nil }
         return PendingChange(

@@ -74,8 +74,9 @@ extension Cipher {
         dates.elementsEqual(other.dates) { Self.isSameDate($0, $1) }
     }
 
-    /// Asked of every edit first, because it digests no content.
-    private func isPlaced(as other: Cipher) -> Bool {
+    /// Whether it is in the same folder, and a favourite or not alike. Asked of every edit first, because it digests no
+    /// content.
+    public func isPlaced(as other: Cipher) -> Bool {
         isFavorite == other.isFavorite && (folderID ?? "") == (other.folderID ?? "")
     }
 

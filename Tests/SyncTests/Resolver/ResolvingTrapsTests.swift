@@ -168,6 +168,53 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases, [true, false])
+    func `G-U2 what is wished for besides content that gives way is carried out`(
+        _ personality: Personality.Name,
+        _ isArchivedFirst: Bool
+    ) async throws {
+        try await withLogin(personality) { world, ada, id in
+            let home = try await ada.home()
+            try await home.loseNetwork()
+            if isArchivedFirst { _ = try await home.edit(.archive(id)) }
+            _ = try await home.update(id, password("mine"))
+            if !isArchivedFirst { _ = try await home.edit(.archive(id)) }
+            _ = try await home.edit(.favour(id, true))
+            try await home.regainNetwork()
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.run()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            let item = items.first { $0.id == id }
+            #expect(item?.login?.password == "theirs")
+            #expect(item?.cipher.isArchived == true && item?.cipher.isFavorite == true)
+            #expect(items.count == 2)
+            #expect(items.first { $0.id != id }?.login?.password == "mine")
+        }
+    }
+
+    @Test func `G-U2 what is to come out of the trash does so though its content gives way`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            try await ada.elsewhere.trash(id)
+            try await ada.refresh()
+            try await ada.wish(.restore, id)
+            try await ada.edit(id, password("mine"))
+            try await ada.elsewhere.restore(id)
+            try await ada.elsewhere.edit(id, password("theirs"))
+            try await ada.elsewhere.trash(id)
+            try await ada.run()
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+            #expect(!items.contains { $0.cipher.isInTrash })
+            #expect(items.first { $0.id != id }?.login?.password == "mine")
+        }
+    }
+
     @Test func `T-28 a deletion after an edit keeps the first baseline`() async throws {
         try await withLogin { world, ada, id in
             try await ada.edit(id, password("mine"))
