@@ -58,8 +58,9 @@ enum Aftercare {
         try db.execute(
             """
             INSERT OR REPLACE INTO brought_up (user_id, cipher_id, is_gone, settled_ticks,
-                key_fingerprint, revision_ticks, is_exposed)
-            VALUES (?, ?, ?, ?, ?, ?, ?)
+                key_fingerprint, revision_ticks, is_exposed, made)
+            VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, coalesce(?8, (
+                SELECT made FROM brought_up WHERE user_id = ?1 AND cipher_id = ?2)))
             """,
             .text(lane.userID),
             .text(cipherID),
@@ -67,7 +68,8 @@ enum Aftercare {
             .moment(moment),
             .blob(settlement.keyFingerprint),
             .moment(known),
-            .int(exposure.rawValue)
+            .int(exposure.rawValue),
+            settlement.made.isEmpty ? .null : .blob(settlement.made)
         )
     }
 
@@ -386,6 +388,22 @@ extension StoreReader {
                     .text(userID)
                 ) { (row) throws(DatabaseError) in try row.text(0) }
             )
+        }
+    }
+
+    /// What was sent to be made lately, as it was sent, and what became of it.
+    func made(of userID: String) throws(StoreError) -> [Stray] {
+        try read { (db) throws(DatabaseError) in
+            try db.all(
+                """
+                SELECT made, cipher_id, is_gone FROM brought_up
+                WHERE user_id = ? AND made IS NOT NULL
+                """,
+                .text(userID)
+            ) { (row) throws(DatabaseError) in
+                let isGone = try row.int(2) == 1
+                return Stray(try row.bytes(0), keeper: isGone ? .none : .item(try row.text(1)))
+            }
         }
     }
 

@@ -108,6 +108,9 @@ enum Schema {
                 """
             )
         },
+        Migration("how an item was sent to be made") { (db) throws(DatabaseError) in
+            try db.execute("ALTER TABLE brought_up ADD COLUMN made BLOB")
+        },
     ]
 
     private static let accounts: StaticString = """

@@ -23,6 +23,8 @@ public struct Settlement: Sendable {
     /// The key under which it was sent.
     public let keyFingerprint: [UInt8]
     public let strays: [Stray]
+    /// How its item was sent to be made; empty where it was not.
+    public let made: [UInt8]
     /// Whether what upstream holds came from here, or is what the change was made on. If others had a
     /// hand in it, whoever edited meanwhile has not seen that, and stays on the ground that they saw.
     public let isSeen: Bool
@@ -48,6 +50,7 @@ public struct Settlement: Sendable {
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
+        made: [UInt8] = [],
         isSeen: Bool = true,
         ground: Footing? = nil,
         concluded: Attempt? = nil,
@@ -62,7 +65,7 @@ public struct Settlement: Sendable {
         self.supersedesEarlier = supersedesEarlier
         self.resolution = resolution
         self.keyFingerprint = keyFingerprint
-        self.strays = strays
+        (self.strays, self.made) = (strays, made)
         self.isSeen = isSeen
         self.ground = ground
         self.concluded = concluded

@@ -64,6 +64,11 @@ extension PendingChange {
         }
     }
 
+    /// How its item was sent to be made; empty where it was not.
+    var made: [UInt8] {
+        attempts.last { $0.kind == .create && $0.outcome != .refused }?.fingerprint ?? []
+    }
+
     /// The copy that is known to have been made so. There is none where no copy was needed any more, or
     /// where another version was kept since; of that, one copy is none too many.
     func copy(madeBy attempt: Attempt) -> String? {

@@ -419,6 +419,7 @@ struct Errand {
             upstream: .holds(base),
             receipts: end(.sent),
             keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
+            made: change.made,
             isSeen: isSeen,
             ground: ground,
             brought: brought,

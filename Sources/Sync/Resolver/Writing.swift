@@ -139,6 +139,7 @@ extension Errand {
             resolution: isQueued ? note : nil,
             keyFingerprint: Snapshot.fingerprint(of: kit.keys.user),
             strays: strays(keeping: status == .sent ? cipherID : nil),
+            made: change.made,
             isSeen: isSeen,
             ground: ground,
             concluded: latest.flatMap { change.lastAttempt(concluded: $0) } ?? concluded,

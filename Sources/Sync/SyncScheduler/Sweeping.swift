@@ -11,7 +11,7 @@ extension SyncScheduler {
         let copies = Self.copies(of: strays, among: fetched.ciphers)
         for stray in strays {
             guard let same = copies[stray.fingerprint] else { continue }
-            for copy in extra(same, stray.keeper, ciphers) {
+            for copy in extra(same, stray.keeper, ciphers) where !mayBeEdited(copy.base) {
                 await remove(copy.cipher, copy.base, urgency)
             }
         }
@@ -24,23 +24,31 @@ extension SyncScheduler {
             !$0.isTrashed && footing.ciphers[$0.lane.cipherID] == nil
         }
         // At the first sync all are.
-        guard !newcomers.isEmpty, !footing.ciphers.isEmpty,
-            let own = try? reader.broughtUp(of: userID), !own.isEmpty
+        guard !newcomers.isEmpty, !footing.ciphers.isEmpty, let sent = keepers(among: fetched)
         else { return }
-        let sent = Dictionary(
-            fetched.ciphers.lazy.filter { own.contains($0.lane.cipherID) }.compactMap { base in
-                (try? Cipher(base.json)).map { ($0.fingerprint, base.lane.cipherID) }
-            }
-        ) { first, _ in first }
         let twins = newcomers.compactMap { base -> Stray? in
             guard let fingerprint = (try? Cipher(base.json))?.fingerprint,
-                let keeper = sent[fingerprint], keeper != base.lane.cipherID
+                let keeper = sent[fingerprint], keeper != .item(base.lane.cipherID)
             else { return nil }
-            return Stray(fingerprint, keeper: .item(keeper))
+            return Stray(fingerprint, keeper: keeper)
         }
         guard !twins.isEmpty else { return }
         let now = surroundings.now
         _ = try? await store.ask { .base(.watch(twins, of: userID, at: now, $0)) }.get()
+    }
+
+    /// By what came from here, as it was made and as it is, what holds it. Nil if nothing did lately.
+    private func keepers(among fetched: Fetched) -> [[UInt8]: Stray.Keeper]? {
+        guard let own = try? reader.broughtUp(of: userID), let made = try? reader.made(of: userID),
+            !own.isEmpty || !made.isEmpty
+        else { return nil }
+        let present = fetched.ciphers.lazy.filter { own.contains($0.lane.cipherID) }
+            .compactMap { base in
+                (try? Cipher(base.json)).map {
+                    ($0.fingerprint, Stray.Keeper.item(base.lane.cipherID))
+                }
+            }
+        return Dictionary(present + made.map { ($0.fingerprint, $0.keeper) }) { first, _ in first }
     }
 
     /// Those of the copies that nobody wants and with which nothing is lost.
@@ -52,11 +60,11 @@ extension SyncScheduler {
         let bare = same.filter { $0.cipher.isBare }
         let keeperID: String?
         switch keeper {
-        case .none: return bare.filter { !mayBeEdited($0.base.lane.cipherID) }
+        case .none: return bare
         case .item(let id): keeperID = id
         case .whichever: keeperID = Self.keeper(of: same)
         }
-        guard let keeperID, let kept = ciphers[keeperID], !mayBeEdited(keeperID) else { return [] }
+        guard let keeperID, let kept = ciphers[keeperID], !mayBeEdited(kept) else { return [] }
         return bare.filter {
             $0.base.lane.cipherID != keeperID && Self.isExtra($0.cipher, beside: kept)
         }
@@ -92,14 +100,14 @@ extension SyncScheduler {
         return first?.base.lane.cipherID ?? same.map(\.base.lane.cipherID).min()
     }
 
-    /// Whether its owner may be about to remove it.
-    private func mayBeEdited(_ cipherID: String) -> Bool {
-        let lane = Lane(userID: userID, cipherID: cipherID)
-        guard let layers = try? reader.layers(of: lane) else { return true }
-        return layers.pending != nil
+    /// Whether its owner may be about to change or remove it, or has since the list was asked for.
+    private func mayBeEdited(_ listed: BaseCipher) -> Bool {
+        guard let layers = try? reader.layers(of: listed.lane) else { return true }
+        return layers.pending != nil || layers.base?.revision.text != listed.revision.text
     }
 
     private func remove(_ copy: Cipher, _ base: BaseCipher, _ urgency: Urgency) async {
+        guard let mark = try? reader.refreshMark(of: userID) else { return }
         do throws(Setback) {
             try await upstream.trash(base.lane.cipherID, urgency)
         } catch {
@@ -113,7 +121,10 @@ extension SyncScheduler {
         guard let trashed = BaseCipher(copy.trashed(at: surroundings.now), of: userID) else {
             return
         }
-        _ = try? await store.ask { .base(.put(trashed, by: Judge(keys.keys), $0)) }.get()
+        // Of what was written meanwhile the next list tells how it lies there.
+        _ = try? await store.ask {
+            .base(.follow(trashed, over: nil, since: mark, by: Judge(keys.keys), $0))
+        }.get()
     }
 }
 

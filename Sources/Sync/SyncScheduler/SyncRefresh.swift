@@ -47,8 +47,9 @@ extension SyncScheduler {
                     throw Obstacle.setback(Setback(.cancelled, operation: "sync"))
                 }
             }
-            offered = try await take(fetched, since: start, urgency)
+            // Before base has them, and they are no newcomers any more.
             await noteTwins(among: fetched, on: start.footing)
+            offered = try await take(fetched, since: start, urgency)
             await sweep(fetched, urgency)
         } catch {
             switch error {

@@ -198,6 +198,29 @@ import Vault
         }
     }
 
+    @Test(arguments: [true, false])
+    func `G-RES1 a late copy that is edited here while the list is on its way stays`(
+        _ isSaved: Bool
+    ) async throws {
+        try await World.open { world in
+            try await Self.late(world) { ada, _, extra in
+                try await ada.refresh()
+                world.wire.interrupt("/sync?excludeDomains=true", isCarriedOut: true) {
+                    let recorded = try await ada.edit(extra, password("mine"), atOnce: isSaved)
+                    guard isSaved else { return }
+                    guard case .saved = try await ada.attempt(recorded) else {
+                        throw Unexpected("not saved")
+                    }
+                }
+                try await Self.sync(world, ada)
+                #expect(try await !ada.elsewhere.item(extra).cipher.isInTrash)
+                #expect(try ada.item(extra).login?.password == "mine")
+                try await Self.sync(world, ada)
+                #expect(try await ada.elsewhere.item(extra).login?.password == "mine")
+            }
+        }
+    }
+
     @Test func `G-RES1 a late copy stays if the other one is gone`() async throws {
         try await World.open { world in
             try await Self.late(world) { ada, made, extra in
@@ -327,6 +350,43 @@ import Vault
             #expect(items.count { !$0.cipher.isInTrash } == 2)
             try await Self.sync(world, ada)
             #expect(try await ada.elsewhere.items.count { !$0.cipher.isInTrash } == 2)
+        }
+    }
+
+    @Test(arguments: [true, false], [true, false])
+    func
+        `G-RES1 what is delivered twice is there once, though it is edited or deleted before that shows`(
+            _ isDeleted: Bool,
+            _ isQueued: Bool
+        ) async throws
+    {
+        try await withLogin { world, ada, id in
+            await world.server.inject(Fault(.twice, on: .createCipher))
+            let made: String
+            if isQueued {
+                made = try await ada.add(mail)
+                try await ada.run()
+            } else {
+                let recorded = try await ada.addAtOnce(mail)
+                made = recorded.change.cipherID
+                guard case .saved = try await ada.attempt(recorded) else {
+                    throw Unexpected("not saved")
+                }
+            }
+            if isDeleted {
+                try await ada.wish(.hardDelete, made)
+            } else {
+                try await ada.edit(made, password("newer"))
+            }
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            try #require(try await ada.elsewhere.items.count == (isDeleted ? 2 : 3))
+            for _ in 1...2 {
+                try await Self.sync(world, ada)
+                let live = try await ada.elsewhere.items.filter { !$0.cipher.isInTrash }
+                #expect(live.count == (isDeleted ? 1 : 2))
+                #expect(live.contains { $0.login?.password == "newer" } == !isDeleted)
+            }
         }
     }
 
