@@ -66,10 +66,9 @@ public final class RunTurns: Sendable {
     ///
     /// Whoever is cancelled meanwhile gets their turn all the same, and finds out themselves.
     func begin(_ account: String, isInsistent: @autoclosure () -> Bool) async -> Place {
-        await withCheckedContinuation { turn in
-            // Asked under the lock: whoever insists later finds the run in line.
+        if isInsistent() { return .extra }
+        return await withCheckedContinuation { turn in
             let place: Place? = state.withLock { state in
-                if isInsistent() { return .extra }
                 guard state.count < Self.mostAtOnce else {
                     state.wait(account, turn)
                     return nil
@@ -77,7 +76,9 @@ public final class RunTurns: Sendable {
                 state.count += 1
                 return .counted
             }
-            if let place { turn.resume(returning: place) }
+            if let place { return turn.resume(returning: place) }
+            // Whoever insists from now on finds it in line. Not asked under the lock, which is everybody's.
+            if isInsistent() { hurry(account) }
         }
     }
 

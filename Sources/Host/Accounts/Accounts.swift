@@ -150,13 +150,14 @@ final class Accounts: Service {
             if let link = state.links[bases.server] { return (link, false) }
             let link = ServerLink(upstream(bases), number: state.links.count, office)
             state.links[bases.server] = link
+            // In turn with whoever ends the drill, who tells those that are there by then.
+            if state.drillSince != nil { try? link.monitor.address.tryTell(.drill(true)) }
             return (link, true)
         }
         if isNew {
             office.roster.start(link) { link.close() }
             // The vaults may all be locked, so that nobody else asks whether it is there.
             try? link.monitor.address.tryTell(.reliedOn)
-            if drill.isDrill { try? link.monitor.address.tryTell(.drill(true)) }
         }
         return link
     }

@@ -258,9 +258,7 @@ extension SyncScheduler {
     private var liveCount: Int { (try? reader.liveCount(of: userID)) ?? 0 }
 
     private func bound(_ asker: Docket.Asker, live: Int) {
-        surroundings.alarms.set(for: Self.patience) { [address] in
-            try? address.tryTell(.noted(Note(kind: .late(asker, live: live))))
-        }
+        surroundings.alarms.set(for: Self.patience) { self.tell(.late(asker, live: live)) }
     }
 
     /// That something is pending still is as true now as it would be later, and the sync goes on.
@@ -314,7 +312,9 @@ extension SyncScheduler {
         }
         guard case .sleep(let moment) = step, moment != waking?.moment else { return }
         if let waking { surroundings.alarms.cancel(waking.alarm) }
-        let alarm = surroundings.alarms.set(for: moment - now) { self.ring(moment) }
+        let alarm = surroundings.alarms.set(for: moment - now) {
+            self.tell(.alarm(moment))
+        }
         waking = Waking(moment: moment, alarm: alarm)
     }
 
@@ -324,11 +324,12 @@ extension SyncScheduler {
         let alarm: AlarmClock.Alarm
     }
 
-    private func ring(_ moment: Duration) {
+    /// An alarm waits for nobody; it comes again where there is no room for it.
+    private func tell(_ kind: Note.Kind) {
         do {
-            try address.tryTell(.noted(Note(kind: .alarm(moment))))
+            try address.tryTell(.noted(Note(kind: kind)))
         } catch .full {
-            surroundings.alarms.set(for: .seconds(1)) { self.ring(moment) }
+            surroundings.alarms.set(for: .seconds(1)) { self.tell(kind) }
         } catch {
             // One that reads no more has no need to wake.
         }
