@@ -108,7 +108,7 @@ public enum Files {
     }
 
     /// Puts on stable storage that the file is there under its name, or is not any more.
-    static func flushDirectory(of path: String) throws(SystemError) {
+    public static func flushDirectory(of path: String) throws(SystemError) {
         try File(path: directory(of: path), flags: O_RDONLY | O_DIRECTORY).flush()
     }
 

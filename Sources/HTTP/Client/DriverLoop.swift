@@ -158,7 +158,7 @@ final class DriverLoop {
 
     private var sleep: Int32 {
         guard let alarm = admission.alarm else { return 60_000 }
-        return Int32(clamping: min(max((alarm - now).milliseconds + 1, 0), 60_000))
+        return Int32(clamping: min(max((alarm - now).wholeMilliseconds + 1, 0), 60_000))
     }
 
     // MARK: End
@@ -236,12 +236,5 @@ extension Ending {
         }
         let words = String(cString: cc_easy_error(easy))
         text = words.isEmpty ? String(cString: cc_code_text(code)) : words
-    }
-}
-
-extension Duration {
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = components
-        return seconds * 1_000 + attoseconds / 1_000_000_000_000_000
     }
 }

@@ -45,7 +45,7 @@ final class EasyHandles {
                 trust: trust?.certificates,
                 connection_age_seconds: Int(configuration.connectionAge.components.seconds),
                 unacknowledged_milliseconds: UInt32(
-                    clamping: configuration.deadlines.stall.milliseconds
+                    clamping: configuration.deadlines.stall.wholeMilliseconds
                 )
             )
             return cc_easy_new(&defaults, &callbacks)
@@ -87,8 +87,8 @@ final class EasyHandles {
             length: Int64(order.body.length ?? -1),
             proxy: proxy,
             socket_path: nil,
-            connect_milliseconds: max(Int(order.deadlines.connect.milliseconds), 1),
-            total_milliseconds: max(Int(transfer.allowance.milliseconds), 1),
+            connect_milliseconds: max(Int(order.deadlines.connect.wholeMilliseconds), 1),
+            total_milliseconds: max(Int(transfer.allowance.wholeMilliseconds), 1),
             stall_bytes_per_second: order.deadlines.leastBytesPerSecond,
             stall_seconds: Int(order.deadlines.stall.components.seconds)
         )

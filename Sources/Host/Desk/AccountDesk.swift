@@ -112,7 +112,7 @@ public protocol Household: Sendable {
     /// where it was.
     func signIn(_ request: SignInRequest) async throws(DeskRefusal) -> any AccountDesk
     func makeDefault(_ id: String) async throws(DeskRefusal)
-    /// Another address for the same server.
+    /// Where its server is now, be it the same one.
     func setServer(_ address: String, of id: String) async throws(DeskRefusal)
     /// Signs out and erases the account. Refused while changes are pending, unless they are to go too.
     func remove(_ id: String, discardingPending: Bool) async throws(DeskRefusal)

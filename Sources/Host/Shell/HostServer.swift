@@ -228,8 +228,8 @@ extension HostServer {
         premises.manager.tell(.ready("Serving."))
     }
 
-    /// How long requests that are under way may take when the host is told to end. All of it takes ten
-    /// seconds at most, and the accounts need a moment after the doors are closed.
+    /// How long requests that are under way may take when the host is told to end. They are over
+    /// within ten seconds, and the accounts and the last flush have as long again.
     public struct Closing: Sendable {
         var within: Duration
         /// What requests need of that to be answered once nobody is waited for any more.

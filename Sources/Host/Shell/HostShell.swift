@@ -91,8 +91,9 @@ public struct HostShell: Sendable {
         let tokens = try TokenCabinet(state: settings.state, timekeeper: premises.timekeeper)
         let interior = try await wire(directory, premises)
         start.end()
+        let server: HostServer
         do {
-            let server = try await HostServer.open(
+            server = try await HostServer.open(
                 settings,
                 household: interior.household,
                 inside: interior.inside,
@@ -100,9 +101,6 @@ public struct HostShell: Sendable {
                 tally: interior.tally,
                 premises: premises
             )
-            try await serve(server, interior, until: signals, opened) {
-                await reload(tokens, interior, reread)
-            }
         } catch {
             await withDiscardingTaskGroup { leaving in
                 leaving.addTask { await abandonUnlessDone(within: closing.leaving) }
@@ -111,6 +109,9 @@ public struct HostShell: Sendable {
             }
             await interior.conclude()
             throw error
+        }
+        try await serve(server, interior, until: signals, opened) {
+            await reload(tokens, interior, reread)
         }
     }
 

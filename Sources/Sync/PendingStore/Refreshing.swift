@@ -43,8 +43,9 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Takes over all that upstream holds of an account, in one transaction. Base only: what is
-    /// pending is neither read nor touched, and neither is what was written since the mark. An account
+    /// Takes over all that upstream holds of an account, in one transaction. What was
+    /// written since the mark stays, and what is pending as well, unless upstream has lost some of it: that is
+    /// offered again. An account
     /// that was erased meanwhile stays so, here and wherever else base is written.
     ///
     /// - Parameters:

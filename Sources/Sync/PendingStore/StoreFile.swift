@@ -20,11 +20,7 @@ enum StoreFile {
 
     static func replace(_ path: String, by draft: String) throws(SystemError) {
         try system("rename \(draft)") { rename(draft, path) }
-        let directory = path.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-        try File(
-            path: directory.joined(separator: "/") + "/",
-            flags: O_RDONLY | O_DIRECTORY
-        ).flush()
+        try Files.flushDirectory(of: path)
     }
 
     /// Removes what SQLite keeps beside a file, which is of no use to any other.
