@@ -85,11 +85,15 @@ extension Repository {
                 entropy: surroundings.entropy
             )
         }
-        if layers.pending?.change?.withoutIdleContent.intent.snapshot == nil {
-            // Sent back as it is shown, it takes nothing from what waits.
-            if layers.pending != nil, edited.cipher.isUnchanged(from: cipher) { return .nothing }
-            if let wish = try placing(edited.cipher, from: cipher) { return wish }
+        let waiting = layers.pending?.change?.withoutIdleContent
+        let hasContent = waiting?.intent.snapshot != nil
+        // Sent back as it is shown, it takes nothing from what waits.
+        if layers.pending != nil, !hasContent || waiting?.standsOnItself == true,
+            edited.cipher.isUnchanged(from: cipher)
+        {
+            return .nothing
         }
+        if !hasContent, let wish = try placing(edited.cipher, from: cipher) { return wish }
         let snapshot = Snapshot(edited.cipher, keys: keys)
         return Demand(.update(snapshot, changesPassword: edited.changesPassword), cipher)
     }

@@ -242,14 +242,16 @@ public struct PendingChange: Hashable, Sendable {
         attempts.contains { $0.kind == kind && $0.conflict == conflict && $0.mayHaveLanded }
     }
 
+    /// Whether it is no edit, but what is to be kept though upstream has lost it: that lies on a ground that is itself,
+    /// to the last byte. An edit has a stamp of its own.
+    public var standsOnItself: Bool { baseCopy != nil && baseCopy == intent.snapshot?.json }
+
     /// Whether its content is still what both sides agreed on, so that nothing of it need be sent: clients save
     /// what nobody has changed, and it would be written over what others have made of it.
     public var bringsNothing: Bool {
         guard case .update(let snapshot, .none, _) = intent,
             !attempts.contains(where: { $0.kind.bringsContent && $0.mayHaveLanded }),
-            // What is to be kept though upstream has lost it lies on a ground that is itself, to the last byte; an
-            // edit has a stamp of its own.
-            baseCopy != snapshot.json, let agreed = baseCopy.flatMap({ try? Cipher($0) }),
+            !standsOnItself, let agreed = baseCopy.flatMap({ try? Cipher($0) }),
             let wanted = try? Cipher(snapshot.json)
         else { return false }
         return wanted.isUnchanged(from: agreed)

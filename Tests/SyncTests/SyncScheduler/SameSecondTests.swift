@@ -33,6 +33,30 @@ import Vault
         }
     }
 
+    /// What is to be kept is shown in its item's place until its copy is made.
+    @Test func `P14, I1 saving the item as it is shown takes nothing from what is to be kept`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            let (home, scheduler) = (try await ada.home(), try await ada.scheduler())
+            let theirs = try await ada.elsewhere.draft(of: id, password("theirs"))
+            try await Self.overwrite(world, ada, id, theirs, after: .milliseconds(300))
+            world.wire.interrupt("/sync?excludeDomains=true", isCarriedOut: true) {
+                try await home.loseNetwork()
+            }
+            try await scheduler.sync()
+            try await home.loseNetwork()
+            #expect(try ada.changes.count == 1)
+            _ = try await home.update(id, #"{"name":"mail"}"#)
+            try await home.regainNetwork()
+            try await Self.sync(scheduler)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.first { $0.id == id }?.login?.password == "theirs")
+            #expect(Set(items.compactMap { $0.login?.password }) == ["mine", "theirs"])
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `P14, T-16 so is what has left a copy of what was there before, after many passwords`(
         _ personality: Personality.Name
