@@ -26,6 +26,8 @@ extension Errand {
         case .overtaken, .overruled: return .none
         case .store(let error): throw error
         case .wait(let moment):
+            // Whoever insists does not make it a new wait each time.
+            if change == before, change.state == .backingOff(until: moment) { break }
             try await postpone(until: moment, .other)
         case .behind:
             try await thinkTwice()

@@ -50,9 +50,12 @@ import Vault
             await world.server.inject(fault)
             #expect(try await ada.run().stop != nil)
             #expect(try ada.change(made)?.failures == 0)
-            // Too early to look: nothing is asked.
+            // Too early to look: nothing is asked, and nothing is new for those who insist.
             world.wire.forget()
             try await ada.run(.all)
+            let waiting = try ada.change(made)
+            try await ada.run(.all)
+            #expect(try ada.change(made) == waiting)
             #expect(world.wire.requests.isEmpty)
             world.time.pass(.seconds(25))
             try await ada.run()
