@@ -37,7 +37,7 @@ struct HostLine: Sendable {
             )
         }
         self.socket = socket
-        way = Self.way(to: socket)
+        way = try Self.way(to: socket)
         self.patience = patience
         prefix = invocation.value("account").map { "/accounts/\(Percent.encode($0))" } ?? ""
         do {
@@ -49,13 +49,23 @@ struct HostLine: Sendable {
 
     /// An address holds less than a state directory may be deep: such a path begins at its directory, which stays open
     /// for as long as this command runs.
-    private static func way(to socket: String) -> String {
-        guard socket.utf8.count >= MemoryLayout.size(ofValue: sockaddr_un().sun_path),
-            let slash = socket.lastIndex(of: "/")
-        else { return socket }
+    private static func way(to socket: String) throws(Failure) -> String {
+        guard socket.utf8.count > longestAddress else { return socket }
+        let slash = socket.lastIndex(of: "/") ?? socket.startIndex
         let directory = open(String(socket[...slash]), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        return directory < 0 ? socket : "/proc/self/fd/\(directory)\(socket[slash...])"
+        guard directory >= 0 else { throw notRunning(at: socket) }
+        let way = "/proc/self/fd/\(directory)\(socket[slash...])"
+        guard way.utf8.count <= longestAddress else {
+            throw Failure(
+                status: .hostNotRunning,
+                message: "No host can be there: the name of \(socket) is too long for a socket."
+            )
+        }
+        return way
     }
+
+    /// Its end is marked.
+    private static let longestAddress = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// A vault may be large and a first sync long; the host has limits of its own.
     private static var configuration: Client.Configuration {
@@ -72,7 +82,9 @@ struct HostLine: Sendable {
         throw notRunning
     }
 
-    private var notRunning: Failure {
+    private var notRunning: Failure { Self.notRunning(at: socket) }
+
+    private static func notRunning(at socket: String) -> Failure {
         Failure(
             status: .hostNotRunning,
             message: "No host is running at \(socket). Start one with 'holdfast serve'."
