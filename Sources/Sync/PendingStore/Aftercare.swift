@@ -69,7 +69,7 @@ enum Aftercare {
             .blob(settlement.keyFingerprint),
             .moment(known),
             .int(exposure.rawValue),
-            settlement.made.isEmpty ? .null : .blob(settlement.made)
+            Value(settlement.made)
         )
     }
 

@@ -43,10 +43,9 @@ extension StoreReader {
 }
 
 extension Store {
-    /// Takes over all that upstream holds of an account, in one transaction. What was
-    /// written since the mark stays, and what is pending as well, unless upstream has lost some of it: that is
-    /// offered again. An account
-    /// that was erased meanwhile stays so, here and wherever else base is written.
+    /// Takes over all that upstream holds of an account, in one transaction. What was written since the mark stays, and
+    /// so does what is pending; what upstream has lost is offered to it again. An account that was erased meanwhile
+    /// stays so, here and wherever else base is written.
     ///
     /// - Parameters:
     ///   - isFallback: Upstream went back in time. What it took from here since then is to be offered to

@@ -23,8 +23,8 @@ public struct Settlement: Sendable {
     /// The key under which it was sent.
     public let keyFingerprint: [UInt8]
     public let strays: [Stray]
-    /// How its item was sent to be made; empty where it was not.
-    public let made: [UInt8]
+    /// How its item was sent to be made; nil where it was not.
+    public let made: [UInt8]?
     /// Whether what upstream holds came from here, or is what the change was made on. If others had a
     /// hand in it, whoever edited meanwhile has not seen that, and stays on the ground that they saw.
     public let isSeen: Bool
@@ -50,7 +50,7 @@ public struct Settlement: Sendable {
         resolution: ResolutionNote? = nil,
         keyFingerprint: [UInt8] = [],
         strays: [Stray] = [],
-        made: [UInt8] = [],
+        made: [UInt8]? = nil,
         isSeen: Bool = true,
         ground: Footing? = nil,
         concluded: Attempt? = nil,

@@ -64,9 +64,9 @@ extension PendingChange {
         }
     }
 
-    /// How its item was sent to be made; empty where it was not.
-    var made: [UInt8] {
-        attempts.last { $0.kind == .create && $0.outcome != .refused }?.fingerprint ?? []
+    /// How its item was sent to be made; nil where it was not.
+    var made: [UInt8]? {
+        attempts.last { $0.kind == .create && $0.outcome != .refused }?.fingerprint
     }
 
     /// The copy that is known to have been made so. There is none where no copy was needed any more, or

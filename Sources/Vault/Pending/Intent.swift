@@ -53,16 +53,22 @@ public enum Intent: Hashable, Sendable {
 
     /// What is left of it without a trash, or content, that gives way; nil if that is nothing.
     ///
-    /// - Parameter wasArchived: Before anything was wished. An edit of what was archived since says so itself.
+    /// - Parameter wasArchived: Before anything was wished.
     func besides(wasArchived: Bool) -> Intent? {
         switch self {
         case .softDelete(nil, let adjustments): return .other(restores: false, adjustments)
-        case .update(let snapshot, let trash, var adjustments):
-            let isWritten = snapshot.isArchived && !wasArchived
-            adjustments.isArchived = adjustments.isArchived ?? (isWritten ? true : nil)
+        case .update(_, let trash, var adjustments):
+            adjustments.isArchived = isToBeArchived(wasArchived)
             return .other(restores: trash == .restored, adjustments)
         case .create, .softDelete(.some, _), .hardDelete, .other: return nil
         }
+    }
+
+    /// Whether it is to go into the archive, or out of it; nil if that is not wished. An edit of what was archived since
+    /// says so itself.
+    func isToBeArchived(_ wasArchived: Bool) -> Bool? {
+        let isWritten = snapshot?.isArchived == true && !wasArchived
+        return adjustments.isArchived ?? (isWritten ? true : nil)
     }
 
     public var adjustments: Adjustments {

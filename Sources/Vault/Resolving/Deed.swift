@@ -73,9 +73,9 @@ extension Intent {
     }
 
     private func archiving(_ state: ItemState, _ wasArchived: Bool) -> Deed? {
-        let isWritten = snapshot?.isArchived == true && !wasArchived
-        let wanted = adjustments.isArchived ?? (isWritten ? true : nil)
-        guard let wanted, !state.isCertain || wanted != state.isArchived else { return nil }
+        guard let wanted = isToBeArchived(wasArchived),
+            !state.isCertain || wanted != state.isArchived
+        else { return nil }
         return wanted ? .archive : .unarchive
     }
 
