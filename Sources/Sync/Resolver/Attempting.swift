@@ -129,20 +129,40 @@ extension Errand {
             if !mutated(.refusesUnanswered), setback.letsAnEditWait || setback.mayHaveLanded {
                 return try await unanswered(setback)
             }
-            try await writeConclusion()
-            if case .stale = setback.reason { await lookAgain() }
-            return .refused(setback, version: change.version)
+            guard case .stale = setback.reason else {
+                try await writeConclusion()
+                return .refused(setback, version: change.version)
+            }
+            return try await outdated(setback)
         }
     }
 
     /// Whoever hears that their copy is out of date is to find the present one, also while other changes keep all
     /// of upstream from being taken over.
-    private func lookAgain() async {
-        guard let copy = try? await kit.upstream.cipher(change.cipherID, kit.urgency),
-            let base = BaseCipher(copy, of: kit.userID),
+    private mutating func outdated(_ setback: Setback) async throws(StoreError) -> Attempted {
+        let copy = try? await kit.upstream.cipher(change.cipherID, kit.urgency)
+        if let copy, copy.fingerprint == sent?.fingerprint {
+            return try await goOnAfterRepetition(with: copy)
+        }
+        try await writeConclusion()
+        if let base = copy.flatMap({ BaseCipher($0, of: kit.userID) }),
             let shown = try? known(lane), !base.revision.isEarlier(than: shown.revision)
-        else { return }
-        try? await putBase(base)
+        {
+            try? await putBase(base)
+        }
+        return .refused(setback, version: change.version)
+    }
+
+    /// Something on the way has delivered it twice, and upstream has refused the second for the sake of the first.
+    private mutating func goOnAfterRepetition(
+        with copy: Cipher
+    ) async throws(StoreError) -> Attempted {
+        (conclusion, fresh, taken, isBegun) = (.accepted, copy, copy, true)
+        do throws(Halt) {
+            return try await .saved(cipherID: bring() ?? change.cipherID)
+        } catch {
+            return try await answer(to: error)
+        }
     }
 
     /// What this began with is upstream. What failed is what was edited since, and whoever did that knows

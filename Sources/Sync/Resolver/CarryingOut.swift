@@ -165,7 +165,7 @@ extension Kit {
             holdsContent: done.contains(.content),
             done: done
         ) {
-            guard let answer = try await carryOut(deed, on: id, over: copy, content: content) else {
+            guard let answer = try await carryOutOnce(deed, on: id, over: copy, content) else {
                 return nil
             }
             done.insert(deed)
@@ -174,6 +174,24 @@ extension Kit {
             state = ItemState(copy, isCertain: true)
         }
         return copy
+    }
+
+    /// Something on the way may have delivered it twice, and upstream refuses the second for the sake of the first.
+    private func carryOutOnce(
+        _ deed: Deed,
+        on id: String,
+        over copy: Cipher,
+        _ content: Cipher?
+    ) async throws(Setback) -> Cipher? {
+        do throws(Setback) {
+            return try await carryOut(deed, on: id, over: copy, content: content)
+        } catch {
+            guard deed == .content, case .stale = error.reason, let content,
+                let held = try? await upstream.cipher(id, urgency),
+                held.fingerprint == content.fingerprint
+            else { throw error }
+            return held
+        }
     }
 
     private func content(of snapshot: Snapshot) throws(Setback) -> Cipher {

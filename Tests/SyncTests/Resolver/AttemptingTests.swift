@@ -109,6 +109,35 @@ import Vault
         }
     }
 
+    /// Whatever lies in between has repeated the request, and only the second answer came.
+    @Test(arguments: Personality.Name.allCases, [true, false])
+    func `G-RES1 an edit that is delivered twice is saved, recorded or not`(
+        _ personality: Personality.Name,
+        _ isRecorded: Bool
+    ) async throws {
+        try await withLogin(personality) { world, ada, id in
+            await world.server.inject(Fault(.twice, on: .updateCipher))
+            if isRecorded {
+                let recorded = try await ada.edit(id, password("mine"), atOnce: true)
+                guard case .saved(cipherID: id) = try await ada.attempt(recorded) else {
+                    throw Unexpected("not saved")
+                }
+            } else {
+                let content = try ada.content(of: id, password("mine"))
+                let wish = Edit.Wish.update(content, changesPassword: true)
+                guard case .done(cipherID: id) = try await ada.carryOut(wish, of: id) else {
+                    throw Unexpected("not done")
+                }
+            }
+            #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 1)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.passwords == ["mine"])
+            #expect(try ada.item(id).login?.password == "mine")
+            let there = try await ada.elsewhere.item(id).cipher
+            #expect(try ada.base(id)?.revision == there.revision)
+        }
+    }
+
     @Test func `a rejection comes back as upstream worded it`() async throws {
         try await withLogin { world, ada, id in
             let recorded = try await ada.edit(id, password("mine"), atOnce: true)
