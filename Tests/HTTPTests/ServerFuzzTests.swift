@@ -11,7 +11,7 @@ import Testing
         let alphabet = Array("/%?&=+.aZ09{}*#: \u{0}\u{7F}éabc%2F%00%C3%A4".utf8)
         var router = Router()
         router.on(.get, "/a/{b}") { _ in Response() }
-        router.on(.get, "/{x...}") { _ in Response() }
+        router.on(.get, "/{x}") { _ in Response() }
         var understood = 0
         for _ in 0..<50_000 {
             let length = chance.number(in: 0..<24)
@@ -20,9 +20,12 @@ import Testing
             understood += 1
             #expect(Target(target.raw) == target, "\(bytes), seed \(seed)")
             #expect(!target.segments.contains { $0.utf8.contains(0) }, "\(bytes), seed \(seed)")
-            let request = Request(.get, target)
+            let path = target.segments
+            let isRouted =
+                path.count == 1 && path[0] != ""
+                || path.count == 2 && path[0].lowercased() == "a" && path[1] != ""
             #expect(
-                target.isAsterisk || target.segments.isEmpty != router.finds(request),
+                target.isAsterisk || router.finds(Request(.get, target)) == isRouted,
                 "\(bytes)"
             )
         }

@@ -19,7 +19,6 @@ import Testing
         router.on(.get, "/both/{name}/{number}", String.self, Int.self) { _, name, number in
             .text("\(name) \(number)")
         }
-        router.on(.delete, "/files/{path...}") { .text($0.parameters[0]) }
         return router
     }
 
@@ -101,12 +100,6 @@ import Testing
             #expect(answer.body.isEmpty)
             #expect(answer.headers["Content-Length"] == "4")
         }
-    }
-
-    @Test func `the rest of a path is one parameter`() async throws {
-        let answer = try await MemoryTransport(handler: Self.router().respond)
-            .send(.delete, "/files/a/b%2Fc/d")
-        #expect(answer.text == "a/b/c/d")
     }
 
     @Test func `a path of many segments is looked up in no time`() {

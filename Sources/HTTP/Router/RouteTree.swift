@@ -8,7 +8,6 @@ package struct RouteTree: Sendable {
     private struct Node: Sendable {
         var literals: [String: Int] = [:]
         var parameter: Int?
-        var rest: Endpoint?
         var endpoint: Endpoint?
     }
 
@@ -37,12 +36,12 @@ package struct RouteTree: Sendable {
             switch part {
             case .literal(let text): place = step(from: place, by: text)
             case .parameter: place = step(from: place)
-            case .rest:
-                Self.insert(route, template, for: method, into: &nodes[place].rest)
-                return
             }
         }
-        Self.insert(route, template, for: method, into: &nodes[place].endpoint)
+        var endpoint = nodes[place].endpoint ?? Endpoint()
+        precondition(endpoint[method] == nil, "\(method) \(template) is there twice.")
+        endpoint.routes.append((method, route))
+        nodes[place].endpoint = endpoint
     }
 
     private mutating func step(from place: Int, by literal: String) -> Int {
@@ -57,18 +56,6 @@ package struct RouteTree: Sendable {
         nodes[place].parameter = nodes.count
         nodes.append(Node())
         return nodes.count - 1
-    }
-
-    private static func insert(
-        _ route: Int,
-        _ template: Template,
-        for method: Method,
-        into place: inout Endpoint?
-    ) {
-        var endpoint = place ?? Endpoint()
-        precondition(endpoint[method] == nil, "\(method) \(template) is there twice.")
-        endpoint.routes.append((method, route))
-        place = endpoint
     }
 
     /// Where a literal does not know the method and the parameter beside it does, the latter is meant.
@@ -99,14 +86,11 @@ package struct RouteTree: Sendable {
         {
             return found
         }
-        if let next = nodes[place].parameter, !segment.isEmpty {
-            values.append(segment)
-            if let found = find(segments.dropFirst(), at: next, &values, fits) { return found }
-            values.removeLast()
-        }
-        guard let rest = nodes[place].rest, fits(rest) else { return nil }
-        values.append(segments.joined(separator: "/"))
-        return rest
+        guard let next = nodes[place].parameter, !segment.isEmpty else { return nil }
+        values.append(segment)
+        if let found = find(segments.dropFirst(), at: next, &values, fits) { return found }
+        values.removeLast()
+        return nil
     }
 
     private func literal(_ segment: String, at place: Int) -> Int? {

@@ -1,11 +1,9 @@
-/// The shape of a path: `/accounts/{id}/object/item/{id}`. A last part `{name...}` takes the rest of
-/// the path, if there is any.
+/// The shape of a path: `/accounts/{id}/object/item/{id}`.
 public struct Template: Sendable, Hashable, CustomStringConvertible {
     enum Part: Hashable {
         /// In lower case.
         case literal(String)
         case parameter(String)
-        case rest(String)
     }
 
     /// As it was written; what metrics call the route.
@@ -18,10 +16,6 @@ public struct Template: Sendable, Hashable, CustomStringConvertible {
         description = text
         parts = text.split(separator: "/").map(Part.init)
         names = parts.compactMap(\.name)
-        precondition(
-            parts.dropLast().allSatisfy { if case .rest = $0 { false } else { true } },
-            "In \(text), only the last part can take the rest."
-        )
     }
 }
 
@@ -31,14 +25,13 @@ extension Template.Part {
             self = .literal(text.lowercased())
             return
         }
-        let name = String(text.dropFirst().dropLast())
-        self = name.hasSuffix("...") ? .rest(String(name.dropLast(3))) : .parameter(name)
+        self = .parameter(String(text.dropFirst().dropLast()))
     }
 
     fileprivate var name: String? {
         switch self {
         case .literal: nil
-        case .parameter(let name), .rest(let name): name
+        case .parameter(let name): name
         }
     }
 }
