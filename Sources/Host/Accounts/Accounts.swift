@@ -41,7 +41,7 @@ final class Accounts: Service {
         var first: String?
         /// Who is still in the store, and whom nobody has heard of.
         var newcomers: [AccountRecord] = []
-        var links: [String: ServerLink] = [:]
+        var links = ServerLinks()
         var drillSince: Moment?
         var drillEnded: Moment?
     }
@@ -147,12 +147,13 @@ final class Accounts: Service {
             throw .notAllowed(error.description)
         }
         let (link, isNew) = state.withLock { state in
-            if let link = state.links[bases.server] { return (link, false) }
-            let link = ServerLink(upstream(bases), number: state.links.count, office)
-            state.links[bases.server] = link
-            // In turn with whoever ends the drill, who tells those that are there by then.
-            if state.drillSince != nil { try? link.monitor.address.tryTell(.drill(true)) }
-            return (link, true)
+            let isDrill = state.drillSince != nil
+            return state.links.link(to: bases.server, at: office.surroundings.timekeeper.elapsed) {
+                let link = ServerLink(upstream(bases), number: $0, office)
+                // In turn with whoever ends the drill, who tells those that are there by then.
+                if isDrill { try? link.monitor.address.tryTell(.drill(true)) }
+                return link
+            }
         }
         if isNew {
             office.roster.start(link) { link.close() }
@@ -197,7 +198,16 @@ final class Accounts: Service {
         repeat {
             for id in roster.takeDue(at: timekeeper.elapsed) { _ = account(id)?.staff }
             for account in roster.onDuty { account.rest() }
+            leaveIdleServers(at: timekeeper.elapsed)
         } while (try? await timekeeper.sleep(for: Roster.period)) != nil
+    }
+
+    func leaveIdleServers(at elapsed: Duration) {
+        let idle = state.withLock { state in
+            let residents = state.residents
+            return state.links.dropIdle(at: elapsed) { residents.areOn($0) }
+        }
+        for link in idle { link.close() }
     }
 
     private func run(_ service: any Service) async {
@@ -225,7 +235,7 @@ final class Accounts: Service {
         for link in links { link.linksChanged() }
     }
 
-    private var links: [ServerLink] { state.withLock { Array($0.links.values) } }
+    var links: [ServerLink] { state.withLock { $0.links.all } }
 
     func account(_ id: String) -> Account? { state.withLock { $0.residents[id] } }
 
@@ -401,7 +411,7 @@ extension Accounts: Household {
 
     private var standing: NetworkStanding {
         let (residents, links, drillSince, drillEnded) = state.withLock {
-            ($0.residents.inOrder, Array($0.links.values), $0.drillSince, $0.drillEnded)
+            ($0.residents.inOrder, $0.links.all, $0.drillSince, $0.drillEnded)
         }
         if let drillSince {
             return NetworkStanding(isDrill: true, state: .offline, since: drillSince)

@@ -4,6 +4,8 @@
 struct Residents: Sendable {
     private var byID: [String: (account: Account, number: Int)] = [:]
     private(set) var inOrder: [Account] = []
+    /// How many are on each link, by its number.
+    private var counts: [Int: Int] = [:]
 
     subscript(id: String) -> Account? { byID[id]?.account }
 
@@ -14,17 +16,22 @@ struct Residents: Sendable {
             .map(\.account)
     }
 
+    func areOn(_ link: ServerLink) -> Bool { counts[link.number, default: 0] > 0 }
+
     /// One that was here under the same id has its place taken.
     mutating func add(_ account: Account, _ record: AccountRecord) {
         remove(account.id)
         byID[account.id] = (account, record.number)
         inOrder.insert(account, at: place(of: account.id, record.number))
+        counts[account.link.number, default: 0] += 1
     }
 
     mutating func remove(_ id: String) {
         guard let known = byID[id] else { return }
         inOrder.remove(at: place(of: id, known.number))
         byID[id] = nil
+        let number = known.account.link.number
+        counts[number] = counts[number].flatMap { $0 > 1 ? $0 - 1 : nil }
     }
 
     /// Where it is, or belongs: behind all that came earlier. Most come last.

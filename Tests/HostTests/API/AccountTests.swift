@@ -1,6 +1,7 @@
 import Bitwarden
 import EmbeddedUpstream
 import HTTP
+import Messaging
 import JSON
 import SQLite
 import Sync
@@ -345,6 +346,30 @@ struct AccountTests {
             while try reader.accounts().count > 2 { await Task.yield() }
             while accounts.defaultDesk == nil { await Task.yield() }
             #expect(accounts.everybody.map(\.record.choice) == [1, 0])
+        }
+    }
+
+    @Test func `a server that nobody came to be on is left after a while, and is met anew`()
+        async throws
+    {
+        try await HostVenue().open { guest, _ in
+            let accounts = try #require(guest.accounts)
+            var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
+            request.server = "http://127.0.0.1:9"
+            let wish = request
+            for _ in 0..<2 {
+                await #expect(throws: DeskRefusal.self) { try await accounts.signIn(wish) }
+                let now = accounts.office.surroundings.timekeeper.elapsed
+                let wrong = try #require(
+                    accounts.links.first { $0.upstream.bases.server == "http://127.0.0.1:9" }
+                )
+                accounts.leaveIdleServers(at: now + ServerLinks.patience - .seconds(60))
+                #expect(accounts.links.count == 2)
+                accounts.leaveIdleServers(at: now + ServerLinks.patience + .seconds(60))
+                #expect(accounts.links.count == 1)
+                #expect(throws: Undelivered.self) { try wrong.monitor.address.tryTell(.reliedOn) }
+            }
+            #expect(try await guest.post("/sync", "").isSuccess, "The other is kept.")
         }
     }
 
