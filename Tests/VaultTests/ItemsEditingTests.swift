@@ -30,6 +30,28 @@ import Testing
         }
     }
 
+    /// As a form leaves one that nobody has filled in.
+    @Test(arguments: ["uris", "fields"])
+    func `an empty row is a change, at the end as well`(_ member: String) throws {
+        let row = member == "uris" ? #"{"uri":"","match":null}"# : #"{"name":null,"type":0}"#
+        func body(_ rows: Int) -> String {
+            let list =
+                "\"\(member)\":[\(Array(repeating: row, count: rows).joined(separator: ","))]"
+            let parts = member == "uris" ? #""login":{\#(list)}"# : #""login":{},\#(list)"#
+            return #"{"type":1,"name":"n",\#(parts)}"#
+        }
+        let item = try samples.item(body(1))
+        #expect(try samples.edited(item, Samples.text(item)).cipher == item.cipher)
+        for rows in [0, 2] {
+            let edited = try samples.edited(item, body(rows)).cipher
+            #expect(
+                edited.fingerprint != item.cipher.fingerprint && edited.core != item.cipher.core
+            )
+            #expect(!edited.isUnchanged(from: item.cipher))
+            #expect(!edited.saysTheSame(as: item.cipher, in: samples.keys))
+        }
+    }
+
     @Test func `T-56, T-58 only what the user changed has new ciphertext`() throws {
         let item = try samples.item(Full.login)
         let before = try Samples.leaves(item.cipher.bytes)

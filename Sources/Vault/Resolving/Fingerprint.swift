@@ -138,7 +138,10 @@ extension JSON.Value {
             case .list(let shape):
                 for (position, element) in value.elements.enumerated() where !shape.isVoid(element)
                 {
-                    element.gather(shape, into: &text, at: "\(place)[\(position)]", read)
+                    let (place, length) = ("\(place)[\(position)]", text.count)
+                    element.gather(shape, into: &text, at: place, read)
+                    // An empty row is one all the same.
+                    if text.count == length { text.add("", at: place) }
                 }
             case .checksum, .date, .texts, .kept, .mirror: continue
             }

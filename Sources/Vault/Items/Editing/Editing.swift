@@ -97,11 +97,12 @@ extension Item {
         guard cipher.showsPasswords, let seen = body.revision else { return given }
         let isOld =
             cipher.revision.map { seen.moment < $0.moment && !seen.isWritten(like: $0) } ?? false
-        let agreed = base?.contents["passwordHistory"].list
+        let sent = EntryIndex(given)
+        let agreed = (base?.contents["passwordHistory"].list).map(EntryIndex.init)
         let unseen = contents["passwordHistory"].list.filter { entry in
-            guard !given.contains(where: entry.isSameEntry) else { return false }
+            guard !sent.contains(entry) else { return false }
             let isLater = entry.lastUsed.map { $0.moment > seen.moment } ?? false
-            let isPending = agreed.map { !$0.contains(where: entry.isSameEntry) } ?? false
+            let isPending = agreed.map { !$0.contains(entry) } ?? false
             return isOld || isLater || isPending
         }
         return PasswordHistory.latest(of: unseen, over: given)
@@ -192,17 +193,6 @@ extension Contents {
             || self["fields"].list.contains { $0["value"].text == text }
     }
 
-    fileprivate var lastUsed: Revision? { self["lastUsedDate"].text.flatMap(Revision.init) }
-
-    /// Clients see three digits of a date, whatever is kept.
-    fileprivate func isSameEntry(_ other: Contents) -> Bool {
-        guard self["password"].text == other["password"].text else { return false }
-        guard let lastUsed, let others = other.lastUsed else {
-            return self["lastUsedDate"].date == other["lastUsedDate"].date
-        }
-        return lastUsed.isSame(as: others)
-    }
-
     /// Takes away the elements that a caller sent without their essential text; see ``Shape/isVoid(_:)``.
     fileprivate mutating func dropVoidEntries() {
         for member in shape.shown {
@@ -215,10 +205,13 @@ extension Contents {
 
     /// Servers take no old password without a date. One that upstream itself has without a date is left as it is.
     fileprivate mutating func dateNewEntries(since old: Contents? = nil, at now: Moment) {
-        let known = old?["passwordHistory"].list ?? []
+        let undated = (old?["passwordHistory"].list ?? []).filter {
+            $0["lastUsedDate"].text == nil
+        }
+        let known = Set(undated.map { $0["password"].text ?? "" })
         var history = self["passwordHistory"].list
         for (place, entry) in history.enumerated()
-        where entry["lastUsedDate"].text == nil && !known.contains(where: entry.isSame) {
+        where entry["lastUsedDate"].text == nil && !known.contains(entry["password"].text ?? "") {
             history[place]["lastUsedDate"] = Content(date: DateText.stamp(now))
         }
         if !history.isEmpty { self["passwordHistory"] = .list(history) }

@@ -53,27 +53,21 @@ struct PasswordHistory {
     /// Both, or what stays of them where there is no room for all. A list that gets nothing new stays as long
     /// as it is.
     static func latest(of unseen: [Contents], over given: [Contents]) -> [Contents] {
-        guard !unseen.isEmpty else { return given }
-        var kept = unseen + given
-        while kept.count > limit, let oldest = oldest(of: kept) { kept.remove(at: oldest) }
-        return kept
+        unseen.isEmpty ? given : newest(limit, of: unseen + given)
     }
 
-    /// Drops the oldest by date, wherever in the list other clients put it, and of those equally old
-    /// the one furthest from the front.
     private mutating func add(_ added: [Contents]) {
-        var kept = entries
-        while kept.count + added.count > Self.limit, let oldest = Self.oldest(of: kept) {
-            kept.remove(at: oldest)
-        }
+        let kept = Self.newest(max(0, Self.limit - added.count), of: entries)
         entries = Array((added + kept).prefix(Self.limit))
     }
 
-    private static func oldest(of entries: [Contents]) -> Int? {
-        let moments = entries.map { entry in
-            entry["lastUsedDate"].text.flatMap(Revision.init)?.moment.ticks ?? .min
-        }
-        return moments.indices.reversed().min { moments[$0] < moments[$1] }
+    /// Drops the oldest by date, wherever in the list other clients put them, and of those equally old
+    /// the ones furthest from the front.
+    private static func newest(_ count: Int, of entries: [Contents]) -> [Contents] {
+        guard entries.count > count else { return entries }
+        let moments = entries.map { $0.lastUsed?.moment.ticks ?? .min }
+        let newest = entries.indices.sorted { (moments[$1], $0) < (moments[$0], $1) }
+        return newest.prefix(count).sorted().map { entries[$0] }
     }
 
     /// `name: value` of every hidden field whose value is gone.

@@ -3,7 +3,7 @@ import Glibc
 /// Dates as texts, UTC and Gregorian whatever the machine's settings.
 enum DateText {
     /// A date as the API spells it: in UTC, with exactly three digits behind the point, cut off and not
-    /// rounded, lest a stamp lie in the future. Nil if it is no date at all.
+    /// rounded, lest a stamp lie in the future. Nil if it does not look like a date.
     static func shown(_ stamp: String) -> String? {
         var stamp = stamp
         switch stamp.withUTF8(form(of:)) {
