@@ -5,6 +5,7 @@ public enum Descriptors {
     /// Takes as many as the system lets this process have.
     ///
     /// - Returns: How many that are.
+    @discardableResult
     public static func claim() -> UInt64 {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var limit = rlimit()

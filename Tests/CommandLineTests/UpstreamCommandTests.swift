@@ -32,6 +32,15 @@ struct UpstreamCommandTests {
         #expect(outcome.complaint.contains("/dev/null"))
     }
 
+    @Test func `a server that cannot start leaves no word of an earlier one`() async throws {
+        let scratch = try Scratch()
+        let ready = scratch.file("ready")
+        try Files.deliver(Array(#"{"upstream":"127.0.0.1:1"}"#.utf8), to: ready)
+        let outcome = await run(["upstream", "--data", "/dev/null/kept", "--ready-file", ready])
+        #expect(outcome.status == .failure)
+        #expect(throws: SystemError.self) { try Files.read(ready) }
+    }
+
     @Test(arguments: ["commitLate", "goAway"])
     func `a server that is told to end does not wait for what is to happen in a minute`(
         _ effect: String

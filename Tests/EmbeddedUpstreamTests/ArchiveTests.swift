@@ -87,6 +87,24 @@ struct ArchiveTests {
         await second.stop(within: .zero)
     }
 
+    @Test(arguments: ["DELETE /api/ciphers/ID", "POST /api/ciphers/purge"])
+    func `the bytes of a deleted item's files are not kept`(_ deed: String) async throws {
+        let first = try await start()
+        let guest = try await Guest(at: first)
+        let id = try await guest.make()
+        _ = try await guest.attach("gone", to: id)
+        let words = deed.replacing("ID", with: id).split(separator: " ").map(String.init)
+        let proof = #"{"masterPasswordHash":"hash"}"#
+        let answer = try await guest.ask(Method(rawValue: words[0]), words[1], proof)
+        #expect(answer.status == .ok)
+        await first.stop(within: .zero)
+        let archive = try await Archive.open(scratch.file("kept"), .vaultwarden)
+        var found = World(.vaultwarden)
+        try await archive.restore(&found)
+        #expect(found.files.isEmpty)
+        try await archive.close()
+    }
+
     @Test func `a world that goes back does so on the disk as well`() async throws {
         let first = try await start()
         let guest = try await Guest(at: first)

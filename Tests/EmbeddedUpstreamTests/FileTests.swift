@@ -76,11 +76,17 @@ struct FileTests {
         }
     }
 
-    @Test(arguments: [Personality.bitwarden, .vaultwarden])
-    func `a file of less than no bytes is refused`(_ personality: Personality) async throws {
+    @Test(
+        arguments: [Personality.bitwarden, .vaultwarden],
+        [-1, 550_502_401, .max / 100 + 1, .max]
+    )
+    func `a file of less than no bytes, or of more than a server takes, is refused`(
+        _ personality: Personality,
+        _ size: Int
+    ) async throws {
         let guest = try await Guest(personality)
         let id = try await guest.make()
-        let wish = #"{"key":"\#(Guest.sealed)","fileName":"\#(Guest.sealed)","fileSize":-1}"#
+        let wish = #"{"key":"\#(Guest.sealed)","fileName":"\#(Guest.sealed)","fileSize":\#(size)}"#
         let answer = try await guest.ask(.post, "/api/ciphers/\(id)/attachment/v2", wish)
         #expect(!answer.status.isSuccess)
         #expect(try await guest.cipher(id)["attachments"]?.isNull == true)

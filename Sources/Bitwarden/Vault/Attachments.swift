@@ -132,7 +132,7 @@ public struct AttachmentAnswer: Sendable, Hashable, JSON.Readable, JSON.Writable
     /// `81.00 bytes`, `1.50 KB`
     private var sizeName: String {
         let units = ["bytes", "KB", "MB", "GB"]
-        var (hundredths, unit) = (size * 100, 0)
+        var (hundredths, unit) = (min(size, .max / 100) * 100, 0)
         while hundredths >= 102_400, unit < units.count - 1 {
             hundredths /= 1_024
             unit += 1

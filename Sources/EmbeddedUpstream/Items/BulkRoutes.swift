@@ -45,9 +45,8 @@ extension Routes {
         addImport()
         on(.post, "/api/ciphers/purge", .purge) { call, world throws(Refusal) in
             try world.checkPassword(call)
-            for id in world.accounts[call.userID]?.ciphers.keys.map({ $0 }) ?? [] {
-                world.accounts[call.userID]?.ciphers[id] = nil
-                world.changes.insert(.cipher(owner: call.userID, id))
+            for cipher in world.accounts[call.userID]?.ciphers.values.map({ $0 }) ?? [] {
+                world.remove(cipher, of: call.userID)
             }
             world.accounts[call.userID]?.folders = [:]
             world.accounts[call.userID]?.placements = [:]

@@ -69,6 +69,7 @@ extension World {
     ) throws(Refusal) -> (StoredCipher, StoredFile) {
         var cipher = try find(try call.id(), for: call.userID, to: .edit)
         guard wish.size >= 0 else { throw .badShape("fileSize is negative") }
+        guard wish.size <= Self.largestFile else { throw .badShape("fileSize is too large") }
         if personality.filesAreDated {
             try checkFreshness(known: wish.lastKnownRevisionDate, cipher)
         }
@@ -84,6 +85,9 @@ extension World {
         put(cipher, of: call.userID)
         return (cipher, file)
     }
+
+    /// 525 MiB, more than either server takes.
+    private static var largestFile: Int { 550_502_400 }
 
     private static func fileID(_ call: Call) -> String {
         let digits = UUIDText.make(call.chance).filter { $0 != "-" }

@@ -45,7 +45,10 @@ extension World {
     mutating func remove(_ cipher: StoredCipher, of userID: String) {
         set(cipher.id, to: nil, where: cipher.organizationID, userID)
         for user in audience(of: cipher, userID) { accounts[user]?.placements[cipher.id] = nil }
-        for file in cipher.files { files[cipher.id + "/" + file.id] = nil }
+        for file in cipher.files {
+            files[cipher.id + "/" + file.id] = nil
+            changes.insert(.file(cipher.id + "/" + file.id))
+        }
     }
 
     private mutating func set(

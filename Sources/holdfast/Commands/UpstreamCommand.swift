@@ -27,6 +27,9 @@ extension Command {
         awaitsSignals: true,
         run: { invocation, console throws(Failure) in
             let settings = try EmbeddedUpstream.Settings(invocation)
+            Descriptors.claim()
+            // Whoever waits for the file is not to find that of an earlier run.
+            if let file = invocation.value("ready-file") { Files.withdraw(file) }
             let upstream = try await start(settings)
             if let file = invocation.value("ready-file") { try announce(upstream, in: file) }
             console.answer("Listening on \(upstream.url) as \(settings.personality).")
