@@ -290,15 +290,28 @@ struct CheckerTests {
 
     @Test func `what goes while nobody edits is lost`() {
         let items = Trial().evidence.found
-        let marks = Set(items.map(\.content.notes))
-        #expect(Verdict(onRestOf: 7, marks, items).isHeld)
-        #expect(Verdict(onRestOf: 7, marks, items).checks[.untouched]?.examined == 3)
+        let contents = Set(items.map(\.content))
+        #expect(Verdict(onRestOf: 7, contents, items).isHeld)
+        #expect(Verdict(onRestOf: 7, contents, items).checks[.untouched]?.examined == 3)
         var trashed = items
         trashed[2].isInTrash = true
         for left in [Array(items.dropFirst()), trashed] {
-            let failures = Verdict(onRestOf: 7, marks, left).failures
+            let failures = Verdict(onRestOf: 7, contents, left).failures
             #expect(failures.map(\.check) == [.untouched] && failures.first?.user == 7)
         }
+    }
+
+    @Test func `what comes, or says something else, while nobody edits was written by nobody`() {
+        let items = Trial().evidence.found
+        let contents = Set(items.map(\.content))
+        func broken(_ items: [FoundItem]) -> [Check.Name] {
+            Verdict(onRestOf: 7, contents, items).failures.map(\.check)
+        }
+        var changed = items
+        changed[1].content.password = "another"
+        #expect(broken(changed) == [.untouched, .invented])
+        #expect(broken(items + [changed[1]]) == [.invented])
+        #expect(broken(items + [items[0]]) == [.duplicates])
     }
 
     // MARK: What is there twice

@@ -18,7 +18,11 @@ struct ReportTests {
         report.operations = [.update: figures]
         report.editSeconds = 4
         report.drain = LoadReport.Drain(changes: 60, seconds: 2, gone: 57)
-        report.ceilings = LoadReport.Ceilings(hostPerSecond: 25, bareCommitPerSecond: 50)
+        report.ceilings = LoadReport.Ceilings(
+            hostPerSecond: 25,
+            bareCommitPerSecond: 50,
+            pacedPerSecond: 12.5
+        )
         report.verdict.examine(.acknowledged, 100)
         report.samples = (0..<10).map { second in
             var sample = Sample(seconds: Double(second))

@@ -43,6 +43,13 @@ struct WatchTests {
         #expect(pages.sums(name, by: "outcome") == ["pushed": 7, "deleted": 2])
     }
 
+    @Test func `what is no number, or too large for one, is not counted`() {
+        let values = ["NaN", "+Inf", "-Inf", "1e300", "7"]
+        let page = MetricsPage(values.map { "memory{of=\"\($0)\"} \($0)\n" }.joined())
+        #expect(page.sum("memory") == 7)
+        #expect(page.sums("memory", by: "of") == ["7": 7])
+    }
+
     @Test func `nobody is held back where there is nothing to wait for any more`() async {
         let barrier = Barrier(SystemTimekeeper())
         barrier.close()

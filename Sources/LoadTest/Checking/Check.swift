@@ -74,15 +74,25 @@ extension Verdict {
     /// On a time in which nobody edits anything: a sign-in, or what lies between two rounds.
     ///
     /// - Parameters:
-    ///   - marks: What was there before, and not in the trash.
+    ///   - contents: What was there before, and not in the trash.
     ///   - items: What is there after it.
-    init(onRestOf user: Int, _ marks: Set<String>, _ items: [FoundItem]) {
+    init(onRestOf user: Int, _ contents: Set<Content>, _ items: [FoundItem]) {
         self.init()
-        examine(.untouched, marks.count)
-        let left = Set(items.lazy.filter { !$0.isInTrash }.map(\.content.notes))
-        for mark in marks.subtracting(left).sorted() {
+        let left = items.lazy.filter { !$0.isInTrash }.map(\.content)
+        examine(.untouched, contents.count)
+        for mark in contents.subtracting(left).map(\.notes).sorted() {
             let text = "'\(mark)' went while nobody did anything"
             fail(Check.Failure(.untouched, user: user, text))
+        }
+        examine(.duplicates, left.count)
+        let counts = Dictionary(left.map { ($0, 1) }, uniquingKeysWith: +)
+        for mark in counts.filter({ $0.value > 1 }).keys.map(\.notes).sorted() {
+            fail(Check.Failure(.duplicates, user: user, "'\(mark)' is there more than once"))
+        }
+        examine(.invented, left.count)
+        for mark in Set(left).subtracting(contents).map(\.notes).sorted() {
+            let text = "'\(mark)' came while nobody did anything"
+            fail(Check.Failure(.invented, user: user, text))
         }
     }
 }

@@ -41,13 +41,14 @@ struct Ceilings: Sendable {
             0..<each,
             over: .seconds(Double(total) / rate)
         )
+        await side.close()
+        try await bare.close()
+        // What was broken off has no rate.
+        try Task.checkCancellation()
         course.journal.write { report in
             report.ceilings?.bareCommitPerSecond = Double(total) / max(0.001, rush)
             report.ceilings?.bareCommitPaced99 = paced.all.percentile(0.99).milliseconds
         }
-        await side.close()
-        try await bare.close()
-        try Task.checkCancellation()
     }
 
     private func driver(_ side: HostSide, _ meter: Meter) -> Driver {
@@ -74,6 +75,7 @@ struct Ceilings: Sendable {
         }
         let seconds = (course.timekeeper.elapsed - begun).inSeconds
         await client.close()
+        try Task.checkCancellation()
         course.journal.write {
             $0.ceilings?.upstreamPerSecond = Double(counts.reduce(0, +)) / max(0.001, seconds)
         }

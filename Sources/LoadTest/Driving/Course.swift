@@ -109,10 +109,10 @@ struct Course: Sendable {
             $0.signInSeconds =
                 $0.phases.last.map { (timekeeper.elapsed - journal.start).inSeconds - $0.begin }
         }
-        var marks = residents.map { Set(plan.furniture(of: $0.user).map(\.notes)) }
+        var contents = residents.map { Set(plan.furniture(of: $0.user)) }
         for round in 0..<profile.rounds {
-            let ledgers = try await self.round(round, Array(zip(residents, marks)))
-            marks = try await judge(ledgers)
+            let ledgers = try await self.round(round, Array(zip(residents, contents)))
+            contents = try await judge(ledgers)
         }
         try await compareFigures()
         if profile.measuresCeilings {
@@ -151,15 +151,15 @@ struct Course: Sendable {
 
     // MARK: One round
 
-    /// - Parameter residents: Each with the marks of what was there when it was looked at last.
+    /// - Parameter residents: Each with what was there when it was looked at last.
     private func round(
         _ round: Int,
-        _ residents: [(Resident, Set<String>)]
+        _ residents: [(Resident, Set<Content>)]
     ) async throws -> [UserLedger] {
         let suffix = profile.rounds > 1 ? " \(round + 1)" : ""
         journal.begin("preparation" + suffix)
-        let ledgers = try await inTurn(residents, atOnce: 4) { resident, marks in
-            try await ledger(of: resident, round, after: marks)
+        let ledgers = try await inTurn(residents, atOnce: 4) { resident, contents in
+            try await ledger(of: resident, round, after: contents)
         }
         journal.begin("outage" + suffix)
         await upstream.goAway()
@@ -201,10 +201,10 @@ struct Course: Sendable {
     private func ledger(
         of resident: Resident,
         _ round: Int,
-        after marks: Set<String>
+        after contents: Set<Content>
     ) async throws -> UserLedger {
         let items = try await resident.device.everything().items
-        journal.write { $0.verdict.add(Verdict(onRestOf: resident.user, marks, items)) }
+        journal.write { $0.verdict.add(Verdict(onRestOf: resident.user, contents, items)) }
         let present = items.filter { !$0.isInTrash }.sorted { $0.content.notes < $1.content.notes }
         let gone = items.filter(\.isInTrash) + present.dropFirst(profile.items * 2)
         try await resident.device.remove(gone.map(\.id))
@@ -267,6 +267,8 @@ struct Course: Sendable {
         let half = profile.edits / 2
         let begun = timekeeper.elapsed
         let rushed = await driver.drive(ledgers, 0..<half, over: .zero)
+        // What was broken off has no rate.
+        guard !Task.isCancelled else { return rushed }
         let rush = (timekeeper.elapsed - begun).inSeconds
         let rate = Double(half * ledgers.count) / max(rush, 0.001)
         let before = meter.all
@@ -276,12 +278,12 @@ struct Course: Sendable {
             half..<profile.edits,
             over: .seconds(Double(rest) / (rate / 2))
         )
-        let paced = meter.all.removing(before)
+        let paced = meter.all.removing(before).percentile(0.99).milliseconds
         journal.write { report in
             report.ceilings = LoadReport.Ceilings(
                 hostPerSecond: rate,
                 pacedPerSecond: rate / 2,
-                hostPaced99: paced.percentile(0.99).milliseconds
+                hostPaced99: Task.isCancelled ? nil : paced
             )
         }
         return done

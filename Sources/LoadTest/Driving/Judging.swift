@@ -4,8 +4,8 @@ extension Course {
 
     /// Looks at what became of every edit of a round.
     ///
-    /// - Returns: The marks of what each user has then.
-    func judge(_ ledgers: [UserLedger]) async throws -> [Set<String>] {
+    /// - Returns: What each user has then.
+    func judge(_ ledgers: [UserLedger]) async throws -> [Set<Content>] {
         journal.begin("check")
         let verdicts = try await inTurn(Array(ledgers.enumerated()), atOnce: 8) { place, ledger in
             try await verdict(on: ledger, comparesView: Self.isViewed(place, of: ledgers.count))
@@ -14,7 +14,7 @@ extension Course {
             for (verdict, _) in verdicts { report.verdict.add(verdict) }
             report.verdict.add(verdictOnAll)
         }
-        return verdicts.map(\.marks)
+        return verdicts.map(\.contents)
     }
 
     /// Those whose view is compared lie evenly among all.
@@ -34,7 +34,7 @@ extension Course {
     private func verdict(
         on ledger: UserLedger,
         comparesView: Bool
-    ) async throws -> (verdict: Verdict, marks: Set<String>) {
+    ) async throws -> (verdict: Verdict, contents: Set<Content>) {
         let resident = ledger.resident
         let pending = try await host.side.pending(resident.account)
         // The host looks at what it has brought upstream before it is compared.
@@ -59,7 +59,7 @@ extension Course {
             let text = "\(pending.total) changes wait, \(pending.quarantined) of them set aside"
             verdict.fail(Check.Failure(.queue, user: resident.user, text))
         }
-        return (verdict, Set(found.filter { !$0.isInTrash }.map(\.content.notes)))
+        return (verdict, Set(found.filter { !$0.isInTrash }.map(\.content)))
     }
 
     /// The host's own figures against what was done to it. Others may edit on a host that runs already.

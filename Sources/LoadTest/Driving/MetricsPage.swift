@@ -2,12 +2,15 @@ import HTTP
 
 /// What a host says about itself in the Prometheus text format.
 struct MetricsPage: Sendable {
+    /// Whoever tells more, or what is no number, is not counted.
+    private static let largest = 0x1p53
+
     private var values: [(series: Substring, value: Double)] = []
 
     init(_ text: String) {
         for line in text.split(separator: "\n") where !line.hasPrefix("#") {
             guard let space = line.lastIndex(of: " "),
-                let value = Double(line[line.index(after: space)...])
+                let value = Double(line[line.index(after: space)...]), abs(value) < Self.largest
             else { continue }
             values.append((line[..<space], value))
         }

@@ -56,14 +56,20 @@ public struct LoadReport: Sendable {
         var isKnown: Bool { atStart > 0 }
     }
 
-    /// The same work done by somebody who does nothing else, in the same run.
+    /// The same work done by somebody who does nothing else, in the same run. Nil is what a test that was
+    /// interrupted did not come to.
     struct Ceilings: Hashable, Sendable {
-        var hostPerSecond = 0.0
-        var bareCommitPerSecond = 0.0
-        var pacedPerSecond = 0.0
-        var hostPaced99 = 0.0
-        var bareCommitPaced99 = 0.0
-        var upstreamPerSecond = 0.0
+        var hostPerSecond: Double
+        var bareCommitPerSecond: Double?
+        var pacedPerSecond: Double
+        var hostPaced99: Double?
+        var bareCommitPaced99: Double?
+        var upstreamPerSecond: Double?
+
+        static func ratio(_ value: Double?, _ ceiling: Double?) -> String {
+            guard let value, let ceiling, ceiling > 0 else { return "-" }
+            return (value / ceiling).fixed(2)
+        }
     }
 
     var profile: LoadProfile

@@ -135,11 +135,11 @@ extension LoadReport.Ceilings: JSON.Writable {
     public func write(to json: inout JSON.Writer) {
         json.object {
             $0.add("hostPerSecond", JSON.Finite(hostPerSecond))
-            $0.add("bareCommitPerSecond", JSON.Finite(bareCommitPerSecond))
+            $0.add("bareCommitPerSecond", bareCommitPerSecond.flatMap(JSON.Finite.init))
             $0.add("pacedPerSecond", JSON.Finite(pacedPerSecond))
-            $0.add("hostPaced99", JSON.Finite(hostPaced99))
-            $0.add("bareCommitPaced99", JSON.Finite(bareCommitPaced99))
-            $0.add("upstreamPerSecond", JSON.Finite(upstreamPerSecond))
+            $0.add("hostPaced99", hostPaced99.flatMap(JSON.Finite.init))
+            $0.add("bareCommitPaced99", bareCommitPaced99.flatMap(JSON.Finite.init))
+            $0.add("upstreamPerSecond", upstreamPerSecond.flatMap(JSON.Finite.init))
         }
     }
 }

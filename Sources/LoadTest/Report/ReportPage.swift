@@ -150,7 +150,7 @@ public struct ReportPage: Sendable {
 
     private var ceilings: String {
         guard let ceilings = report.ceilings else { return "" }
-        let rows: [(String, Double?, Double)] = [
+        let rows: [(String, Double?, Double?)] = [
             (
                 "Edits per second; a handler that only commits", ceilings.hostPerSecond,
                 ceilings.bareCommitPerSecond
@@ -165,10 +165,10 @@ public struct ReportPage: Sendable {
             ),
         ]
         let lines = rows.map { name, host, ceiling in
-            let ratio = host.flatMap { ceiling > 0 ? ($0 / ceiling).fixed(2) : nil } ?? "-"
+            let ratio = LoadReport.Ceilings.ratio(host, ceiling)
             return """
                 <tr><td>\(name.escaped)</td><td class="number">\(host?.brief ?? "-")</td>\
-                <td class="number">\(ceiling.brief)</td><td class="number">\(ratio)</td></tr>
+                <td class="number">\(ceiling?.brief ?? "-")</td><td class="number">\(ratio)</td></tr>
                 """
         }
         return """

@@ -109,30 +109,25 @@ public struct ReportTable: Sendable {
 
     private var ceilings: String? {
         guard let ceilings = report.ceilings else { return nil }
-        return aligned([
-            ["beside its ceiling", "host", "ceiling", "ratio"],
-            [
-                "edits per second, a bare commit", ceilings.hostPerSecond.brief,
-                ceilings.bareCommitPerSecond.brief,
-                ratio(ceilings.hostPerSecond, ceilings.bareCommitPerSecond),
-            ],
-            [
+        let rows: [(String, Double?, Double?)] = [
+            (
+                "edits per second, a bare commit", ceilings.hostPerSecond,
+                ceilings.bareCommitPerSecond
+            ),
+            (
                 "p99 ms at \(ceilings.pacedPerSecond.brief)/s, a bare commit",
-                ceilings.hostPaced99.brief, ceilings.bareCommitPaced99.brief,
-                ratio(ceilings.hostPaced99, ceilings.bareCommitPaced99),
-            ],
-            [
-                "changes per second, the server's own pace", drainRate?.brief ?? "-",
-                ceilings.upstreamPerSecond.brief,
-                drainRate.map { ratio($0, ceilings.upstreamPerSecond) } ?? "-",
-            ],
-        ])
-    }
-
-    private var drainRate: Double? { report.drain?.perSecond }
-
-    private func ratio(_ value: Double, _ ceiling: Double) -> String {
-        ceiling > 0 ? (value / ceiling).fixed(2) : "-"
+                ceilings.hostPaced99, ceilings.bareCommitPaced99
+            ),
+            (
+                "changes per second, the server's own pace", report.drain?.perSecond,
+                ceilings.upstreamPerSecond
+            ),
+        ]
+        let lines = rows.map { name, host, ceiling in
+            let ratio = LoadReport.Ceilings.ratio(host, ceiling)
+            return [name, host?.brief ?? "-", ceiling?.brief ?? "-", ratio]
+        }
+        return aligned([["beside its ceiling", "host", "ceiling", "ratio"]] + lines)
     }
 
     private var checks: String {

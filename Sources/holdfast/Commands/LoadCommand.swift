@@ -71,6 +71,8 @@ private struct Load {
 
     func run() async throws(Failure) {
         try tryFiles()
+        // Of each user's host there is a line to the server here.
+        Descriptors.claim()
         let directory = try scratch()
         var settings = LoadRun.Settings(profile, host, directory: directory)
         settings.killsHost = invocation.isOn("kill")
