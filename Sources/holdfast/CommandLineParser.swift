@@ -90,7 +90,7 @@ private struct WordReader {
 
     private mutating func takeFlag(_ word: String) throws(Failure) {
         let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        let name = String(parts[0].drop { $0 == "-" })
+        let name = String(parts[0].dropFirst(2))
         guard word.hasPrefix("--"), let flag = command.flag(named: name) else {
             throw misuse(
                 "Unknown flag \(parts[0]). 'holdfast help \(command.name)' lists those it knows."

@@ -239,7 +239,7 @@ private struct Guide {
 
             Things to try, in another terminal:
 
-              TOKEN=$(cat \(state)/admin.token)
+              TOKEN=$(cat '\(state)/admin.token')
 
               # what is in the vault
               \(curl) -s \(auth) '\(api)/list/object/items?pretty'

@@ -74,7 +74,8 @@ struct CommandLineParserTests {
     }
 
     @Test(arguments: [
-        ["keep", "--nope"], ["keep", "-x"], ["keep", "-json"], ["keep", "--state"],
+        ["keep", "--nope"], ["keep", "---json"], ["keep", "-x"], ["keep", "-json"],
+        ["keep", "--state"],
         ["keep", "--json=yes"], ["rest", "operand"], ["nothing"], ["--nope"], [],
         ["help", "nothing"], ["help", "keep", "rest"],
     ])

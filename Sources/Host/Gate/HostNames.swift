@@ -9,10 +9,10 @@ struct HostNames: Hashable, Sendable {
     /// Whatever a client calls the listener: Unix sockets, and listeners at all addresses.
     static let any = HostNames(names: nil)
 
-    /// Those of a TCP listener: the usual names of this machine, and the one it was given.
-    static func at(_ host: String, port: Int) -> HostNames {
-        let given = host.contains(":") ? "[\(host)]" : host.lowercased()
-        let hosts = Set(["localhost", "127.0.0.1", "[::1]", given])
+    /// Those of a TCP listener: the usual names of this machine, the one it was given, and its address.
+    static func at(_ given: String..., port: Int) -> HostNames {
+        let given = given.map { $0.contains(":") ? "[\($0)]" : $0.lowercased() }
+        let hosts = Set(["localhost", "127.0.0.1", "[::1]"] + given)
         // Browsers leave out the ports that their schemes imply.
         let bare = port == 80 || port == 443 ? hosts : []
         return HostNames(names: Set(hosts.map { "\($0):\(port)" }).union(bare))

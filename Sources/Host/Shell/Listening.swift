@@ -32,8 +32,9 @@ struct Listening: Sendable {
             switch listener.address {
             case .unix: names[listener.door.name] = .any
             case .tcp(let address):
-                let host = entry.host ?? address.host
-                names[listener.door.name] = host == "*" ? .any : .at(host, port: address.port)
+                names[listener.door.name] =
+                    entry.host == "*"
+                    ? .any : .at(entry.host ?? address.host, address.host, port: address.port)
             }
         }
         return names

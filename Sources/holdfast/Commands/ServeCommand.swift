@@ -25,7 +25,7 @@ extension Command {
             A listener takes requests whose Host is localhost, 127.0.0.1, [::1] or the host that it was given,
             with its port, and answers Forbidden to others. At *:PORT, or with --hostname all, it takes any, as
             people need who come in by another name or by a port that a container publishes. Where
-            HOLDFAST_LISTEN names several, there are commas between them.
+            HOLDFAST_LISTEN names several, there are commas or blanks between them, so a path there has neither.
             """,
         ],
         awaitsSignals: true,

@@ -353,6 +353,7 @@ struct AccountTests {
         async throws
     {
         try await HostVenue().open { guest, _ in
+            let stage = try #require(guest.stage as? HostStage)
             let accounts = try #require(guest.accounts)
             var request = SignInRequest(email: HostVenue.email, password: HostVenue.password)
             request.server = "http://127.0.0.1:9"
@@ -368,6 +369,18 @@ struct AccountTests {
                 accounts.leaveIdleServers(at: now + ServerLinks.patience + .seconds(60))
                 #expect(accounts.links.count == 1)
                 #expect(throws: Undelivered.self) { try wrong.monitor.address.tryTell(.reliedOn) }
+            }
+            // Each is counted by whether it is asked, for as long as it is there.
+            let figures = Client.Request(.get, stage.ops + "/metrics")
+            var count = 0
+            while count != 1 {
+                let page = String(
+                    decoding: try await stage.client.send(figures).body,
+                    as: UTF8.self
+                )
+                count = page.split(separator: "\n")
+                    .filter { $0.hasPrefix("holdfast_upstream_breakers{") }
+                    .compactMap { $0.split(separator: " ").last.flatMap { Int($0) } }.reduce(0, +)
             }
             #expect(try await guest.post("/sync", "").isSuccess, "The other is kept.")
         }

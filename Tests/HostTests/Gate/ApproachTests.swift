@@ -1,5 +1,6 @@
 import Testing
 
+@testable import HTTP
 @testable import Host
 
 /// The order in which the gate looks, tried over everything it looks at.
@@ -98,6 +99,18 @@ struct ApproachTests {
         #expect(HostNames.at("127.0.0.1", port: 443).admit("127.0.0.1"))
         #expect(HostNames.at("::1", port: 9_000).admit("[::1]:9000"))
         #expect(HostNames.at("fe80::7", port: 9_000).admit("[fe80::7]:9000"))
+    }
+
+    @Test func `a listener that was given a name answers to its address as well`() throws {
+        // As a machine's own name leads to, where that is in its list of hosts.
+        let address = SocketAddress(host: "127.0.1.1", port: 8_087)
+        let listening = try Host.Listening([.tcp(host: "localhost", port: 0)])
+        let open: [OpenListener] = listening.listeners.map {
+            OpenListener(door: Door(name: $0.name, kind: .tcp), address: .tcp(address))
+        }
+        let names = try #require(listening.names(open).values.first)
+        #expect(names.admit("127.0.1.1:8087") && names.admit("localhost:8087"))
+        #expect(!names.admit("127.0.1.2:8087"))
     }
 
     @Test func `failures are slowed down together, and forgotten with time`() {

@@ -47,6 +47,8 @@ final class BudgetMetrics: Sendable {
 
     func upstreamAppeared() { breakers[.closed].increment() }
 
+    func upstreamLeft(_ last: Breaker.Kind) { breakers[last].decrement() }
+
     func entered() { underWay.increment() }
 
     func left(_ result: RequestBudget.Result) {

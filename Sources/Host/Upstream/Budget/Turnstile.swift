@@ -34,6 +34,8 @@ final class Turnstile: Sendable {
         metrics.upstreamAppeared()
     }
 
+    deinit { metrics.upstreamLeft(state.withLock { $0.budget.breaker.kind }) }
+
     /// What came of a request that was let through, and what the budget is to learn from it.
     struct Passage<Value: Sendable>: Sendable {
         var value: Value
