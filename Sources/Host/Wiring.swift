@@ -55,7 +55,7 @@ public enum Wiring {
         let store = PendingStore(opened) { log.note($0) }
         // A million for each second: more than there can be.
         let board = EventBoard(from: Int(timekeeper.now.timeIntervalSince1970) * 1_000_000)
-        let thread = WorkshopThread()
+        let thread = try WorkshopThread()
         let surroundings = Surroundings(
             timekeeper: timekeeper,
             chance: chance,

@@ -15,6 +15,7 @@ struct VaultAPI: Sendable {
     let verify: Check
     let suffixes: PublicSuffixes
     let log: Logger
+    let uploadRoom = UploadRoom(bytes: 2 * uploadLimit)
 
     /// - Parameter verify: Looks through all that the host keeps.
     init(

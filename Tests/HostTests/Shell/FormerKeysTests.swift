@@ -35,7 +35,7 @@ import Vault
         beside present: borrowing SymmetricKey
     ) async throws -> FormerKeys {
         let password = Secret(utf8: "correct horse")
-        let thread = WorkshopThread()
+        let thread = try WorkshopThread()
         defer { thread.stop() }
         return await FormerKeys(
             opening: former,

@@ -76,14 +76,16 @@ extension VaultAPI {
         desk in
         let item = try await desk.knownItem(try call.ownerOfFile())
         try await desk.requirePremium(for: item)
-        let (form, boundary) = try await call.uploadedForm()
-        let id = item.id ?? ""
-        // A large form takes a while to read, and its file to seal.
-        let attached = try await offTheLoop {
-            guard let file = UploadedFile(form: form, boundary: boundary) else {
-                throw DeskRefusal.notAllowed("The form has no part `file` with a file's name.")
+        let attached = try await call.api.uploadRoom.holding(call.uploadLength) {
+            let (form, boundary) = try await call.uploadedForm()
+            let id = item.id ?? ""
+            // A large form takes a while to read, and its file to seal.
+            return try await offTheLoop {
+                guard let file = UploadedFile(form: form, boundary: boundary) else {
+                    throw DeskRefusal.notAllowed("The form has no part `file` with a file's name.")
+                }
+                return try await desk.attach(file.bytes, named: file.name, to: id)
             }
-            return try await desk.attach(file.bytes, named: file.name, to: id)
         }
         return .success(attached).with(.saved)
     }
@@ -97,6 +99,12 @@ extension VaultAPI.Call {
             throw DeskRefusal.notAllowed("`itemid` option is required.")
         }
         return id
+    }
+
+    /// As its sender says, or as much as may come.
+    fileprivate var uploadLength: Int {
+        let told = request.headers["Content-Length"].flatMap { Int($0) }
+        return min(told ?? VaultAPI.uploadLimit, VaultAPI.uploadLimit)
     }
 
     fileprivate func uploadedForm() async throws -> (form: [UInt8], boundary: String) {
