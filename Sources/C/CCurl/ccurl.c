@@ -154,6 +154,8 @@ static void set_defaults(cc_easy *easy, const struct cc_defaults *defaults) {
     curl_easy_setopt(curl, CURLOPT_QUICK_EXIT, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_NODELAY, 1L);
     curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    // A server may have moved. Lines are kept, so it is seldom asked where one is.
+    curl_easy_setopt(curl, CURLOPT_DNS_CACHE_TIMEOUT, 1L);
     curl_easy_setopt(curl, CURLOPT_MAXAGE_CONN, defaults->connection_age_seconds);
     curl_easy_setopt(curl, CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
     curl_easy_setopt(curl, CURLOPT_NOPROXY, "");
