@@ -1,5 +1,5 @@
 import Synchronization
-import System
+public import System
 
 /// Where work that takes long is done, so that nobody waits behind it: key derivation and RSA.
 ///
@@ -86,14 +86,15 @@ public final class WorkshopThread: Sendable {
         let isDue = Atomic(false)
     }
 
-    public init(name: String = "workshop") {
+    /// - Throws: If the system has no thread to spare.
+    public init(name: String = "workshop") throws(SystemError) {
         let bell = Semaphore()
         let closing = Closing()
         let executor = LoopExecutor { bell.signal() }
         self.bell = bell
         self.closing = closing
         workshop = Workshop(on: executor)
-        thread = Thread.start(name: name) {
+        thread = try Thread.attempt(name: name) {
             executor.adoptThread()
             while !closing.isDue.load(ordering: .acquiring) {
                 executor.runJobs()

@@ -8,7 +8,7 @@ struct WorkshopTests {
     private let floor = KeyDerivation.pbkdf2(iterations: 5_000)
 
     @Test func `a derivation in the workshop gives the same key`() async throws {
-        let thread = WorkshopThread()
+        let thread = try WorkshopThread()
         let key = try await MasterKey.derived(
             from: Secret(utf8: "password"),
             salt: "salt",
@@ -24,8 +24,8 @@ struct WorkshopTests {
         thread.stop()
     }
 
-    @Test func `what the workshop refuses arrives as it was`() async {
-        let thread = WorkshopThread()
+    @Test func `what the workshop refuses arrives as it was`() async throws {
+        let thread = try WorkshopThread()
         await #expect(
             throws: CryptoError.outOfBounds(
                 .pbkdf2Iterations,
@@ -96,7 +96,7 @@ struct WorkshopTests {
     }
 
     @Test func `an account opens in the workshop`() async throws {
-        let thread = WorkshopThread()
+        let thread = try WorkshopThread()
         let user = SymmetricKey(from: SeededChance(seed: 10))
         let id = user.id
         let rsa = try rsaKey()

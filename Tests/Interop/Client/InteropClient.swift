@@ -20,7 +20,7 @@ struct InteropClient {
         let words = Array(CommandLine.arguments.dropFirst())
         guard words.count >= 3, let password = getenv("PASSWORD").map({ String(cString: $0) })
         else { throw Failure("store|read|hear URL EMAIL [NAME], and PASSWORD in the environment") }
-        let workshop = WorkshopThread()
+        let workshop = try WorkshopThread()
         try await Visit.pay(words[1], words[2], password, workshop.workshop) { visit in
             switch (words[0], words.count) {
             case ("store", 3): print(try await visit.store())
