@@ -272,10 +272,7 @@ extension Repository {
             try await withdraw(recorded, version)
             throw .hindered(note)
         case .unanswered(let setback, let version):
-            if case .throttled(let until, let limit) = setback.reason, limit != .paced {
-                let wait = max(until - surroundings.now, .zero)
-                surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
-            }
+            countRetry(after: setback)
             return try await queue(
                 recorded,
                 version,
@@ -295,6 +292,23 @@ extension Repository {
             .change(.withdraw(recorded, expecting: version, $0))
         }
         announce(recorded.change)
+    }
+
+    /// What was tried is tried again: when upstream has asked for it, or with whatever else waits.
+    private func countRetry(after setback: Setback) {
+        let wait: Duration
+        switch setback.reason {
+        case .throttled(let until, .asked), .throttled(let until, .guessed):
+            wait = max(until - surroundings.now, .zero)
+        case .unavailable, .unreachable(.tried), .foreign, .malformed, .unauthorised, .rejected,
+            .stale, .missing:
+            wait = Agenda.flock
+        // Nobody was asked.
+        case .throttled(_, .paced), .unreachable(.held), .unreachable(.exhausted), .signedOut,
+            .cancelled:
+            return
+        }
+        surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
     }
 
     /// A change that upstream has not taken waits, if there is room for it. What upstream may have

@@ -859,6 +859,27 @@ import Vault
         }
     }
 
+    @Test(arguments: [
+        (Fault.Effect.drop, "transport"), (.loseAnswer, "transport"),
+        (.answer(.badGateway, isCarriedOut: false), "serverError"),
+    ])
+    func `G-R3 what is tried and waits is counted as a retry`(
+        _ effect: Fault.Effect,
+        _ cause: String
+    ) async throws {
+        try await atHome { world, home, id in
+            let figure = #"holdfast_retries_scheduled_total{cause="\#(cause)"}"#
+            await world.server.inject(Fault(effect, on: .updateCipher))
+            let edit = #"{"name":"mail","login":{"password":"mine"}}"#
+            #expect(try await home.update(id, edit).isQueued)
+            #expect(await world.registry.figure(figure) == 1)
+            world.time.pass(.seconds(60))
+            try await home.loseNetwork()
+            #expect(try await home.add(note).isQueued)
+            #expect(await world.registry.figure(figure) == 1, "Nobody was asked.")
+        }
+    }
+
     @Test func `T-34, G-CLOCK: a copy dated here is older than what others made of it upstream`()
         async throws
     {
