@@ -35,7 +35,12 @@ extension Account: AccountDesk {
 
     /// What the roll has of the account.
     var entry: Roll.Entry {
-        Roll.Entry(status: presentStatus, server: link.number, outlook: syncing.outlook)
+        Roll.Entry(
+            status: presentStatus,
+            server: link.number,
+            outlook: syncing.outlook,
+            isResolved: switches.now.resolution
+        )
     }
 
     var outline: AccountOutline {

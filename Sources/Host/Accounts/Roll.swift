@@ -12,6 +12,8 @@ final class Roll: Sendable {
         /// The number of the server that it is on.
         var server: Int
         var outlook: SyncScheduler.Outlook
+        /// Whether what waits is resolved at all.
+        var isResolved = true
     }
 
     /// What is known of the way to a server.
@@ -122,7 +124,9 @@ extension Roll.State {
     ) -> Senders {
         var senders = Senders()
         for (id, queue) in queues where queue.live > 0 {
-            guard let entry = places[id].flatMap({ entries[$0] }) else { continue }
+            guard let entry = places[id].flatMap({ entries[$0] }), entry.isResolved else {
+                continue
+            }
             let road = servers[entry.server] ?? Roll.Road()
             switch (entry.status, road.hold(at: now)) {
             case (.unlocked, let held?):

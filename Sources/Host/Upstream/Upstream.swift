@@ -309,19 +309,24 @@ extension Upstream {
 
     private func judge(_ answer: NetworkAnswer, _ call: Call, since start: Duration) -> Judgement {
         let elapsed = world.timekeeper.elapsed - start
-        metrics.answered(call.operation, answer.status, after: elapsed)
         let now = world.now
         if elapsed < .seconds(5), let date = answer.headers["Date"] {
             let time = start + elapsed
             clock.withLock { $0.hear(date, at: now, after: elapsed, time: time) }
         }
-        return Judgement(
+        let judgement = Judgement(
             status: answer.status,
             headers: answer.headers,
             body: answer.body,
             of: call,
             now: now.ticks / Moment.ticksPerSecond
         )
+        if judgement.isStrangers, answer.status < 400 {
+            metrics.failed(call.operation, after: elapsed)
+        } else {
+            metrics.answered(call.operation, answer.status, after: elapsed)
+        }
+        return judgement
     }
 
     private func passage<Success>(

@@ -121,14 +121,16 @@ struct RollTests {
     }
 
     @Test func `what can be delivered is what open vaults have for servers that answer`() {
-        let entries = [
+        var entries = [
             "open": entry(), "locked": entry(.locked), "away": entry(.unlocked, server: 1),
-            "aside": entry(),
+            "aside": entry(), "off": entry(), "lockedOff": entry(.locked),
         ]
+        for id in ["off", "lockedOff"] { entries[id]?.isResolved = false }
         for id in entries.keys { roll.note(id) }
         let all = summary(
             entries,
             queues: [
+                "off": [.ready: 3], "lockedOff": [.ready: 3],
                 "open": [.ready: 2, .backingOff: 1, .quarantined: 4], "locked": [.ready: 5],
                 "away": [.ready: 7], "aside": [.quarantined: 9], "gone": [.ready: 1],
             ]

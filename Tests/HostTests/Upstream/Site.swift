@@ -15,6 +15,7 @@ struct Site: Sendable {
     let server: EmbeddedUpstream
     let client: Client
     let upstream: Upstream
+    let registry: Registry
 
     static let device = Device(
         type: 25,
@@ -41,6 +42,7 @@ struct Site: Sendable {
         configure(&configuration)
         let client = try Client(configuration: configuration)
         let sockets = try WebSocketClient()
+        let registry = Registry(timekeeper: SystemTimekeeper())
         let upstream = Upstream(
             try Bases(server.url),
             identity: ClientIdentity(device: device),
@@ -49,9 +51,9 @@ struct Site: Sendable {
                 timekeeper: SystemTimekeeper(),
                 chance: SystemChance()
             ),
-            metrics: UpstreamMetrics(Registry(timekeeper: SystemTimekeeper()))
+            metrics: UpstreamMetrics(registry)
         )
-        let site = Site(server: server, client: client, upstream: upstream)
+        let site = Site(server: server, client: client, upstream: upstream, registry: registry)
         return try await withThrowingTaskGroup { services in
             services.addTask { await server.run() }
             services.addTask { await upstream.run() }

@@ -1,5 +1,6 @@
 import EmbeddedUpstream
 import HTTP
+import Metrics
 import JSON
 import System
 import TestSupport
@@ -179,6 +180,24 @@ import Vault
             let count = try await settled(insistent, one.landed ? 1 : 0)
             #expect(count == (one.landed ? 1 : 0), "\(one)")
             #expect(one.kind == nil || one.mayHaveLanded || count == 0, "\(one)")
+        }
+    }
+
+    @Test(arguments: [(Canned.captivePortal, "transport"), (.badGateway, "5xx"), (.ban, "4xx")])
+    func `a portal's page is counted as no answer, and other refusals by their status`(
+        _ answer: Canned,
+        _ result: String
+    ) async throws {
+        try await Site.open(.vaultwarden) { site in
+            let account = try await site.account()
+            await site.server.inject(Fault(.answer(answer, isCarriedOut: false), on: .createCipher))
+            _ = await setback { () async throws(Setback) in
+                try await account.create(loginRequest(1))
+            }
+            let page = String(decoding: await site.registry.page(.prometheus), as: UTF8.self)
+            let series = "holdfast_upstream_requests_total{operation=\"createCipher\",result="
+            #expect(page.contains("\(series)\"\(result)\"} 1\n"))
+            #expect(page.contains("\(series)\"2xx\"} 0\n") || !page.contains("\(series)\"2xx\"}"))
         }
     }
 

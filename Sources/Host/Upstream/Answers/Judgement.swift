@@ -12,6 +12,11 @@ enum Judgement: Hashable, Sendable {
 }
 
 extension Judgement {
+    /// Whether it did not come from Bitwarden, but from a captive portal or the like.
+    var isStrangers: Bool {
+        if case .setback(let setback) = self, case .foreign = setback.reason { true } else { false }
+    }
+
     /// - Parameter body: What came, as far as it was kept: of a file that is streamed, nothing.
     init(
         status: Int,
