@@ -39,7 +39,7 @@ extension Account: AccountDesk {
             status: presentStatus,
             server: link.number,
             outlook: syncing.outlook,
-            isResolved: switches.now.resolution
+            canResolve: switches.now.resolution
         )
     }
 

@@ -12,8 +12,8 @@ final class Roll: Sendable {
         /// The number of the server that it is on.
         var server: Int
         var outlook: SyncScheduler.Outlook
-        /// Whether what waits is resolved at all.
-        var isResolved = true
+        /// Whether what waits may be sent at all.
+        var canResolve = true
     }
 
     /// What is known of the way to a server.
@@ -124,7 +124,7 @@ extension Roll.State {
     ) -> Senders {
         var senders = Senders()
         for (id, queue) in queues where queue.live > 0 {
-            guard let entry = places[id].flatMap({ entries[$0] }), entry.isResolved else {
+            guard let entry = places[id].flatMap({ entries[$0] }), entry.canResolve else {
                 continue
             }
             let road = servers[entry.server] ?? Roll.Road()

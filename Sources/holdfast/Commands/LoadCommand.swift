@@ -71,7 +71,7 @@ private struct Load {
 
     func run() async throws(Failure) {
         try tryFiles()
-        // Of each user's host there is a line to the server here.
+        // The host's lines to the server, one for each user, end here.
         Descriptors.claim()
         let directory = try scratch()
         var settings = LoadRun.Settings(profile, host, directory: directory)

@@ -125,7 +125,7 @@ struct RollTests {
             "open": entry(), "locked": entry(.locked), "away": entry(.unlocked, server: 1),
             "aside": entry(), "off": entry(), "lockedOff": entry(.locked),
         ]
-        for id in ["off", "lockedOff"] { entries[id]?.isResolved = false }
+        for id in ["off", "lockedOff"] { entries[id]?.canResolve = false }
         for id in entries.keys { roll.note(id) }
         let all = summary(
             entries,
