@@ -134,7 +134,8 @@ public struct Hazards: Hashable, Sendable {
         self.hazards = hazards
     }
 
-    /// - Parameter list: `all`, `none`, or names with commas between them.
+    /// - Parameter list: `all`, `none`, names with commas between them, or the number of one of the sets above, by which
+    ///   a world that was found with it can be played again.
     /// - Returns: Nil, if one of the names means nothing.
     public init?(list: String) {
         switch list {

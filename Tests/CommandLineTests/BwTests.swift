@@ -289,6 +289,10 @@ struct BwTests {
         (["list", "items", "--response"], "--response is not known here with list"),
     ])
     func `a flag that says nothing here is refused`(_ words: [String], _ complaint: String) throws {
+        try expectComplaint(complaint, about: words)
+    }
+
+    private func expectComplaint(_ complaint: String, about words: [String]) throws {
         let child = try bw(words, answer: "echo \"$*\"")
         #expect(child.status == 1)
         #expect(child.output.isEmpty)
@@ -319,10 +323,7 @@ struct BwTests {
         _ words: [String],
         _ complaint: String
     ) throws {
-        let child = try bw(words, answer: "echo \"$*\"")
-        #expect(child.status == 1)
-        #expect(child.output.isEmpty)
-        #expect(child.complaint == "bw: \(complaint)\n")
+        try expectComplaint(complaint, about: words)
     }
 
     @Test func `only items have a trash`() throws {

@@ -14,7 +14,9 @@ extension Command {
             Flag(
                 name: "faults",
                 value: "LIST",
-                help: "what may go wrong: all, none, or names with commas between them (all)"
+                help:
+                    "what may go wrong: all, none, names with commas between them, or first to eighth: what "
+                    + "could when worlds of those times were found (all)"
             ),
             Flag(
                 name: "profile",
@@ -183,7 +185,7 @@ extension Campaign {
                 let names = Hazards.names.joined(separator: ", ")
                 throw Failure(
                     status: .usage,
-                    message: "--faults is all, none, or some of these: \(names)."
+                    message: "--faults is all, none, first to eighth, or some of these: \(names)."
                 )
             }
             self.hazards = hazards

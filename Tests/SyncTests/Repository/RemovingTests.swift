@@ -198,15 +198,11 @@ import Vault
                 try await home.edit(isForGood ? .delete(id) : .trash(id))
             }
             let item = try await ada.elsewhere.item(id)
-            if case .outOfDate? = told {
-                #expect(item.login?.password == "theirs" && !item.cipher.isInTrash)
-                // What had waited before it waits still, and is kept beside what others wrote.
-                #expect(try ada.changes.map(\.type) == [.update])
-                try await ada.run(.all)
-            } else {
-                // What was trashed may win over what others wrote, which is kept then.
-                #expect(told == nil && !isForGood && item.cipher.isInTrash)
-            }
+            guard case .outOfDate? = told else { throw Unexpected("it was called done") }
+            #expect(item.login?.password == "theirs" && !item.cipher.isInTrash)
+            // What had waited before it waits still, and is kept beside what others wrote.
+            #expect(try ada.changes.map(\.type) == [.update])
+            try await ada.run(.all)
             #expect(try ada.changes.isEmpty)
             let passwords = try await ada.elsewhere.passwords
             #expect(Set(passwords) == ["theirs", "mine"])

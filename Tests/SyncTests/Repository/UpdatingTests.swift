@@ -1072,7 +1072,8 @@ import Vault
             #expect(try await home.view(made) != nil)
             _ = try await home.update(id, #"{"name":"mail","notes":"and this"}"#)
             let item = try #require(try await home.view(id)).item
-            #expect(item.login?.password == "mine" || item.notes == "and this")
+            #expect(item.notes == "and this", "The later of two edits is the one that is seen.")
+            #expect(item.login?.password != "theirs")
         }
     }
 }

@@ -324,7 +324,7 @@ import Vault
             await world.server.inject(Fault(.commitLate(.seconds(10)), on: .createCipher))
             try await ada.run()
             world.time.pass(.seconds(25))
-            for _ in 0..<100 where try await ada.elsewhere.items.isEmpty { await Task.yield() }
+            while try await ada.elsewhere.items.isEmpty { await Task.yield() }
             try await ada.run()
             #expect(try await ada.elsewhere.items.count == 1)
             #expect(try ada.changes.isEmpty)
