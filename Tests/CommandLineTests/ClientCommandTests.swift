@@ -173,7 +173,7 @@ struct ClientCommandTests {
         ("", "Tried again; the server has it."),
         (
             #"{"attempts":0,"lastError":null}"#,
-            "It is tried as soon as the vault is open and the server answers."
+            "It is tried as soon as the vault is open, the server answers, and resolution is switched on."
         ),
         (
             #"{"attempts":2,"lastError":{"kind":"rejected","message":"no"}}"#,

@@ -17,13 +17,8 @@ extension Account {
 
     /// Nobody who only reads waits long for that, or is refused because of it.
     private func learnDomains() async {
-        let now = office.surroundings.now
-        let isDue = domainsDue.withLock { due in
-            guard due <= now else { return false }
-            due = now.advanced(bySeconds: Self.secondsAfterFailure)
-            return true
-        }
-        guard isDue else { return }
+        let (now, standing) = (office.surroundings.now, link.monitor.standing)
+        guard domainsDue.withLock({ $0.begin(at: now, standing) }) else { return }
         do {
             let json = try await online { account throws(Setback) in
                 try await account.asking {
@@ -37,11 +32,8 @@ extension Account {
         } catch {
             return
         }
-        domainsDue.withLock { $0 = now.advanced(bySeconds: Self.secondsOfTrust) }
+        domainsDue.withLock { $0.learnt(at: now) }
     }
-
-    private static let secondsOfTrust: Int64 = 24 * 3_600
-    private static let secondsAfterFailure: Int64 = 300
 
     /// The account's own, and those of everybody that it has not left out.
     private static func groups(_ domains: JSON.Value) -> [[String]] {
@@ -55,4 +47,28 @@ extension Account {
     private static func list(_ value: JSON.Value?) -> [JSON.Value] {
         value?.array.map { Array($0) } ?? []
     }
+}
+
+/// When somebody who wants to know the domains has upstream asked for them.
+struct DomainsDue: Sendable {
+    private var moment = Moment(ticks: .min)
+    /// When upstream was asked in vain, if it was the last time.
+    private var failed: Moment?
+
+    /// Until somebody has answered it counts as in vain.
+    ///
+    /// - Returns: Whether they are to be asked for now. A network that is back since is worth another try.
+    mutating func begin(at now: Moment, _ standing: NetworkMonitor.Standing) -> Bool {
+        let isBack = failed.map { standing.state == .online && standing.since > $0 } ?? false
+        guard moment <= now || isBack else { return false }
+        (moment, failed) = (now.advanced(bySeconds: Self.secondsAfterFailure), now)
+        return true
+    }
+
+    mutating func learnt(at now: Moment) {
+        (moment, failed) = (now.advanced(bySeconds: Self.secondsOfTrust), nil)
+    }
+
+    private static let secondsOfTrust: Int64 = 24 * 3_600
+    private static let secondsAfterFailure: Int64 = 300
 }

@@ -46,7 +46,7 @@ final class Account: Sendable {
     }
 
     /// When upstream is to be asked for its equivalent domains again.
-    let domainsDue = Lock(Moment(ticks: .min))
+    let domainsDue = Lock(DomainsDue())
     /// Files that were announced, and never came.
     let strayFiles = Lock<[StrayFile]>([])
     /// When the files that are kept are to be looked through again.

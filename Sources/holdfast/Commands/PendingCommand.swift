@@ -63,7 +63,7 @@ private enum Deed: String, CaseIterable {
             if let error = left?.lastError {
                 "Tried again; it is still pending: \(error)"
             } else if left?["attempts"]?.int != nil {
-                "It is tried as soon as the vault is open and the server answers."
+                "It is tried as soon as the vault is open, the server answers, and resolution is switched on."
             } else {
                 "Tried again; the server has it."
             }

@@ -172,6 +172,20 @@ struct ReadPointTests {
         }
     }
 
+    @Test func `point 26: who asked for them in vain finds them once the network is back`()
+        async throws
+    {
+        try await Venue.host.open { guest async throws in
+            try await guest.login("g", #""uris":[{"match":null,"uri":"https://google.com"}]"#)
+            let path = "/list/object/items?url=https://www.youtube.com"
+            _ = try await guest.put("/network", #"{"mode":"offline"}"#)
+            #expect(try await guest.get(path).names == [])
+            _ = try await guest.put("/network", #"{"mode":"auto"}"#)
+            _ = try await guest.post("/sync?force=true")
+            #expect(try await guest.get(path).names == ["g"])
+        }
+    }
+
     @Test(arguments: Venue.allCases)
     func `point 27: an item is found by its id in whatever case`(_ venue: Venue) async throws {
         try await venue.open { guest async throws in

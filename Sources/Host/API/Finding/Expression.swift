@@ -41,8 +41,8 @@ struct Expression {
         case .choice(let nodes): return addChoice(nodes[...])
         case .loop(let body, let least, let most):
             for _ in 0..<least { guard add(body) else { return false } }
-            guard let most else { return addEndless(body) }
-            for _ in least..<most { guard addOptional(body) else { return false } }
+            guard let most else { return addFork(body, leadsBack: true) }
+            for _ in least..<most { guard addFork(body, leadsBack: false) else { return false } }
         }
         return true
     }
@@ -50,7 +50,7 @@ struct Expression {
     private mutating func addChoice(_ nodes: ArraySlice<ExpressionNode>) -> Bool {
         var ends: [Int] = []
         for node in nodes.dropLast() {
-            guard addOptional(node, thenGoing: true) else { return false }
+            guard addFork(node, leadsBack: true) else { return false }
             ends.append(steps.count - 1)
         }
         if let last = nodes.last, !add(last) { return false }
@@ -58,23 +58,14 @@ struct Expression {
         return true
     }
 
-    private mutating func addEndless(_ body: ExpressionNode) -> Bool {
+    /// One way through what is to come and one past it.
+    ///
+    /// - Parameter leadsBack: Whoever has gone through it stands before the fork again; a choice sends them elsewhere.
+    private mutating func addFork(_ body: ExpressionNode, leadsBack: Bool) -> Bool {
         let fork = steps.count
         steps.append(.go(fork))
         guard add(body) else { return false }
-        steps.append(.go(fork))
-        steps[fork] = .either(fork + 1, steps.count)
-        return true
-    }
-
-    /// - Parameter isLeft: What comes next is the other way, so whoever has gone through it goes on elsewhere.
-    private mutating func addOptional(_ body: ExpressionNode, thenGoing isLeft: Bool = false)
-        -> Bool
-    {
-        let fork = steps.count
-        steps.append(.go(fork))
-        guard add(body) else { return false }
-        if isLeft { steps.append(.go(fork)) }
+        if leadsBack { steps.append(.go(fork)) }
         steps[fork] = .either(fork + 1, steps.count)
         return true
     }
