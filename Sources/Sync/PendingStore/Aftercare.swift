@@ -314,9 +314,10 @@ enum Aftercare {
     /// A clock that leaps makes nothing old at once: each time, the past moves on by a stride at most, or
     /// to where still nothing is forgotten.
     static func forget(before moment: Moment, _ db: borrowing Connection) throws(DatabaseError) {
+        let reached = try reached(db)
         let next = [
-            try reached(db)?.advanced(bySeconds: stride),
-            try oldest(db)?.advanced(bySeconds: -Chore.secondsOfReceipts),
+            reached?.advanced(bySeconds: stride),
+            try oldest(since: reached, db)?.advanced(bySeconds: -Chore.secondsOfReceipts),
         ].compactMap(\.self).max()
         let moment = min(moment, next ?? moment)
         try SettingTable.put("forgotten", moment.ticks.description, db)
@@ -338,14 +339,18 @@ enum Aftercare {
     /// In seconds. A host that is up for an hour a day still forgets as fast as it learns.
     private static let stride: Int64 = 12 * 3_600
 
-    private static func oldest(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
+    private static func oldest(
+        since reached: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Moment? {
         let settled = try db.first(
             """
             SELECT min(ticks) FROM (SELECT min(settled_ticks) AS ticks FROM brought_up
                 UNION ALL SELECT min(settled_ticks) FROM stray)
             """
         ) { (row) throws(DatabaseError) in try row.moment(orNil: 0) }
-        return [settled ?? nil, try ReceiptTable.oldest(db)].compactMap(\.self).min()
+        return [settled ?? nil, try ReceiptTable.oldest(since: reached, db)].compactMap(\.self)
+            .min()
     }
 
     /// Up to when everything was forgotten.

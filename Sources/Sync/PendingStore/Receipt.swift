@@ -179,14 +179,26 @@ extension ReceiptTable {
 }
 
 extension ReceiptTable {
-    /// When the oldest of those that have ended was issued. What cannot be read is of no age.
-    static func oldest(_ db: borrowing Connection) throws(DatabaseError) -> Moment? {
+    /// When the oldest of those that have ended was issued; of one that was issued before all that is forgotten, when it
+    /// ended, because it is kept until then. What cannot be read is of no age.
+    static func oldest(
+        since reached: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Moment? {
         try db.first(
             """
-            SELECT min(queued_ticks) FROM receipt WHERE typeof(queued_ticks) = 'integer'
-            AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
-                'discarded')
-            """
+            SELECT min(ticks) FROM (
+                SELECT min(queued_ticks) AS ticks FROM receipt WHERE queued_ticks >= ?1
+                AND typeof(queued_ticks) = 'integer'
+                AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                    'discarded')
+                UNION ALL
+                SELECT min(ifnull(ended_ticks, queued_ticks)) FROM receipt WHERE queued_ticks < ?1
+                AND status IN ('sent', 'observed', 'merged', 'backedUp', 'superseded', 'restored',
+                    'discarded')
+            )
+            """,
+            .moment(reached ?? Moment(ticks: .min))
         ) { (row) throws(DatabaseError) in try row.moment(orNil: 0) } ?? nil
     }
 
