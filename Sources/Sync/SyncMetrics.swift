@@ -234,9 +234,9 @@ extension SyncMetrics {
 
     func aborted(_ reason: AbortReason) { aborts[reason].increment() }
 
-    func scheduledRetry(_ cause: RetryCause, in delay: Duration) {
+    func scheduledRetry(_ cause: RetryCause, in wait: Duration) {
         retries[cause].increment()
-        backoffs.observe(delay)
+        backoffs.observe(wait)
     }
 
     func network(became state: NetworkState) { transitions[state].increment() }

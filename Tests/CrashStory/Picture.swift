@@ -18,7 +18,7 @@ struct Picture: Equatable {
         var type: ChangeType
         var snapshot: Snapshot?
         var passwordChanges: Int64
-        var attempts: Int64 = 0
+        var attempts = 0
     }
 
     struct Held: Equatable {
@@ -41,7 +41,7 @@ extension Picture {
                 snapshot: stored.change?.intent.snapshot,
                 passwordChanges: stored.summary.passwordChanges,
                 // One that cannot be read is like no other.
-                attempts: stored.change?.attemptCount ?? -1
+                attempts: stored.change?.attempts.count ?? -1
             )
         }
         base = layers.base.map {
@@ -113,7 +113,7 @@ extension Picture {
         )
     }
 
-    private mutating func edit(_ cipher: String, _ snapshot: Snapshot, attempts: Int64 = 0) {
+    private mutating func edit(_ cipher: String, _ snapshot: Snapshot, attempts: Int = 0) {
         pending.append(
             Wanted(
                 cipherID: cipher,

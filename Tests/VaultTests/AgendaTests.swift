@@ -85,13 +85,13 @@ import Testing
     func `nothing passes upstream's own "not before"`(_ occasion: Agenda.Occasion) {
         var agenda = agenda()
         agenda.begin(.interval, at: .zero)
-        let delay = agenda.end(
+        let wait = agenda.end(
             .failed(.throttled(until: at(37))),
             due: .zero,
             at: .zero,
             chance: 0.9
         )
-        #expect(delay == Agenda.Delay(until: at(37), length: at(37)))
+        #expect(wait == Agenda.Wait(until: at(37), length: at(37)))
         agenda.note(occasion, at: at(1))
         #expect(agenda.next?.moment == at(37))
         #expect(agenda.hold(at: at(36)) == at(37))
@@ -113,6 +113,17 @@ import Testing
         #expect(agenda.next?.moment == expected)
     }
 
+    @Test func `who fails now and then and takes the rest is not waited for ever longer`() {
+        var agenda = agenda()
+        for _ in 0..<5 {
+            agenda.begin(.retry, at: .zero)
+            let wait = agenda.end(.interrupted, due: nil, at: .zero, chance: 0)
+            #expect(wait?.length == at(2.5) && agenda.next?.occasion == .retry)
+        }
+        agenda.begin(.retry, at: .zero)
+        #expect(agenda.end(.failed(nil), due: nil, at: .zero, chance: 0)?.length == at(5))
+    }
+
     @Test func `what one server has said or not said is nothing to another`() {
         var agenda = agenda()
         for _ in 0..<5 {
@@ -123,9 +134,9 @@ import Testing
         #expect(agenda.occasion(at: at(1)) == .moved)
         #expect(agenda.hold(at: at(1)) == nil)
         agenda.begin(.moved, at: at(1))
-        let delay = agenda.end(.failed(nil), due: nil, at: at(2), chance: 0)
+        let wait = agenda.end(.failed(nil), due: nil, at: at(2), chance: 0)
         #expect(agenda.failures == 1)
-        #expect(delay?.length == at(2.5), "It is the first failure there.")
+        #expect(wait?.length == at(2.5), "It is the first failure there.")
     }
 
     @Test func `returns that bring nothing are heeded less and less, until one brings something`() {
@@ -189,26 +200,26 @@ import Testing
     }
 
     @Test func `what is not tried for a while is not planned earlier, and not for all at once`() {
-        let delays = [0, 0.5, 0.75].map { chance in
+        let waits = [0, 0.5, 0.75].map { chance in
             var agenda = agenda()
             agenda.begin(.interval, at: .zero)
-            let delay = agenda.end(
+            let wait = agenda.end(
                 .failed(.held(until: at(60))),
                 due: nil,
                 at: .zero,
                 chance: chance
             )
             #expect(agenda.hold == nil, "Only upstream's own word holds everybody.")
-            return delay?.until
+            return wait?.until
         }
-        #expect(delays == [at(62.5), at(63.75), at(64.375)])
+        #expect(waits == [at(62.5), at(63.75), at(64.375)])
     }
 
     @Test func `what was planned is taken up after a restart, whoever set the clock`() {
         var agenda = agenda()
         agenda.restore(
             hold: at(1_000_000),
-            delay: nil,
+            wait: nil,
             failures: 3,
             due: at(5),
             interval: at(600),
@@ -227,7 +238,7 @@ import Testing
         let chance = SeededChance(seed: seed)
         var agenda = agenda()
         var now = Duration.zero
-        agenda.restore(hold: nil, delay: nil, failures: 0, due: nil, interval: now, at: now)
+        agenda.restore(hold: nil, wait: nil, failures: 0, due: nil, interval: now, at: now)
         for step in 0..<300 {
             now += .milliseconds(chance.number(in: 0..<20_000))
             let occasion = Agenda.Occasion.allCases[chance.number(in: 0..<13)]
@@ -240,14 +251,15 @@ import Testing
             }
             #expect(next.moment >= agenda.hold ?? .zero, "Seed \(seed), step \(step)")
             if !next.occasion.passesBackoff {
-                #expect(next.moment >= agenda.delay?.until ?? .zero, "Seed \(seed), step \(step)")
+                #expect(next.moment >= agenda.wait?.until ?? .zero, "Seed \(seed), step \(step)")
             }
             guard let due = agenda.occasion(at: now) else { continue }
             agenda.begin(due, at: now)
             let endings: [Agenda.Ending] = [
                 .done, .waiting, .paced(until: now), .failed(nil),
                 .failed(.throttled(until: now + .seconds(37))),
-                .failed(.held(until: now + .seconds(12))), .doubted, .signedOut, .unfinished,
+                .failed(.held(until: now + .seconds(12))), .interrupted, .doubted, .signedOut,
+                .unfinished,
                 .untouched,
             ]
             now += .milliseconds(chance.number(in: 0..<5_000))

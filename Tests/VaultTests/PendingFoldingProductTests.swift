@@ -89,12 +89,13 @@ import Vault
                 baseCopy: agreed
             )
             let bare = PendingChange.sample(.other(restores: false, adjustments), baseCopy: agreed)
-            #expect(idle.bringsNothing && idle.hidesNothing)
+            let waiting = idle.withoutIdleContent
+            #expect(idle.bringsNothing && waiting.hidesNothing)
             for wish in Self.wishes {
                 let edit = Edit(wish, at: Moment(ticks: 300))
                 for footing in Self.footings + [theirs] {
                     let (one, other) = (
-                        idle.fold(edit, footing: footing), bare.fold(edit, footing: footing)
+                        waiting.fold(edit, footing: footing), bare.fold(edit, footing: footing)
                     )
                     #expect(one == other, "\(wish), \(adjustments), \(String(describing: footing))")
                 }

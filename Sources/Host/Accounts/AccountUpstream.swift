@@ -208,13 +208,16 @@ package struct AccountUpstream: VaultUpstream {
         }
     }
 
-    /// Nobody waits long for it.
+    /// Whoever waits for an edit does not wait long for it. A run takes the time it takes: on a slow line nothing would
+    /// come to pass otherwise.
     ///
     /// - Returns: Nil where upstream has answered, but not with a profile.
     private func profile(_ urgency: Urgency) async throws(Setback) -> Profile? {
         do throws(Setback) {
             return try await ask(urgency) { account throws(Setback) in
-                try await account.asking { $0.deadline = Recognition.deadline }.profile()
+                try await account.asking {
+                    if urgency == .interactive { $0.deadline = Recognition.deadline }
+                }.profile()
             }
         } catch {
             switch error.reason {

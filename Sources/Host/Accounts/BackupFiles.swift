@@ -88,8 +88,8 @@ final class BackupFiles: Sendable {
 
     private func postpone(_ file: BackupFile) async {
         let chance = office.surroundings.chance.fraction()
-        let delay = Backoff.delay(after: Int64(file.failures + 1), chance: chance)
-        let due = office.surroundings.now + delay
+        let wait = Backoff.wait(after: Int64(file.failures + 1), chance: chance)
+        let due = office.surroundings.now + wait
         let _: Void? = try? await office.ask { .files(.postpone(file, until: due, $0)) }
     }
 

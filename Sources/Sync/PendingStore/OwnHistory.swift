@@ -100,7 +100,7 @@ enum OwnHistory {
             known.isArchived == listed.isArchived,
             let change = try PendingTable.find(known.lane, db)?.change,
             !change.overwritesOthers, let baseline = change.baseline,
-            let agreed = change.baseCopy.flatMap({ try? Cipher($0) }),
+            let agreed = change.agreed,
             let before = try? Cipher(known.json), let now = try? Cipher(listed.json),
             change.hasSealed(now), !agreed.hasOtherContent(than: before)
         else { return nil }

@@ -155,6 +155,7 @@ extension PendingChange {
         state = before.state
         failures = before.failures
         lastFailure = before.lastFailure
+        countAttempts(as: before)
     }
 }
 
@@ -185,17 +186,18 @@ private struct Entry: Sendable {
         if let stored, stored.change?.foreignType != nil || stored.change == nil {
             return .made(.unreadable)
         }
+        let waiting = stored?.change?.withoutIdleContent
         let folding: Folding
-        if let pending = stored?.change, !pending.hidesNothing {
-            folding = pending.fold(edit, footing: try BaseTable.footing(lane, db))
+        if let waiting, !waiting.hidesNothing {
+            folding = waiting.fold(edit, footing: try BaseTable.footing(lane, db))
         } else {
             let base = try BaseTable.find(lane, db)
             // The edit was made on one copy; it must not be taken for one of a newer.
             if let seen, base?.isDamaged != true, seen.base != base, !mutated(.ignoresMovedGround) {
                 return moved(stored)
             }
-            if let pending = stored?.change {
-                folding = pending.fold(edit, footing: try footing(base, lane, db))
+            if let waiting {
+                folding = waiting.fold(edit, footing: try footing(base, lane, db))
             } else {
                 // Nothing begins on a ground that is not what upstream said.
                 if base?.isDamaged == true { return .made(.unreadable) }

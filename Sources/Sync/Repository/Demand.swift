@@ -78,14 +78,13 @@ extension Repository {
         let edited = try mend { () throws(EditRefusal) in
             try Item(cipher, keys: keys).edited(
                 by: body,
-                over: layers.pending.flatMap { _ in layers.foundation.map { Item($0, keys: keys) }
-                },
+                over: layers.pending == nil ? nil : layers.foundation.map { Item($0, keys: keys) },
                 at: draft.moment,
                 keys: keys,
                 entropy: surroundings.entropy
             )
         }
-        let waiting = layers.pending?.change?.withoutIdleContent
+        let waiting = layers.waiting
         let hasContent = waiting?.intent.snapshot != nil
         // Sent back as it is shown, it takes nothing from what waits.
         if layers.pending != nil, !hasContent || waiting?.standsOnItself == true,
@@ -186,17 +185,15 @@ extension Layers {
     /// Whether content that is pending is shown under that stamp. Whoever edits that goes on with what
     /// is pending, and what others have written under it meanwhile is found out when it is sent.
     fileprivate func shows(_ revision: Revision) -> Bool {
-        let shown = pending?.change?.withoutIdleContent.intent.snapshot
-        guard let stamp = shown?.revision else { return false }
+        guard let stamp = waiting?.intent.snapshot?.revision else { return false }
         return stamp.isWritten(like: revision)
     }
 
     /// Whether content that is pending was made on that, or on what came before it. What others have written since
     /// is found out when it is sent.
     fileprivate func stand(on revision: Revision) -> Bool {
-        guard let change = pending?.change?.withoutIdleContent, change.intent.snapshot != nil
-        else { return false }
-        return change.baseline.map { !revision.isEarlier(than: $0) } ?? true
+        guard let waiting, waiting.intent.snapshot != nil else { return false }
+        return waiting.baseline.map { !revision.isEarlier(than: $0) } ?? true
     }
 }
 

@@ -20,8 +20,8 @@ struct Draft: Sendable {
     /// had, so that is no more than what it was made on. While it is still pending, the deletion takes over
     /// its baseline.
     func seen(over now: StoredChange?) -> Revision? {
-        guard let over, let hidden = over.change?.withoutIdleContent,
-            hidden.intent.snapshot != nil, now?.summary.id != over.summary.id
+        guard let over, now?.summary.id != over.summary.id,
+            let hidden = over.change?.withoutIdleContent, hidden.intent.snapshot != nil
         else { return shown }
         return hidden.baseline ?? .beforeAll
     }

@@ -48,10 +48,18 @@ struct Made: Sendable {
 struct Overlay: Sendable {
     let foundation: Cipher?
     let change: PendingChange
+    /// What of it counts.
+    private let intent: Intent
+
+    init(foundation: Cipher?, change: PendingChange, waiting: PendingChange? = nil) {
+        self.foundation = foundation
+        self.change = change
+        intent = (waiting ?? change.withoutIdleContent).intent
+    }
 
     /// What the owner sees; nil if nothing is to be seen.
     var cipher: Cipher? {
-        switch change.withoutIdleContent.intent {
+        switch intent {
         case .create(let snapshot, _): return laid(over: try? Cipher(snapshot.json))
         case .update(let snapshot, let trash, _):
             let content = laid(over: withFiles(snapshot))
@@ -78,7 +86,7 @@ struct Overlay: Sendable {
 
     /// What upstream holds, or held when it was last edited here: it may have been deleted there since.
     private var ground: Cipher? {
-        foundation ?? change.baseCopy.flatMap { try? Cipher($0) }
+        foundation ?? change.agreed
     }
 
     var mark: SyncMark {
@@ -110,6 +118,10 @@ package struct Layers: Sendable {
     let lane: Lane
     package let base: BaseCipher?
     package let pending: StoredChange?
+    /// What upstream last said.
+    let foundation: Cipher?
+    /// What of the pending change counts.
+    let waiting: PendingChange?
     /// The disk gave back something else than was written.
     let isDamaged: Bool
 
@@ -119,22 +131,21 @@ package struct Layers: Sendable {
         isDamaged = base?.isDamaged == true
         self.base = isDamaged ? nil : base
         self.pending = pending
+        foundation = self.base.flatMap { try? Cipher($0.json) }
+        waiting = pending?.change?.withoutIdleContent
     }
-
-    /// What upstream last said.
-    var foundation: Cipher? { base.flatMap { try? Cipher($0.json) } }
 
     /// What the owner sees; nil if nothing is to be seen.
     var cipher: Cipher? {
         guard let change = pending?.change else { return foundation }
-        return Overlay(foundation: foundation, change: change).cipher
+        return Overlay(foundation: foundation, change: change, waiting: waiting).cipher
     }
 
     /// A record that cannot be read is set aside, and what it wants is known by its type alone.
     var mark: SyncMark {
         guard let pending else { return .clean }
         if let change = pending.change {
-            return Overlay(foundation: nil, change: change).mark
+            return Overlay(foundation: nil, change: change, waiting: waiting).mark
         }
         let summary = pending.summary
         return SyncMark(.quarantined, changes: [summary.type], since: summary.created)

@@ -13,7 +13,7 @@ extension Resolver {
         guard let kit = kit(.interactive) else {
             return .hindered(.locked, version: change.version)
         }
-        var errand = Errand(change, kit, isQueued: recorded.before != nil, isAnswered: true)
+        var errand = Errand(change, kit, isQueued: recorded.before != nil, hasCaller: true)
         errand.announced = change.attempts.last
         errand.earlier = recorded.before?.change.intent
         do throws(Halt) {
@@ -110,7 +110,7 @@ extension Errand {
     /// What the caller hears of a failure.
     fileprivate mutating func answer(to halt: Halt) async throws(StoreError) -> Attempted {
         if landed != nil { return try await answerAfterLanding(to: halt) }
-        guard isAnswered, !isBegun else { return try await overtaken(by: halt) }
+        guard hasCaller, !isBegun else { return try await overtaken(by: halt) }
         switch halt {
         case .overtaken: return .overtaken
         case .store(let error): throw error
@@ -203,11 +203,12 @@ extension Errand {
     }
 
     private mutating func writeConclusion() async throws(StoreError) {
-        guard hasConclusion || silence != nil else { return }
+        guard hasWord else { return }
         do throws(Halt) {
             try await update { _ in }
         } catch {
             if case .store(let error) = error { throw error }
+            try await leaveWord()
         }
     }
 }

@@ -17,7 +17,7 @@ struct Errand {
     let isQueued: Bool
     /// Whether the caller of all that is pending waits for it. What is edited meanwhile has a caller of its
     /// own, and whatever becomes of that is none of this one's.
-    var isAnswered = false
+    var hasCaller = false
     /// What had waited before the edit of that caller.
     var earlier: Intent?
     /// Whether it may give way to what others have written. Content does, and its caller finds it in a copy; of a
@@ -32,8 +32,8 @@ struct Errand {
     }
     /// What became of the last one before an edit came in between, to be written down likewise.
     var concluded: Attempt?
-    /// Up to when nobody had answered it, to be written down likewise.
-    var silence: Moment?
+    /// That nobody had answered it, to be written down likewise.
+    var silence: Silence?
     /// The content that was sent with it.
     var sent: Cipher?
     /// Whether it is this errand's own, and nothing is known of it yet. An earlier one is concluded by
@@ -79,13 +79,13 @@ struct Errand {
         _ kit: Kit,
         in heldID: String? = nil,
         isQueued: Bool,
-        isAnswered: Bool = false
+        hasCaller: Bool = false
     ) {
         (self.change, before) = (change, change)
         self.heldID = heldID ?? change.cipherID
         self.kit = kit
         self.isQueued = isQueued
-        self.isAnswered = isAnswered
+        self.hasCaller = hasCaller
     }
 
     var lane: Lane { kit.lane(change.cipherID) }
@@ -117,7 +117,7 @@ struct Errand {
 
     private static let turns = 16
     /// So often a stale refusal leads to another look.
-    private static let rereadings = 3
+    static let rereadings = 3
 
     private mutating func turn() async throws(Halt) -> Turn {
         try check()
@@ -156,12 +156,7 @@ struct Errand {
     }
 
     mutating func reload() throws(Halt) {
-        let stored: StoredChange?
-        do throws(StoreError) {
-            stored = try kit.reader.change(change.id)
-        } catch {
-            throw .store(error)
-        }
+        let stored = try kit.read { (reader) throws(StoreError) in try reader.change(change.id) }
         guard let edited = stored?.change else { throw .overtaken }
         goOn(with: edited)
         fresh = nil
@@ -174,7 +169,8 @@ struct Errand {
         concluded = conclusion.flatMap { change.lastAttempt(concluded: $0) } ?? concluded
         change = edited
         if let concluded { change.conclude(concluded) }
-        (conclusion, silence, announced, isUnderWay) = (nil, nil, nil, false)
+        if let silence { change.note(silence) }
+        (conclusion, announced, isUnderWay) = (nil, nil, false)
         (done, brought) = ([], nil)
     }
 
@@ -189,7 +185,7 @@ struct Errand {
     /// A folder that is gone is no edit. What is edited while it is made has been made so.
     private mutating func noteEdits(of edited: PendingChange) {
         guard edited.updated != change.updated else { return }
-        isAnswered = false
+        hasCaller = false
         if formerType != .create || edited.type != .update { formerType = nil }
     }
 
@@ -220,7 +216,7 @@ struct Errand {
         let snapshot = try change.intent.snapshot.map { snapshot throws(Halt) in
             try Self.cipher(snapshot.json)
         }
-        let base = change.baseCopy.flatMap { try? Cipher($0) }
+        let base = change.agreed
         return try await find(.create, in: list) { shelf in
             shelf.find(snapshot, madeOf: base, fingerprints: sent)
                 ?? snapshot.flatMap { snapshot in
@@ -338,12 +334,10 @@ struct Errand {
     }
 
     func isPending(_ lane: Lane) throws(Halt) -> Bool {
-        do throws(StoreError) {
-            return try kit.reader.layers(of: lane).pending.map { $0.summary.id != change.id }
-                ?? false
-        } catch {
-            throw .store(error)
+        let pending = try kit.read { (reader) throws(StoreError) in
+            try reader.layers(of: lane).pending
         }
+        return pending.map { $0.summary.id != change.id } ?? false
     }
 
     /// Takes the lane under upstream's id, too. What somebody has left there is younger than what was
@@ -399,7 +393,7 @@ struct Errand {
     /// Whether what we sent is what this was made of. Others may have brought back the same item, with
     /// all that was in it before.
     private func isOurs(_ found: Cipher, _ wanted: Cipher) -> Bool {
-        guard let base = change.baseCopy.flatMap({ try? Cipher($0) }), !mutated(.adoptsKin) else {
+        guard let base = change.agreed, !mutated(.adoptsKin) else {
             return true
         }
         return !Set(wanted.seals).subtracting(base.seals).isDisjoint(with: found.seals)

@@ -75,17 +75,17 @@ extension Errand {
         guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)),
             change.lastFailure != nil, !mutated(.poisonStops), mayWaitAlone()
         else { return false }
-        return await kit.isAnswered()
+        return await kit.upstreamAnswers()
     }
 
     /// By itself, while the run goes on. That counts for nothing: it may be that upstream answers, and takes
     /// nothing from anybody.
     private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
-        let delay = Backoff.delay(
+        let wait = Backoff.wait(
             after: kit.stumbles.countWait(of: change.id),
             chance: kit.surroundings.chance.fraction()
         )
-        let pause = max(delay, setback.mayHaveLanded ? .seconds(Attempt.patience) : .zero)
+        let pause = max(wait, setback.mayHaveLanded ? .seconds(Attempt.patience) : .zero)
         log("A pending change alone could not be brought upstream.", FailureNote(setback))
         kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
         let until = kit.now + pause
@@ -97,7 +97,7 @@ extension Errand {
 
     /// Whatever of it was brought upstream before, the rest waits.
     private mutating func rest() async throws(StoreError) {
-        guard hasConclusion || change.state == .inFlight else { return }
+        guard hasWord || change.state == .inFlight else { return }
         try await put { $0.state = .ready }
     }
 
@@ -159,12 +159,12 @@ extension Errand {
         note.since = since
         let lasts = kit.now >= since.advanced(bySeconds: Self.longestFailure)
         if failures >= Self.failuresBorne, lasts { return try await quarantine(note) }
-        let delay = Backoff.delay(
+        let wait = Backoff.wait(
             after: failures,
             chance: kit.surroundings.chance.fraction()
         )
-        let until = kit.now + delay
-        kit.surroundings.metrics.scheduledRetry(cause, in: delay)
+        let until = kit.now + wait
+        kit.surroundings.metrics.scheduledRetry(cause, in: wait)
         log("A pending change could not be brought upstream.", note)
         try await put { [note] change in
             change.failures = failures
@@ -215,6 +215,7 @@ extension Errand {
             kit.surroundings.announce(.pending(lane, changeID: change.id))
         } catch {
             if case .store(let error) = error { throw error }
+            try await leaveWord()
         }
     }
 }

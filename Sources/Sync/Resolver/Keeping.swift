@@ -87,10 +87,7 @@ extension Errand {
         let metrics = kit.surroundings.metrics
         do throws(Halt) {
             let answer = try await post(note)
-            guard let base = BaseCipher(answer, of: kit.userID) else {
-                let reason = Setback.Reason.malformed("no id or revision")
-                throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
-            }
+            let base = try kit.base(answer, answering: "create cipher", mayHaveLanded: true)
             metrics.backedUp(counted, .created)
             return base
         } catch {
@@ -254,9 +251,7 @@ extension Errand {
     }
 
     private func mayHaveBackup() throws(Halt) -> Bool {
-        do throws(StoreError) { return try kit.reader.mayHaveBackup(lane) } catch {
-            throw .store(error)
-        }
+        try kit.read { (reader) throws(StoreError) in try reader.mayHaveBackup(lane) }
     }
 
     private mutating func post(_ note: BackupNote) async throws(Halt) -> Cipher {

@@ -27,6 +27,23 @@ struct Kit: Sendable {
     /// A locked vault sends nothing but what somebody waits for who asked before it was locked.
     var isShut: Bool { urgency != .interactive && keyholder.isLocked }
 
+    func read<Value>(
+        _ body: (StoreReader) throws(StoreError) -> Value
+    ) throws(Halt) -> Value {
+        do throws(StoreError) { return try body(reader) } catch { throw .store(error) }
+    }
+
+    /// What upstream has answered, as base is to hold it.
+    func base(
+        _ answer: Cipher,
+        answering operation: String,
+        mayHaveLanded: Bool = false
+    ) throws(Halt) -> BaseCipher {
+        if let base = BaseCipher(answer, of: userID) { return base }
+        let reason = Setback.Reason.malformed("no id or revision")
+        throw .setback(Setback(reason, operation: operation, mayHaveLanded: mayHaveLanded))
+    }
+
     /// All that upstream holds, fetched at most once.
     func list() async throws(Halt) -> Listing.Content {
         try await listing.content { () async throws(Halt) in
@@ -51,32 +68,28 @@ struct Kit: Sendable {
 
     /// Without it any list would look whole, so whoever cannot read it believes none.
     private func known() throws(Halt) -> [BaseCipher] {
-        do throws(StoreError) {
-            return try reader.bases(of: userID).filter { !$0.isDamaged }
-        } catch {
-            throw .store(error)
+        try read { (reader) throws(StoreError) in
+            try reader.bases(of: userID).filter { !$0.isDamaged }
         }
     }
 
     /// Others may have written since upstream fell back, and then what is missing in a list does not show that. What was
     /// deleted and is there again does, and so does what a sync has seen and has yet to take over.
     private func footing(on known: [BaseCipher]) throws(Halt) -> SyncFooting {
-        do throws(StoreError) {
-            let note = try reader.syncNote(of: userID)
-            let doubt = note.flatMap { SyncMemory(text: $0).doubt }
-            return SyncFooting(
-                userID: userID,
-                ciphers: Dictionary(
-                    known.map { ($0.lane.cipherID, $0.revision.moment) },
-                    uniquingKeysWith: { _, last in last }
-                ),
-                deleted: try reader.deleted(of: userID),
-                accountRevision: nil,
-                doubt: doubt?.kind == .regression ? doubt : nil
-            )
-        } catch {
-            throw .store(error)
+        let (note, deleted) = try read { (reader) throws(StoreError) in
+            (try reader.syncNote(of: userID), try reader.deleted(of: userID))
         }
+        let doubt = note.flatMap { SyncMemory(text: $0).doubt }
+        return SyncFooting(
+            userID: userID,
+            ciphers: Dictionary(
+                known.map { ($0.lane.cipherID, $0.revision.moment) },
+                uniquingKeysWith: { _, last in last }
+            ),
+            deleted: deleted,
+            accountRevision: nil,
+            doubt: doubt?.kind == .regression ? doubt : nil
+        )
     }
 
     /// Whether a folder is certainly gone. It is asked for only if the latest list has it not, be that of this run
@@ -101,10 +114,8 @@ struct Kit: Sendable {
     }
 
     private func isKnownFolder(_ id: String) throws(Halt) -> Bool {
-        do throws(StoreError) {
-            return try reader.slices(of: userID, .folder).contains { $0.id == id }
-        } catch {
-            throw .store(error)
+        try read { (reader) throws(StoreError) in
+            try reader.slices(of: userID, .folder).contains { $0.id == id }
         }
     }
 
@@ -125,7 +136,7 @@ struct Kit: Sendable {
     }
 
     /// Whether upstream answers the smallest question there is, though it has just failed.
-    func isAnswered() async -> Bool {
+    func upstreamAnswers() async -> Bool {
         do throws(Setback) {
             _ = try await upstream.revision(.insistent)
             return true

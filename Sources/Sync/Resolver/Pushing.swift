@@ -69,7 +69,7 @@ extension Errand {
 
     /// Whoever would give way unasked, and has a caller, is refused instead.
     mutating func refuseToYield(_ resolution: Resolution) throws(Halt) {
-        guard isAnswered, !mayYield else { return }
+        guard hasCaller, !mayYield else { return }
         switch resolution {
         case .yield, .yieldKeepingLocal:
             concludeUnsent()
@@ -127,7 +127,7 @@ extension Errand {
             return .again
         }
         let ground = copy
-        let agreed = change.baseCopy.flatMap { try? Cipher($0) }
+        let agreed = change.agreed
         var (copy, state) = (copy, ItemState(copy, isCertain: isCertain))
         var holdsContent = holdsContent
         if holdsContent, brought == nil { brought = brought(ground, over: nil, since: agreed) }
@@ -167,9 +167,7 @@ extension Errand {
             copy = deed == .trash ? try latest(answer) : answer
             state = ItemState(copy, isCertain: true)
         }
-        guard let base = BaseCipher(copy, of: kit.userID) else {
-            throw .setback(Setback(.malformed("no id or revision"), operation: "update cipher"))
-        }
+        let base = try kit.base(copy, answering: "update cipher")
         fresh = copy
         return try await settle(
             .holds(base),
@@ -244,7 +242,7 @@ extension Errand {
 
     /// What base says.
     func known(_ lane: Lane) throws(Halt) -> BaseCipher? {
-        do throws(StoreError) { return try kit.reader.base(lane) } catch { throw .store(error) }
+        try kit.read { (reader) throws(StoreError) in try reader.base(lane) }
     }
 
     /// Whether the content is what was sent, or, where none was, what the wish was made on.
@@ -288,7 +286,7 @@ extension Errand {
         _ content: Cipher?
     ) async throws(Halt) -> Cipher? {
         do throws(Setback) {
-            let known = mutated(.staleRevision) ? change.baseCopy.flatMap { try? Cipher($0) } : nil
+            let known = mutated(.staleRevision) ? change.agreed : nil
             let answer = try await kit.carryOut(
                 deed,
                 on: change.cipherID,
@@ -345,7 +343,7 @@ extension Errand {
             try await freeze(content)
         }
         let made = isWhereItWasMade ? content : nil
-        if let agreed = change.baseCopy.flatMap({ try? Cipher($0) }) ?? made {
+        if let agreed = change.agreed ?? made {
             content = content.placed(like: ground, since: agreed)
         }
         return content
@@ -372,10 +370,7 @@ extension Errand {
         let isAgain = outcome == .recreated
         let answer = try await post(content, for: isAgain ? .delete : nil)
         if earlier?.snapshot != snapshot { isBegun = true }
-        guard let base = BaseCipher(answer, of: kit.userID) else {
-            let reason = Setback.Reason.malformed("no id or revision")
-            throw .setback(Setback(reason, operation: "create cipher", mayHaveLanded: true))
-        }
+        let base = try kit.base(answer, answering: "create cipher", mayHaveLanded: true)
         if isAgain {
             let json = try known(lane)?.json ?? change.baseCopy
             denied = json.flatMap { try? Cipher($0) }
@@ -417,7 +412,7 @@ extension Errand {
     }
 
     /// Whoever waits for an answer to the only edit there is hears that there is no such folder.
-    private var mayLoseFolder: Bool { isQueued || !isAnswered }
+    private var mayLoseFolder: Bool { isQueued || !hasCaller }
 
     /// Not all servers refuse what goes into a folder that is gone.
     mutating func leaveLostFolders() async throws(Halt) {

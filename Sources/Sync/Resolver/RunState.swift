@@ -12,6 +12,8 @@ final class RunState: Sendable {
         /// How many wait by themselves because upstream answers others.
         var loners = 0
         var refusals: [Errand] = []
+        /// How many were forbidden that are known for it.
+        var ownRefusals = 0
         var refusal: Setback?
     }
 
@@ -57,12 +59,15 @@ final class RunState: Sendable {
         state.withLock { $0.report.stop = $0.report.stop ?? setback }
     }
 
-    /// Upstream failed over this one. If it did over another, it fails altogether.
+    /// Upstream failed over this one. If it did over another, and took nothing, it fails altogether. What it has failed
+    /// over before, while it took others, says nothing of that.
     ///
     /// - Returns: Who is to be acquitted.
     func suspectServer(_ errand: Errand, _ setback: Setback) -> [Errand] {
-        state.withLock { state in
+        guard errand.before.failures == 0 else { return [] }
+        return state.withLock { state in
             if state.isServerDown { return [errand] }
+            guard state.report.settled == 0 else { return [] }
             guard let other = state.serverError else {
                 state.serverError = errand
                 return []
@@ -93,9 +98,11 @@ final class RunState: Sendable {
         }
     }
 
-    /// Upstream forbids this one. If it forbids all, it is not about the items.
+    /// Upstream forbids this one. If it forbids all, it is not about the items; what it has forbidden before, while it
+    /// took others, is.
     func suspectRefusal(_ errand: Errand, _ setback: Setback) {
         state.withLock { state in
+            if errand.before.lastFailure?.isRefusal == true { return state.ownRefusals += 1 }
             state.refusals.append(errand)
             state.refusal = setback
             if state.refusals.count >= Self.refusalsHeard, isAboutAll(state) {
@@ -114,7 +121,7 @@ final class RunState: Sendable {
     }
 
     private func isAboutAll(_ state: State) -> Bool {
-        state.refusals.count == state.report.tried
+        state.refusals.count + state.ownRefusals == state.report.tried
     }
 
     private static let mostLoners = 3

@@ -227,7 +227,11 @@ extension Resolver {
         case (.ofTheChange, .setback(let setback)) where setback.failureClass != .batch:
             switch setback.reason {
             case .unavailable:
-                for other in state.suspectServer(errand, setback) { try await acquit(other) }
+                for other in state.suspectServer(errand, setback) {
+                    // If it was one of these alone after all, the others come before it the next time.
+                    other.kit.stumbles.add(other.change.id)
+                    try await acquit(other)
+                }
             case .rejected(let words) where words.mayMeanEverybody:
                 state.suspectRefusal(errand, setback)
             case .rejected, .stale, .missing, .unauthorised, .signedOut, .throttled,

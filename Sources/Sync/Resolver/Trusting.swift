@@ -14,10 +14,6 @@ extension Errand {
     }
 
     private func isFromHere(_ shown: BaseCipher) throws(Halt) -> Bool {
-        do throws(StoreError) {
-            return try kit.reader.hasBroughtUp(shown)
-        } catch {
-            throw .store(error)
-        }
+        try kit.read { (reader) throws(StoreError) in try reader.hasBroughtUp(shown) }
     }
 }

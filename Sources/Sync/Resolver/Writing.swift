@@ -37,13 +37,10 @@ extension Errand {
     /// Whether nobody has taken the edit back since it was written down. What comes on top of a first edit is
     /// sent after that, but nothing comes after a deletion.
     private func mayStillBeSent(_ attempt: Attempt) throws(Halt) -> Bool {
-        do throws(StoreError) {
-            guard let stored = try kit.reader.change(change.id) else { return false }
-            let isOnlyTheBeginning = !isQueued && attempt.kind != .hardDelete
-            return isOnlyTheBeginning || stored.summary.version == change.version
-        } catch {
-            throw .store(error)
-        }
+        let stored = try kit.read { (reader) throws(StoreError) in try reader.change(change.id) }
+        guard let stored else { return false }
+        let isOnlyTheBeginning = !isQueued && attempt.kind != .hardDelete
+        return isOnlyTheBeginning || stored.summary.version == change.version
     }
 
     /// Remembers that what is written down already has not been sent.
@@ -55,7 +52,11 @@ extension Errand {
     /// before one, or between two, says nothing of any.
     mutating func conclude(_ setback: Setback) {
         guard isUnderWay else { return }
-        if setback.mayHaveLanded { silence = kit.now } else { conclusion = .refused }
+        if setback.mayHaveLanded {
+            silence = change.attempts.last.map { Silence(of: $0, until: kit.now, content: sent) }
+        } else {
+            conclusion = .refused
+        }
         isUnderWay = false
     }
 
@@ -64,7 +65,7 @@ extension Errand {
         _ body: @escaping @Sendable (inout PendingChange) -> Void
     ) async throws(Halt) {
         let (id, version) = (change.id, change.version)
-        let (concluded, conclusion, silence, sent) = (concluded, conclusion, silence, sent)
+        let (concluded, conclusion, silence) = (concluded, conclusion, silence)
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
                 .change(
@@ -74,7 +75,7 @@ extension Errand {
                         { change in
                             if let concluded { change.conclude(concluded) }
                             if let conclusion { change.concludeAttempt(conclusion) }
-                            if let silence { change.noteSilence(until: silence, of: sent) }
+                            if let silence { change.note(silence) }
                             body(&change)
                         },
                         $0
@@ -88,7 +89,22 @@ extension Errand {
     }
 
     /// Whether something is known of an attempt and not written down yet.
-    var hasConclusion: Bool { conclusion != nil || concluded != nil }
+    var hasWord: Bool { conclusion != nil || concluded != nil || silence != nil }
+
+    /// Writes that down although somebody has edited the change meanwhile: it is true of theirs, too, and nobody else
+    /// knows. What is to become of it is not this one's to say.
+    func leaveWord() async throws(StoreError) {
+        guard hasWord else { return }
+        var after = self
+        for _ in 0..<Self.rereadings {
+            do throws(Halt) {
+                try after.reload()
+                return try await after.update { if $0.state == .inFlight { $0.state = .ready } }
+            } catch {
+                if case .store(let error) = error { throw error }
+            }
+        }
+    }
 
     func write<Value: Sendable>(
         _ body: (Ledger) async throws(StoreError) -> Value
@@ -231,7 +247,7 @@ extension Errand {
     private var isPlainlySaved: Bool {
         switch (decided?.kind, decided?.winner) {
         // What was gone is back with the edit, and there is no copy to tell of.
-        case (nil, _), (.delete, .local): isAnswered && keptID == nil
+        case (nil, _), (.delete, .local): hasCaller && keptID == nil
         case (.hard, _), (.soft, _), (.delete, _): false
         }
     }

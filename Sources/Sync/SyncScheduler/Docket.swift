@@ -163,7 +163,7 @@ extension Docket {
         hasMoved: Bool,
         at now: Duration,
         chance: Double
-    ) -> Agenda.Delay? {
+    ) -> Agenda.Wait? {
         if hasMoved { vigil.noteMotion(at: now) }
         return agenda.end(ending, due: due, at: now, chance: chance)
     }

@@ -80,7 +80,11 @@ extension SyncScheduler {
         } catch {
             return Leftovers(hasMoved: hasMoved, trouble: error)
         }
-        if let stop = report.stop { throw finding(stop, live: live, hasMoved: hasMoved) }
+        if let stop = report.stop {
+            var finding = finding(stop, live: live, hasMoved: hasMoved)
+            if report.settled > 0, finding.ending == .failed(nil) { finding.ending = .interrupted }
+            throw finding
+        }
         guard live > 0, policy.abort == .whole, !report.isInDoubt else {
             return Leftovers(live: live, hasMoved: hasMoved)
         }

@@ -15,10 +15,10 @@ extension SyncScheduler {
 
     func plan(at now: Duration) -> Plan {
         let (agenda, isUnderWay) = state.withLock { ($0.docket.agenda, $0.docket.underWay != nil) }
-        let delay = agenda.delay.flatMap { $0.until > now ? $0.until : nil }
+        let wait = agenda.wait.flatMap { $0.until > now ? $0.until : nil }
         return Plan(
             next: isUnderWay ? nil : agenda.next.map { moment(of: $0.moment) },
-            heldUntil: [delay, agenda.hold(at: now)].compactMap(\.self).max().map(moment)
+            heldUntil: [wait, agenda.hold(at: now)].compactMap(\.self).max().map(moment)
         )
     }
 
@@ -54,14 +54,14 @@ extension SyncScheduler {
         let (due, latest, calendar) = (nextDue(), latestDue(), surroundings.now)
         state.withLock {
             $0.due = due
-            $0.delays.see(latest, at: calendar)
+            $0.waits.see(latest, at: calendar)
             $0.docket.restore { agenda in
                 agenda.restore(
                     hold: memory.hold.map(elapsed(of:)),
-                    delay: memory.retry.map { retry in
+                    wait: memory.retry.map { retry in
                         // A clock that was set does not make a wait longer.
                         let length = memory.wait ?? .zero
-                        return Agenda.Delay(
+                        return Agenda.Wait(
                             until: min(elapsed(of: retry), now + length),
                             length: length
                         )
@@ -86,7 +86,7 @@ extension SyncScheduler {
     }
 
     /// One more that waits is no news then.
-    var isKnownToWait: Bool { state.withLock { $0.waits == true } }
+    var isKnownToWait: Bool { state.withLock { $0.told == true } }
 
     /// Tells the monitor whether anything waits for the network, if that is news. Until upstream's own
     /// "not before" it is upstream that is waited for, and no probe is to disturb it.
@@ -98,9 +98,9 @@ extension SyncScheduler {
         state.withLock { state in
             let isHeld = state.docket.agenda.hold(at: now) != nil
             let waits = !isHeld && (isCertain || waitingCount() > 0)
-            guard state.waits != waits else { return }
+            guard state.told != waits else { return }
             let word = NetworkMonitor.Message.waits(userID: userID, waits)
-            if (try? monitor.address.tryTell(word)) != nil { state.waits = waits }
+            if (try? monitor.address.tryTell(word)) != nil { state.told = waits }
         }
     }
 

@@ -112,9 +112,9 @@ extension SyncScheduler {
             ended: surroundings.now
         )
         let waiting = waitingCount()
-        let delay = plan(after: finding, report, waiting: waiting)
-        if !finding.isPutOff { measure(finding, delay, after: time) }
-        log(job, finding, delay)
+        let wait = plan(after: finding, report, waiting: waiting)
+        if !finding.isPutOff { measure(finding, wait, after: time) }
+        log(job, finding, wait)
         await keepMemory()
         tellWhetherWaiting(isCertain: waiting > 0)
         if !mutated(.neverReleases) || finding.outcome != .failed {
@@ -129,13 +129,13 @@ extension SyncScheduler {
         after finding: Finding,
         _ report: SyncReport,
         waiting: Int
-    ) -> Agenda.Delay? {
+    ) -> Agenda.Wait? {
         let (now, chance) = (surroundings.timekeeper.elapsed, surroundings.chance.fraction())
         let hasMoved = finding.hasMoved || waiting == 0
         let (due, latest, calendar) = (nextDue(), latestDue(), surroundings.now)
         let dueElapsed = due.map { elapsed(of: $0) }
-        let (agenda, delay) = state.withLock {
-            let delay = $0.docket.end(
+        let (agenda, wait) = state.withLock {
+            let wait = $0.docket.end(
                 finding.ending,
                 due: dueElapsed,
                 hasMoved: hasMoved,
@@ -143,35 +143,35 @@ extension SyncScheduler {
                 chance: chance
             )
             $0.due = due
-            $0.delays.see(latest, at: calendar)
-            return ($0.docket.agenda, delay)
+            $0.waits.see(latest, at: calendar)
+            return ($0.docket.agenda, wait)
         }
-        let (hold, retry) = (agenda.hold.map(moment), agenda.delay.map { moment(of: $0.until) })
+        let (hold, retry) = (agenda.hold.map(moment), agenda.wait.map { moment(of: $0.until) })
         state.withLock {
             if !finding.isPutOff { $0.memory.lastReport = report }
             $0.memory.failures = agenda.failures
             ($0.memory.hold, $0.memory.retry) = (hold, retry)
-            $0.memory.wait = agenda.delay?.length
+            $0.memory.wait = agenda.wait?.length
         }
-        return delay
+        return wait
     }
 
-    private func measure(_ finding: Finding, _ delay: Agenda.Delay?, after time: Duration) {
+    private func measure(_ finding: Finding, _ wait: Agenda.Wait?, after time: Duration) {
         let metrics = surroundings.metrics
         metrics.synced(finding.outcome, after: time)
         if let abort = finding.abort { metrics.aborted(abort) }
-        if let delay {
-            metrics.scheduledRetry(finding.setback?.reason.retryCause ?? .other, in: delay.length)
+        if let wait {
+            metrics.scheduledRetry(finding.setback?.reason.retryCause ?? .other, in: wait.length)
         }
     }
 
-    private func log(_ job: Docket.Job, _ finding: Finding, _ delay: Agenda.Delay?) {
+    private func log(_ job: Docket.Job, _ finding: Finding, _ wait: Agenda.Wait?) {
         surroundings.log.info(
             "A sync has ended.",
             [
                 "account": userID, "occasion": job.occasion.rawValue,
                 "outcome": finding.outcome.rawValue, "pending": finding.live,
-                "reason": finding.reason, "retryIn": delay?.length,
+                "reason": finding.reason, "retryIn": wait?.length,
             ]
         )
     }

@@ -20,9 +20,9 @@ public final class SyncScheduler: Service {
         state.withLock {
             Outlook(
                 lastSync: $0.memory.lastSync,
-                delay: $0.docket.agenda.delay,
+                wait: $0.docket.agenda.wait,
                 due: $0.due,
-                delays: $0.delays
+                waits: $0.waits
             )
         }
     }
@@ -48,11 +48,11 @@ public final class SyncScheduler: Service {
         var memory: SyncMemory
         /// When the next change may be tried on its own account, as of the last run.
         var due: Moment?
-        var delays = Delays()
+        var waits = Waits()
         /// When the vault was opened last, as far as this process knows.
         var opened: Moment?
-        /// What the monitor was told last.
-        var waits: Bool?
+        /// What the monitor was told last: whether anything waits.
+        var told: Bool?
         /// Letting go of it ends the run that is under way.
         var leash: Mailbox<Never>?
     }
@@ -181,22 +181,22 @@ extension SyncScheduler {
         /// When all that is held here was upstream's latest word last.
         public var lastSync: Moment?
         /// The wait that the last failure has brought.
-        public var delay: Agenda.Delay?
+        public var wait: Agenda.Wait?
         /// When the next change may be tried on its own account.
         public var due: Moment?
         /// Of single changes.
-        public var delays: Delays
+        public var waits: Waits
 
         public init(
             lastSync: Moment? = nil,
-            delay: Agenda.Delay? = nil,
+            wait: Agenda.Wait? = nil,
             due: Moment? = nil,
-            delays: Delays = Delays()
+            waits: Waits = Waits()
         ) {
             self.lastSync = lastSync
-            self.delay = delay
+            self.wait = wait
             self.due = due
-            self.delays = delays
+            self.waits = waits
         }
 
         /// When the next try of something that failed is planned, be it a change or a run, and the
@@ -206,12 +206,12 @@ extension SyncScheduler {
             _ elapsed: Duration
         ) -> (retry: Moment, longest: Duration)? {
             var (retry, longest): (Moment?, Duration) = (nil, .zero)
-            if let delay, delay.until > elapsed {
-                (retry, longest) = (now + (delay.until - elapsed), delay.length)
+            if let wait, wait.until > elapsed {
+                (retry, longest) = (now + (wait.until - elapsed), wait.length)
             }
             if let due, due > now {
                 retry = min(retry ?? due, due)
-                longest = max(longest, delays.longest(at: now) ?? due - now)
+                longest = max(longest, waits.longest(at: now) ?? due - now)
             }
             return retry.map { ($0, longest) }
         }
@@ -298,7 +298,7 @@ extension SyncScheduler {
     }
 
     private var hasToCatchUp: Bool {
-        if state.withLock({ $0.waits == true || $0.docket.agenda.failures > 0 }) { return true }
+        if state.withLock({ $0.told == true || $0.docket.agenda.failures > 0 }) { return true }
         // Files of backup copies are looked after when a run has ended.
         return (try? reader.backupFiles(of: userID).isEmpty) == false
     }

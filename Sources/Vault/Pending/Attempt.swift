@@ -82,6 +82,19 @@ public struct Attempt: Hashable, Sendable {
     }
 }
 
+/// That nobody has answered an attempt by some moment, as which it may have gone out: it had to wait for a new session
+/// or for its turn, or lies on the way.
+public struct Silence: Sendable {
+    public let attempt: Attempt
+    public let until: Moment
+    /// What was sent, if content was sent.
+    public let content: Cipher?
+
+    public init(of attempt: Attempt, until moment: Moment, content: Cipher?) {
+        (self.attempt, until, self.content) = (attempt, moment, content)
+    }
+}
+
 /// A backup copy that is due or was made, so that a repeated try reuses it.
 public struct BackupNote: Hashable, Sendable {
     /// The revision of the copy that gives way.

@@ -12,7 +12,7 @@ public enum Backoff {
     /// - Parameters:
     ///   - failures: How many there were, this one counted.
     ///   - chance: From 0 up to, but not including, 1.
-    public static func delay(after failures: Int64, chance: Double) -> Duration {
+    public static func wait(after failures: Int64, chance: Double) -> Duration {
         if mutated(.spins) { return .milliseconds(1) }
         let doublings = Double(min(max(failures, 1), 32) - 1)
         var whole = shortest

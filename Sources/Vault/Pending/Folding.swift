@@ -81,12 +81,12 @@ extension PendingChange {
         )
     }
 
-    /// Combines an edit with this change. The later wish has its way; what it does not touch stays.
+    /// Combines an edit with this change, which has no idle content. The later wish has its way; what it does not touch
+    /// stays.
     public func fold(_ edit: Edit, footing: Footing? = nil) -> Folding {
-        let waiting = withoutIdleContent
-        return switch waiting.step(for: edit.wish, ground: Ground(waiting, footing)) {
-        case .take(let intent): .recorded(waiting.taking(intent, from: edit, on: footing))
-        case .wake(let intent): .resurrected(waiting.taking(intent, from: edit))
+        switch step(for: edit.wish, ground: Ground(self, footing)) {
+        case .take(let intent): .recorded(taking(intent, from: edit, on: footing))
+        case .wake(let intent): .resurrected(taking(intent, from: edit))
         case .vanish: version == 0 ? .unchanged : .gone
         case .stay: .unchanged
         case .refuse(let refusal): .refused(refusal)
@@ -125,13 +125,13 @@ extension PendingChange {
         return (moment, edit.clock?.advanced(byTicks: moment.ticks - edit.moment.ticks))
     }
 
-    /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it.
+    /// Whether what upstream has was shown while this was pending, so whoever edits the item has seen it. Asked of what
+    /// has no idle content.
     public var hidesNothing: Bool {
         switch intent {
         case .other: true
-        case .update: bringsNothing
         case .softDelete(let snapshot, _): snapshot == nil
-        case .create, .hardDelete: false
+        case .create, .update, .hardDelete: false
         }
     }
 

@@ -19,7 +19,7 @@ struct Ground {
 
     /// As whoever edits it has seen it: what is pending may hide that others have put it into the archive since.
     private static func isArchived(_ change: PendingChange, _ footing: Footing?) -> Bool {
-        let agreed = change.hidesNothing ? nil : change.baseCopy.flatMap { try? Cipher($0) }
+        let agreed = change.hidesNothing ? nil : change.agreed
         return agreed?.isArchived ?? footing?.isArchived ?? false
     }
 

@@ -35,7 +35,7 @@ public struct PendingChange: Hashable, Sendable {
     /// shown as ``ChangeType/shown(for:)`` says and is never sent.
     public var foreignType: String?
     public private(set) var baseline: Revision?
-    /// What upstream held at the baseline.
+    /// What upstream held at the baseline, as it wrote it. See ``agreed``.
     public private(set) var baseCopy: [UInt8]?
     public let created: Moment
     public var updated: Moment
@@ -91,6 +91,9 @@ public struct PendingChange: Hashable, Sendable {
         self.lastFailure = lastFailure
     }
 
+    /// What both sides last agreed on; nil for what upstream has never had, or cannot be read.
+    public var agreed: Cipher? { baseCopy.flatMap { try? Cipher($0) } }
+
     public var type: ChangeType {
         foreignType.map { ChangeType.shown(for: $0) } ?? intent.type
     }
@@ -122,12 +125,21 @@ public struct PendingChange: Hashable, Sendable {
         (failures, lastFailure, attemptCount) = (0, nil, 0)
     }
 
+    /// What was sent for an edit that was taken back counts for nothing.
+    public mutating func countAttempts(as before: PendingChange) {
+        attemptCount = before.attemptCount
+    }
+
     /// Writes down what became of an attempt, whatever was noted after it.
     public mutating func conclude(_ concluded: Attempt) {
-        let last = attempts.lastIndex {
-            $0.isSame(as: concluded) && $0.moment == concluded.moment && $0.outcome == .unknown
+        if let index = index(of: concluded) { attempts[index].outcome = concluded.outcome }
+    }
+
+    /// Where an attempt is noted of which nothing else is known.
+    private func index(of attempt: Attempt) -> Int? {
+        attempts.lastIndex {
+            $0.isSame(as: attempt) && $0.moment == attempt.moment && $0.outcome == .unknown
         }
-        if let last { attempts[last].outcome = concluded.outcome }
     }
 
     /// The last attempt as it ended.
@@ -143,15 +155,14 @@ public struct PendingChange: Hashable, Sendable {
         attempts[last].outcome = outcome
     }
 
-    /// Notes that the last attempt may have gone out as late as that, because it had to wait for a new session or for
-    /// its turn. One that sets a folder or a favourite keeps its moment: what matters there is whether it came
-    /// before the last edit.
-    ///
-    /// - Parameter content: What was sent, if content was sent.
-    public mutating func noteSilence(until moment: Moment, of content: Cipher? = nil) {
-        guard let last = attempts.indices.last, attempts[last].kind != .partial else { return }
-        attempts[last].moment = max(attempts[last].moment, moment)
-        if let content { attempts[last].core = content.core }
+    /// Notes that nobody has answered, whatever was noted since. An attempt that sets a folder or a favourite keeps its
+    /// moment: what matters there is whether it came before the last edit.
+    public mutating func note(_ silence: Silence) {
+        guard let index = index(of: silence.attempt), attempts[index].kind != .partial else {
+            return
+        }
+        attempts[index].moment = max(attempts[index].moment, silence.until)
+        if let content = silence.content { attempts[index].core = content.core }
     }
 
     /// Remembers of content that is about to be replaced how it is known, if nobody has answered for it: whoever
@@ -196,7 +207,7 @@ public struct PendingChange: Hashable, Sendable {
     /// What was written while upstream took an earlier version lies where upstream has that, unless its writer
     /// chose another place: others may have moved it there, and on the new ground it would be moved back.
     public mutating func follow(_ footing: Footing) {
-        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }),
+        guard let agreed,
             let copy = footing.copy.flatMap({ try? Cipher($0) }),
             let snapshot = intent.snapshot, let content = try? Cipher(snapshot.json)
         else { return }
@@ -212,7 +223,6 @@ public struct PendingChange: Hashable, Sendable {
     ///
     /// - Returns: Nil if nothing of it is left to be done.
     public func rest(over copy: Cipher, id: @autoclosure () -> String) -> PendingChange? {
-        let agreed = baseCopy.flatMap { try? Cipher($0) }
         guard copy.organizationID == nil,
             let rest = intent.besides(wasArchived: agreed?.isArchived == true)
         else { return nil }
@@ -251,7 +261,7 @@ public struct PendingChange: Hashable, Sendable {
     public var bringsNothing: Bool {
         guard case .update(let snapshot, .none, _) = intent,
             !attempts.contains(where: { $0.kind.bringsContent && $0.mayHaveLanded }),
-            !standsOnItself, let agreed = baseCopy.flatMap({ try? Cipher($0) }),
+            !standsOnItself, let agreed,
             let wanted = try? Cipher(snapshot.json)
         else { return false }
         return wanted.isUnchanged(from: agreed)
@@ -259,13 +269,13 @@ public struct PendingChange: Hashable, Sendable {
 
     /// What both sides agreed on gets the files that upstream has by now.
     public mutating func seeFiles(of shown: Cipher) {
-        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }) else { return }
+        guard let agreed else { return }
         baseCopy = agreed.withFiles(of: shown).bytes
     }
 
     /// What both sides agreed on is not in that folder any more, either: it is gone.
     mutating func agreedOutside(_ folderID: String) -> Cipher? {
-        guard let agreed = baseCopy.flatMap({ try? Cipher($0) }) else { return nil }
+        guard let agreed else { return nil }
         guard agreed.folderID == folderID else { return agreed }
         baseCopy = agreed.withoutFolder.bytes
         return agreed.withoutFolder

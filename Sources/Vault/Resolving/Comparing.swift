@@ -61,7 +61,7 @@ private struct Comparison {
         if isOurs { return .ours }
         if mutated(.datesOnly) { return .moved }
         if let wanted, isSame(wanted) { return .touched }
-        if let base = change.baseCopy.flatMap({ try? Cipher($0) }),
+        if let base = change.agreed,
             isSame(base) || copy.isSealedAlike(base)
         {
             return .touched
@@ -96,7 +96,7 @@ private struct Comparison {
             baseline.isSame(as: revision)
         else { return false }
         if change.baseCopy == copy.bytes { return true }
-        guard let base = change.baseCopy.flatMap({ try? Cipher($0) }) else {
+        guard let base = change.agreed else {
             return baseline.isWritten(like: revision)
         }
         return base.fingerprint == copy.fingerprint
@@ -106,7 +106,7 @@ private struct Comparison {
     /// even stamp an item anew when it gets one.
     private var hasUnseenFiles: Bool {
         guard case .hardDelete = change.intent,
-            let base = change.baseCopy.flatMap({ try? Cipher($0) })
+            let base = change.agreed
         else { return false }
         return !Set(copy.attachmentIDs).isSubset(of: base.attachmentIDs)
     }

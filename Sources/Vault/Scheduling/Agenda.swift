@@ -48,6 +48,8 @@ public struct Agenda: Hashable, Sendable {
         /// Upstream, or what lies before it, failed; it may have said until when it wants to be left
         /// alone, or until when it is not tried.
         case failed(Pause?)
+        /// The same, once it had taken some of what waits: it is there, and fails now and then.
+        case interrupted
         /// Upstream was not asked, because it takes only so much at a time, and not before then.
         case paced(until: Duration)
         /// The answer is to be looked at once more.
@@ -73,7 +75,7 @@ public struct Agenda: Hashable, Sendable {
     }
 
     /// A wait after failures.
-    public struct Delay: Hashable, Sendable {
+    public struct Wait: Hashable, Sendable {
         public let until: Duration
         public let length: Duration
 
@@ -86,7 +88,7 @@ public struct Agenda: Hashable, Sendable {
     public let interval: Duration
     /// Before this nobody asks upstream anything.
     public private(set) var hold: Duration?
-    public private(set) var delay: Delay?
+    public private(set) var wait: Wait?
     /// How many runs in a row failed for upstream's sake.
     public private(set) var failures: Int64 = 0
     private var wishes: [Occasion: Duration] = [:]
@@ -119,7 +121,7 @@ extension Agenda {
 
     private func gate(_ moment: Duration, _ occasion: Occasion) -> Duration {
         let moment = max(moment, hold ?? moment)
-        return occasion.passesBackoff ? moment : max(moment, delay?.until ?? moment)
+        return occasion.passesBackoff ? moment : max(moment, wait?.until ?? moment)
     }
 
     /// The occasion of a run that is due.
@@ -144,15 +146,15 @@ extension Agenda {
         switch occasion {
         case .upstreamChanged, .reconnected: wish(occasion, at: now + Self.flock)
         case .queued where !isOnline:
-            wish(occasion, at: now + Backoff.delay(after: max(failures, 1), chance: chance))
+            wish(occasion, at: now + Backoff.wait(after: max(failures, 1), chance: chance))
         case .queued: wish(occasion, at: now + Self.flock)
         case .networkReturned: wish(occasion, at: max(now, earliestReturn))
         case .signedIn:
             failures = 0
-            delay = nil
+            wait = nil
             wish(occasion, at: now)
         case .moved:
-            (failures, delay, hold) = (0, nil, nil)
+            (failures, wait, hold) = (0, nil, nil)
             wish(occasion, at: now)
         case .interval, .unlocked, .due, .retry, .secondLook, .remainder, .standstill, .asked:
             wish(occasion, at: now)
@@ -161,7 +163,7 @@ extension Agenda {
 
     private var earliestReturn: Duration {
         guard let lastReturn, fruitlessReturns > 0 else { return .zero }
-        return lastReturn + Backoff.delay(after: fruitlessReturns, chance: 1)
+        return lastReturn + Backoff.wait(after: fruitlessReturns, chance: 1)
     }
 
     private mutating func wish(_ occasion: Occasion, at moment: Duration) {
@@ -172,7 +174,7 @@ extension Agenda {
     /// by a change whose time has come.
     public mutating func restore(
         hold: Duration?,
-        delay: Delay?,
+        wait: Wait?,
         failures: Int64,
         due: Duration?,
         secondLook: Duration? = nil,
@@ -181,7 +183,7 @@ extension Agenda {
     ) {
         self.failures = failures
         self.hold = hold.map { min($0, now + Self.longestHold) }
-        self.delay = delay
+        self.wait = wait
         wishes[.interval] = interval
         wishes[.due] = due
         wishes[.secondLook] = secondLook
@@ -225,7 +227,7 @@ extension Agenda {
         defer { answered = [:] }
         switch ending {
         case .done, .waiting, .unfinished: break
-        case .failed, .paced, .doubted, .signedOut, .untouched:
+        case .failed, .interrupted, .paced, .doubted, .signedOut, .untouched:
             for (occasion, moment) in answered { wish(occasion, at: moment) }
         }
     }
@@ -240,7 +242,7 @@ extension Agenda {
         due: Duration?,
         at now: Duration,
         chance: Double
-    ) -> Delay? {
+    ) -> Wait? {
         wish(.interval, at: now + interval * (0.9 + 0.2 * chance))
         if let due, ending != .signedOut, !mutated(.forgetsRetry) { wish(.due, at: max(due, now)) }
         noteLook(ending)
@@ -253,27 +255,30 @@ extension Agenda {
             let failures = failures + 1
             recover()
             self.failures = failures
-            wish(.retry, at: now + Backoff.delay(after: failures, chance: chance))
+            wish(.retry, at: now + Backoff.wait(after: failures, chance: chance))
         case .waiting: recover()
         case .unfinished:
             recover()
             wish(.remainder, at: now)
         case .doubted:
             // Upstream has answered, so what an earlier failure waits for is over.
-            delay = nil
+            wait = nil
             failures += 1
-            let pause = Backoff.delay(after: failures, chance: chance)
+            let pause = Backoff.wait(after: failures, chance: chance)
             wish(.secondLook, at: now + max(pause, Self.secondThought))
         case .paced(let until):
             // Many may wait for the same moment, and are not to come together. Nothing has failed.
-            let until = max(until, now) + Backoff.delay(after: 1, chance: chance)
-            delay = Delay(until: until, length: until - now)
+            let until = max(until, now) + Backoff.wait(after: 1, chance: chance)
+            wait = Wait(until: until, length: until - now)
             wish(.retry, at: until)
         case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
+        case .interrupted:
+            recover()
+            return pauseAfterFailure(nil, at: now, chance: chance)
         case .untouched:
             keepRetry(at: now)
             if let current, current != .asked {
-                wish(.retry, at: now + Backoff.delay(after: 1, chance: chance))
+                wish(.retry, at: now + Backoff.wait(after: 1, chance: chance))
             }
         }
         return nil
@@ -281,13 +286,13 @@ extension Agenda {
 
     private mutating func recover() {
         failures = 0
-        delay = nil
+        wait = nil
         hold = nil
     }
 
     private mutating func noteReturn(_ ending: Ending) {
         switch ending {
-        case .done, .waiting, .paced, .unfinished:
+        case .done, .waiting, .paced, .interrupted, .unfinished:
             fruitlessReturns = 0
             // It has been to upstream and back, so that the network had returned is no news any more.
             wishes[.networkReturned] = nil
@@ -301,41 +306,41 @@ extension Agenda {
         _ pause: Pause?,
         at now: Duration,
         chance: Double
-    ) -> Delay? {
-        if current == .asked, pause?.isThrottle != true, let delay, delay.until > now {
+    ) -> Wait? {
+        if current == .asked, pause?.isThrottle != true, let wait, wait.until > now {
             // Whoever asked in spite of a wait has not made it longer.
-            wish(.retry, at: delay.until)
+            wish(.retry, at: wait.until)
             return nil
         }
         failures += 1
         hold = nil
-        let made: Delay
+        let made: Wait
         switch pause {
         case .throttled(let until) where until > now:
             let until = min(until, now + Self.longestHold)
             hold = until
-            made = Delay(until: until, length: until - now)
+            made = Wait(until: until, length: until - now)
         case .held(let until):
             // It holds all accounts until the same moment, and they are not to come back together.
-            let wait = max(until - now, .zero)
-            let backoff = Backoff.delay(after: failures, chance: chance)
+            let rest = max(until - now, .zero)
+            let backoff = Backoff.wait(after: failures, chance: chance)
             let length = max(
-                min(wait + backoff, .seconds(Backoff.longest)),
-                wait + Backoff.delay(after: 1, chance: chance)
+                min(rest + backoff, .seconds(Backoff.longest)),
+                rest + Backoff.wait(after: 1, chance: chance)
             )
-            made = Delay(until: now + length, length: length)
+            made = Wait(until: now + length, length: length)
         case .throttled, nil:
-            let length = Backoff.delay(after: failures, chance: chance)
-            made = Delay(until: now + length, length: length)
+            let length = Backoff.wait(after: failures, chance: chance)
+            made = Wait(until: now + length, length: length)
         }
-        delay = made
+        wait = made
         if !mutated(.forgetsRetry) { wish(.retry, at: made.until) }
         return made
     }
 
     /// Whatever is still in the way of a run that is owed does not make it forgotten.
     private mutating func keepRetry(at now: Duration) {
-        let moments = [hold, delay?.until].compactMap(\.self).filter { $0 > now }
+        let moments = [hold, wait?.until].compactMap(\.self).filter { $0 > now }
         if let moment = moments.max() { wish(.retry, at: moment) }
     }
 }

@@ -98,16 +98,16 @@ struct RollTests {
     }
 
     @Test func `what is put off counts until its time has come`() {
-        let waits: [(Agenda.Delay?, Moment?)] = [
-            (Agenda.Delay(until: .seconds(530), length: .seconds(60)), nil),
-            (Agenda.Delay(until: .seconds(400), length: .seconds(900)), moment(1_200)),
+        let waits: [(Agenda.Wait?, Moment?)] = [
+            (Agenda.Wait(until: .seconds(530), length: .seconds(60)), nil),
+            (Agenda.Wait(until: .seconds(400), length: .seconds(900)), moment(1_200)),
             (nil, moment(900)),
         ]
         for (number, wait) in waits.enumerated() {
             roll.note("\(number)")
             let outlook = SyncScheduler.Outlook(
                 lastSync: moment(Int64(100 + number)),
-                delay: wait.0,
+                wait: wait.0,
                 due: wait.1
             )
             _ = summary(["\(number)": entry(.unlocked, outlook)])

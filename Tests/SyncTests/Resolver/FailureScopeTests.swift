@@ -330,6 +330,68 @@ import Vault
         }
     }
 
+    /// Whatever comes first, and also once they are all that is left.
+    @Test
+    func `R3, P10 two items over which upstream fails while it takes others keep nobody back`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 1...2 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids { try await ada.edit(id, password("poison")) }
+            for number in 3...14 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(500, on: .updateCipher))
+            for _ in 0..<2 { try await ada.run(.all) }
+            #expect(try await ada.elsewhere.items.count == 14)
+            #expect(try ada.changes.allSatisfy { $0.failures > 0 })
+            for _ in 0..<10 {
+                world.time.pass(.seconds(3 * 3_600))
+                #expect(try await ada.run(.all).stop == nil)
+            }
+            #expect(try ada.changes.map(\.state) == [.quarantined, .quarantined])
+        }
+    }
+
+    @Test func `T-40 two items that are forbidden while others are taken are set aside together`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            var ids: [String] = []
+            for number in 1...2 {
+                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
+            }
+            try await ada.refresh()
+            for id in ids { try await ada.edit(id, password("forbidden")) }
+            for number in 3...14 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(403, on: .updateCipher))
+            try await ada.run(.all)
+            #expect(try await ada.elsewhere.items.count == 14)
+            try await ada.run(.all)
+            #expect(try ada.changes.map(\.state) == [.quarantined, .quarantined])
+        }
+    }
+
+    @Test func `T-40 what is forbidden for every item is none's own, though one is known for it`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.add(#"{"type":1,"name":"taken"}"#)
+            await world.server.inject(Self.refusal(403, on: .updateCipher))
+            try await ada.run(.all)
+            #expect(try ada.changes.map(\.lastFailure?.isRefusal) == [true])
+            for number in 1...3 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
+            await world.server.inject(Self.refusal(403, on: .createCipher))
+            for _ in 0..<3 { try await ada.run(.all) }
+            #expect(try ada.changes.filter { $0.state == .ready }.count == 3)
+        }
+    }
+
     @Test(
         arguments: [
             (Fault.Effect.drop, FailureNote.Kind.transport),

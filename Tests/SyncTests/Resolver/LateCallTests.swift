@@ -107,6 +107,59 @@ import Vault
         }
     }
 
+    /// It was on its way for so long that it is to be feared long after it began. (Of a place only when it was sent
+    /// is known.)
+    @Test(arguments: stories.filter { $0.operation != .placeCipher }, Personality.Name.allCases)
+    func `T-48, I5 nor what was wished while that call hung`(
+        _ story: Story,
+        _ personality: Personality.Name
+    ) async throws {
+        try await Self.open(story, personality) { world, ada, id in
+            try await ada.wish(story.first, id)
+            world.wire.interrupt(Self.ending(of: story.first)) {
+                world.time.pass(.seconds(25))
+                try await ada.wish(story.last, id)
+            }
+            try await ada.run()
+            #expect(try ada.changes.count == 1, "It hung, and something else was wished.")
+            try await Self.pass(60, ada)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.count == (story.isThere(nil) ? 0 : 1))
+            #expect(story.isThere(items.first?.cipher))
+        }
+    }
+
+    private static func ending(of wish: Edit.Wish) -> String {
+        switch wish {
+        case .trash: "/delete"
+        case .restore: "/restore"
+        case .archive: "/archive"
+        case .unarchive: "/unarchive"
+        case .add, .update, .hardDelete, .favour, .move, .place: "/"
+        }
+    }
+
+    @Test
+    func `T-48, G-RES1 a create that hung while its item was edited is not sent again too early`()
+        async throws
+    {
+        try await World.open { world in
+            let ada = try await world.person()
+            let made = try await ada.add(mail)
+            await world.server.inject(Fault(.commitLate(.seconds(15)), on: .createCipher))
+            world.wire.interrupt("/api/ciphers") {
+                world.time.pass(.seconds(25))
+                try await ada.edit(made, password("newest"))
+            }
+            try await ada.run()
+            try await Self.pass(60, ada)
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map { $0.login?.password } == ["newest"])
+            #expect(world.wire.requests.filter { $0 == "POST /api/ciphers" }.count == 1)
+        }
+    }
+
     /// The first is settled by then, and nothing is known of it any more but that.
     @Test(arguments: stories, Personality.Name.allCases)
     func `T-48, I5 what came late is not feared less because it was sent again and taken`(

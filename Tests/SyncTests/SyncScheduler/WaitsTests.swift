@@ -4,16 +4,16 @@ import Vault
 @testable import Sync
 
 /// The longest wait of single changes that is in force.
-@Suite struct DelaysTests {
+@Suite struct WaitsTests {
     private static func moment(_ second: Int64) -> Moment { Moment(ticks: second * 10_000_000) }
 
-    private var delays = Delays()
+    private var waits = Waits()
 
     private mutating func see(_ latest: Int64?, at second: Int64) {
-        delays.see(latest.map(Self.moment), at: Self.moment(second))
+        waits.see(latest.map(Self.moment), at: Self.moment(second))
     }
 
-    private func longest(at second: Int64) -> Duration? { delays.longest(at: Self.moment(second)) }
+    private func longest(at second: Int64) -> Duration? { waits.longest(at: Self.moment(second)) }
 
     @Test mutating func `a wait is as long as it was, until it is over`() {
         see(40, at: 0)

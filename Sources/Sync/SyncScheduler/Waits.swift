@@ -2,7 +2,7 @@ internal import Vault
 
 /// How long single changes wait because they failed. Each wait counts with the length that it had when it
 /// was seen first, until it is over; one that ends later and is no shorter hides it.
-public struct Delays: Hashable, Sendable {
+public struct Waits: Hashable, Sendable {
     private struct Wait: Hashable {
         let until: Moment
         let length: Duration
