@@ -20,7 +20,7 @@ extension Account {
         let (now, standing) = (office.surroundings.now, link.monitor.standing)
         guard domainsDue.withLock({ $0.begin(at: now, standing) }) else { return }
         do {
-            let json = try await online { account throws(Setback) in
+            let json = try await online(saysAway: false) { account throws(Setback) in
                 try await account.asking {
                     $0.patience = .zero
                     $0.deadline = .seconds(3)

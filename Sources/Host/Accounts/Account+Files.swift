@@ -38,7 +38,7 @@ extension Account {
             try await announce(file, named: name, to: try known(cipherID), keys)
         }
         do throws(DeskRefusal) {
-            try await online { account throws(Setback) in
+            try await online(saysAway: false) { account throws(Setback) in
                 try await account.upload(FileSource(sealed), as: upload)
             }
         } catch {
@@ -139,7 +139,7 @@ extension Account {
     /// - Returns: Whether upstream has nothing of it any more, and will not.
     private func isTakenBack(_ stray: StrayFile, _ urgency: Urgency) async -> Bool {
         do throws(Setback) {
-            return try await upstream.ask(urgency) { account throws(Setback) in
+            return try await upstream.ask(urgency, saysAway: false) { account throws(Setback) in
                 // Its caller has waited long enough.
                 let account = account.asking { $0.deadline = .seconds(2) }
                 let held = try await account.cipher(stray.cipherID)

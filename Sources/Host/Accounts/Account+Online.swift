@@ -12,11 +12,12 @@ import Vault
 extension Account {
     /// Asks upstream, in a caller's request.
     func online<Value: Sendable>(
+        saysAway: Bool = true,
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(DeskRefusal) -> Value {
         do throws(Setback) {
             try link.monitor.requireReach(for: "ask upstream")
-            return try await upstream.ask(.interactive, body)
+            return try await upstream.ask(.interactive, saysAway: saysAway, body)
         } catch {
             // Nothing else would tell whether it was carried out all the same.
             if error.mayHaveLanded { lookSoon() }

@@ -59,8 +59,11 @@ package struct AccountUpstream: VaultUpstream {
         return other
     }
 
+    /// - Parameter saysAway: Whether the server is away if the call comes to nothing. One that has hardly any time does
+    ///   not say so, nor one to a store of files.
     func ask<Value: Sendable>(
         _ urgency: Urgency,
+        saysAway: Bool = true,
         _ body: (UpstreamAccount) async throws(Setback) -> Value
     ) async throws(Setback) -> Value {
         let (wasSignedOut, signIn) = (account.session.isSignedOut, account.session.signIn)
@@ -70,7 +73,9 @@ package struct AccountUpstream: VaultUpstream {
             bell.ring()
             return value
         } catch {
-            if let evidence = Evidence(error) { tell(evidence) }
+            if let evidence = Evidence(error), saysAway || evidence != .unreachable {
+                tell(evidence)
+            }
             switch error.reason {
             case .signedOut:
                 // Then upstream itself has just said so.

@@ -244,7 +244,7 @@ extension Upstream {
                 // A store of files is somebody else, whose troubles hold up no other calls, also where it
                 // shares the server's name.
                 let isSomebodyElse = !bases.isServer(url(of: call))
-                if isSomebodyElse || call.isFile && passage.result.isFailure {
+                if isSomebodyElse || call.isOfStore && passage.result.isFailure {
                     passage.result = .dropped
                 }
                 return passage

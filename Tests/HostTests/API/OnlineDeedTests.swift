@@ -23,6 +23,23 @@ struct OnlineDeedTests {
         try await venue.open { _ in }
     }
 
+    /// It is asked for beside a list, and nobody waits long for it.
+    @Test
+    func `that nobody tells a list its equivalent domains does not say that the server is away`()
+        async throws
+    {
+        try await Self.open(.vaultwarden) { guest, upstream in
+            var fault = Fault(.drop, on: .domains)
+            fault.times = nil
+            let silence = await upstream.inject(fault)
+            let before = try await guest.get("/network").data?["since"]?.string
+            let found = try await guest.get("/list/object/items?url=https://a.example")
+            let after = try await guest.get("/network").data?["since"]?.string
+            #expect(await upstream.hits(silence) > 0)
+            #expect(found.names == [] && before != nil && before == after)
+        }
+    }
+
     @Test(arguments: [Personality.Name.bitwarden, .vaultwarden])
     func `T-07 an edit of an item that is on its way to an organisation comes after that`(
         _ personality: Personality.Name

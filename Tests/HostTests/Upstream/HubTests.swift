@@ -174,6 +174,20 @@ import Vault
         }
     }
 
+    @Test func `a hub that takes no token at all has none renewed for it twice`() throws {
+        try SeededExecutor.run(seed: 5) { executor, time in
+            let fresh = TokenAnswer.scripted(at: time)
+            let network = ScriptedNetwork(
+                line: { _ throws(NetworkFailure) in throw .scripted(.refused(status: 401)) },
+                answering: { _ in .json(fresh) }
+            )
+            let ear = try await Self.listen(executor, network, seconds: 600)
+            #expect(ear.news.isEmpty)
+            #expect(network.requests.count == 1)
+            #expect(network.lineURLs.count > 3)
+        }
+    }
+
     @Test func `G-R3 while upstream wants to be left alone no line is opened`() throws {
         try SeededExecutor.run(seed: 7) { executor, time in
             let network = ScriptedNetwork(line: { _ in ScriptedLine(HubHandshake.answer) })

@@ -54,9 +54,13 @@ import Vault
     }
 
     /// Of 403 and a page that is not Bitwarden's the breaker would make a ban of half an hour.
-    @Test(arguments: [403, 503, 429])
-    func `a store's refusal holds up nothing else`(_ status: Int) async throws {
-        try await Depot.open { depot, account in
+    /// Who is asked to come later at the server's own address heeds that.
+    @Test(arguments: [(403, false), (503, false), (429, false), (403, true), (503, true)])
+    func `a store's refusal holds up nothing else, also where it is at the server's own address`(
+        _ status: Int,
+        _ isAtServer: Bool
+    ) async throws {
+        try await Depot.open(isAtServer: isAtServer) { depot, account in
             depot.state.withLock { $0.refusal = Status(rawValue: status) }
             for _ in 0..<6 {
                 let setback = await setback { () async throws(Setback) in
@@ -133,6 +137,7 @@ private final class Depot: Sendable {
     let state = Lock(State())
 
     static func open(
+        isAtServer: Bool = false,
         _ story: (Depot, UpstreamAccount) async throws -> Void
     ) async throws {
         let depot = Depot()
@@ -140,13 +145,14 @@ private final class Depot: Sendable {
             router.on(.put, "/files/{name}") { await depot.take($0) }
         }
         let server = try depot.serve { router in
+            router.on(.put, "/files/{name}") { await depot.take($0) }
             router.on(.get, "/api/accounts/revision-date") { _ in .json("1") }
             router.on(.get, "/api/ciphers/c/attachment/a/renew") { _ in
                 depot.state.withLock { $0.renewals += 1 }
                 return .json(#"{"url":"\#(depot.address)","fileUploadType":1,"attachmentId":null}"#)
             }
         }
-        depot.state.withLock { $0.store = Self.url(store) }
+        depot.state.withLock { $0.store = Self.url(isAtServer ? server : store) }
         let result = await Swift.Result {
             try await withAccount(at: Self.url(server)) { try await story(depot, $0) }
         }

@@ -43,8 +43,9 @@ struct Call: Sendable {
         self.isSigned = isSigned
     }
 
-    /// Whether it fetches a file, which need not be the API that answers.
-    var isFile: Bool { expectation == .file }
+    /// Whether it fetches or brings a file at an address that lets in whoever has it, where it need not be the API that
+    /// answers.
+    var isOfStore: Bool { base == .elsewhere && !isSigned }
 
     /// Whether it may change anything upstream.
     var isWrite: Bool { method != .get && method != .head && base != .identity }

@@ -39,7 +39,7 @@ public struct Hub: Sendable {
         _ tell: @Sendable (HubNews) async -> Void
     ) async {
         var life = HubLife()
-        var refused: String?
+        var (refused, renewed): (String?, String?)
         while !Task.isCancelled {
             if let wait = account.upstream.restsFor {
                 await rest(wait + HubLife.spread * world.chance.fraction())
@@ -49,7 +49,9 @@ public struct Hub: Sendable {
             do throws(Setback) {
                 let need = refused.map { SessionState.Need.other(than: $0) } ?? .fresh
                 let token = try await account.session.token(need)
-                refused = await listen(token, &life, tell) ? token : nil
+                if refused != nil { renewed = token }
+                // A hub that does not take what was just renewed has another reason, and another renewal is in vain.
+                refused = await listen(token, &life, tell) && token != renewed ? token : nil
             } catch {
                 if error.reason == .signedOut {
                     await tell(.signedOut(isNew: !wasSignedOut))
