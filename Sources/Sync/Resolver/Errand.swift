@@ -117,7 +117,7 @@ struct Errand {
 
     private static let turns = 16
     /// So often a stale refusal leads to another look.
-    static let rereadings = 3
+    private static let rereadings = 3
 
     private mutating func turn() async throws(Halt) -> Turn {
         try check()

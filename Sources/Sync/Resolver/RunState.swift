@@ -7,13 +7,11 @@ final class RunState: Sendable {
         var next = 0
         var report = RunReport()
         /// Its failure turns out to be everybody's if others meet it too. So do those below.
-        var serverError: Errand?
+        var serverErrors: [Errand] = []
         var isServerDown = false
         /// How many wait by themselves because upstream answers others.
         var loners = 0
         var refusals: [Errand] = []
-        /// How many were forbidden that are known for it.
-        var ownRefusals = 0
         var refusal: Setback?
     }
 
@@ -59,32 +57,31 @@ final class RunState: Sendable {
         state.withLock { $0.report.stop = $0.report.stop ?? setback }
     }
 
-    /// Upstream failed over this one. If it did over another, and took nothing, it fails altogether. What it has failed
-    /// over before, while it took others, says nothing of that.
+    /// Upstream failed over this one. If it did over another, and took nothing, it fails altogether; unless it has failed
+    /// over all of these before.
     ///
     /// - Returns: Who is to be acquitted.
     func suspectServer(_ errand: Errand, _ setback: Setback) -> [Errand] {
-        guard errand.before.failures == 0 else { return [] }
-        return state.withLock { state in
+        state.withLock { state in
             if state.isServerDown { return [errand] }
             guard state.report.settled == 0 else { return [] }
-            guard let other = state.serverError else {
-                state.serverError = errand
-                return []
-            }
+            state.serverErrors.append(errand)
+            guard state.serverErrors.count > 1,
+                state.serverErrors.contains(where: { $0.before.failures == 0 })
+            else { return [] }
             state.isServerDown = true
             state.report.stop = state.report.stop ?? setback
-            return [other, errand]
+            return state.serverErrors
         }
     }
 
     /// Upstream fails altogether.
     ///
     /// - Returns: Who is to be acquitted.
-    func serverFailed() -> Errand? {
+    func serverFailed() -> [Errand] {
         state.withLock { state in
             defer { state.isServerDown = true }
-            return state.isServerDown ? nil : state.serverError
+            return state.isServerDown ? [] : state.serverErrors
         }
     }
 
@@ -98,11 +95,10 @@ final class RunState: Sendable {
         }
     }
 
-    /// Upstream forbids this one. If it forbids all, it is not about the items; what it has forbidden before, while it
-    /// took others, is.
+    /// Upstream forbids this one. If it forbids all, it is not about the items; unless it has forbidden all of these
+    /// before.
     func suspectRefusal(_ errand: Errand, _ setback: Setback) {
         state.withLock { state in
-            if errand.before.lastFailure?.isRefusal == true { return state.ownRefusals += 1 }
             state.refusals.append(errand)
             state.refusal = setback
             if state.refusals.count >= Self.refusalsHeard, isAboutAll(state) {
@@ -121,7 +117,8 @@ final class RunState: Sendable {
     }
 
     private func isAboutAll(_ state: State) -> Bool {
-        state.refusals.count + state.ownRefusals == state.report.tried
+        state.refusals.count == state.report.tried
+            && state.refusals.contains { $0.before.lastFailure?.isRefusal != true }
     }
 
     private static let mostLoners = 3

@@ -223,7 +223,7 @@ extension Resolver {
         case (.ofTheRun(let setback), _):
             state.stop(setback)
             guard case .unavailable = setback.reason else { return }
-            if let other = state.serverFailed() { try await acquit(other) }
+            for other in state.serverFailed() { try await acquit(other) }
         case (.ofTheChange, .setback(let setback)) where setback.failureClass != .batch:
             switch setback.reason {
             case .unavailable:

@@ -330,11 +330,11 @@ import Vault
         }
     }
 
-    /// Whatever comes first, and also once they are all that is left.
-    @Test
-    func `R3, P10 two items over which upstream fails while it takes others keep nobody back`()
-        async throws
-    {
+    /// Two edits that upstream will not take, and twelve new items that it will.
+    private static func openAmongOthers(
+        refusing status: Int,
+        _ body: @Sendable (World, Person) async throws -> Void
+    ) async throws {
         try await World.open { world in
             let ada = try await world.person()
             var ids: [String] = []
@@ -342,9 +342,19 @@ import Vault
                 ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
             }
             try await ada.refresh()
-            for id in ids { try await ada.edit(id, password("poison")) }
+            for id in ids { try await ada.edit(id, password("mine")) }
             for number in 3...14 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
-            await world.server.inject(Self.refusal(500, on: .updateCipher))
+            await world.server.inject(refusal(status, on: .updateCipher))
+            try await body(world, ada)
+        }
+    }
+
+    /// Whatever comes first, and also once they are all that is left.
+    @Test
+    func `R3, P10 two items over which upstream fails while it takes others keep nobody back`()
+        async throws
+    {
+        try await Self.openAmongOthers(refusing: 500) { world, ada in
             for _ in 0..<2 { try await ada.run(.all) }
             #expect(try await ada.elsewhere.items.count == 14)
             #expect(try ada.changes.allSatisfy { $0.failures > 0 })
@@ -359,16 +369,7 @@ import Vault
     @Test func `T-40 two items that are forbidden while others are taken are set aside together`()
         async throws
     {
-        try await World.open { world in
-            let ada = try await world.person()
-            var ids: [String] = []
-            for number in 1...2 {
-                ids.append(try await ada.elsewhere.add(#"{"type":1,"name":"\#(number)"}"#))
-            }
-            try await ada.refresh()
-            for id in ids { try await ada.edit(id, password("forbidden")) }
-            for number in 3...14 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
-            await world.server.inject(Self.refusal(403, on: .updateCipher))
+        try await Self.openAmongOthers(refusing: 403) { world, ada in
             try await ada.run(.all)
             #expect(try await ada.elsewhere.items.count == 14)
             try await ada.run(.all)
@@ -388,7 +389,25 @@ import Vault
             for number in 1...3 { try await ada.add(#"{"type":1,"name":"\#(number)"}"#) }
             await world.server.inject(Self.refusal(403, on: .createCipher))
             for _ in 0..<3 { try await ada.run(.all) }
-            #expect(try ada.changes.filter { $0.state == .ready }.count == 3)
+            #expect(try ada.changes.map(\.state) == Array(repeating: .ready, count: 4))
+        }
+    }
+
+    @Test func `T-72 what failed alone once is not set aside while upstream fails over everything`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            await world.server.inject(Self.refusal(500, on: .updateCipher))
+            await world.server.inject(Self.refusal(500, on: .createCipher))
+            try await ada.run(.all)
+            #expect(try ada.changes.map(\.failures) == [1])
+            try await ada.add(#"{"type":1,"name":"new"}"#)
+            for _ in 0..<15 {
+                world.time.pass(.seconds(3 * 3_600))
+                #expect(try await ada.run(.all).stop != nil)
+            }
+            #expect(try ada.changes.map(\.failures).sorted() == [0, 1])
         }
     }
 
