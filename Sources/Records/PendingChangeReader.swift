@@ -44,7 +44,8 @@ struct PendingChangeReader {
             backup: try backup(message.backup),
             state: columns.state,
             failures: try count(message.failures),
-            lastFailure: try failure(message.last_failure)
+            lastFailure: try failure(message.last_failure),
+            forgotten: try forgotten(message.forgotten)
         )
     }
 
@@ -172,6 +173,17 @@ struct PendingChangeReader {
             json: message.json.array,
             cipherID: message.cipher_id == nil ? nil : try text(message.cipher_id),
             conflict: try conflict(message.conflict)
+        )
+    }
+
+    private mutating func forgotten(
+        _ message: UnsafeMutablePointer<Holdfast__Forgotten>?
+    ) throws(Damage) -> Snapshot? {
+        guard let message = message?.pointee else { return nil }
+        try unknown.keep(message.base, at: .forgotten)
+        return Snapshot(
+            json: message.json.array,
+            keyFingerprint: message.key_fingerprint.array
         )
     }
 

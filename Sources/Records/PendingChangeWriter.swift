@@ -23,6 +23,7 @@ struct PendingChangeWriter: ~Copyable {
         writeTally(of: change, into: &message.pointee)
         message.pointee.backup = change.backup.map { self.backup($0) }
         message.pointee.last_failure = change.lastFailure.map { self.failure($0) }
+        message.pointee.forgotten = change.forgotten.map { self.forgotten($0) }
         unknown.attach(.change, to: &message.pointee.base, in: &arena)
         return packed(&message.pointee.base)
     }
@@ -191,6 +192,18 @@ struct PendingChangeWriter: ~Copyable {
         message.pointee.cipher_id = backup.cipherID.map { arena.text($0) }
         message.pointee.conflict = backup.conflict.map { arena.text($0.rawValue) }
         attach(.backup(backup.source.text), &message.pointee.base)
+        return message
+    }
+
+    private mutating func forgotten(
+        _ lost: Snapshot
+    ) -> UnsafeMutablePointer<Holdfast__Forgotten> {
+        let message = arena.message(holdfast__forgotten__init)
+        message.pointee.has_json = 1
+        message.pointee.json = arena.bytes(lost.json)
+        message.pointee.has_key_fingerprint = 1
+        message.pointee.key_fingerprint = arena.bytes(lost.keyFingerprint)
+        attach(.forgotten, &message.pointee.base)
         return message
     }
 

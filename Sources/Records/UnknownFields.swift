@@ -54,6 +54,7 @@ enum Spot: Hashable, Sendable {
     case backup(String)
     case backupSource(String)
     case failure(String)
+    case forgotten
 }
 
 typealias Unknowns = [Spot: UnknownFields]

@@ -84,6 +84,14 @@ import Vault
         #expect(read.value?.change.backup == change.backup)
     }
 
+    @Test func `what was forgotten beneath a change is kept with it`() {
+        var change = PendingChange.versionOne[2].change
+        change.forgotten = Snapshot(json: Array("{}".utf8), keyFingerprint: [7])
+        let bytes = PendingRecord(change).encoded()
+        let read = PendingRecord.read(bytes, PendingRecord.Columns(of: change))
+        #expect(read.value?.change == change)
+    }
+
     @Test(arguments: [nil, Situation.Conflict.delete])
     func `for which conflict something was sent is kept`(_ conflict: Situation.Conflict?) throws {
         var change = PendingChange.versionOne[2].change

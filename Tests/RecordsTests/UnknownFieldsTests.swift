@@ -31,11 +31,13 @@ import Vault
         )
         let backup = message(Wire.field(1, revision) + Wire.field(2, [1]))
         let failure = message(Wire.field(1, text("kind")) + Wire.field(2, text("message")))
+        let forgotten = message(Wire.field(1, text("{}")))
         let parts: [[UInt8]] = [
             Wire.field(1, text(change.id)), Wire.field(2, text(change.userID)),
             Wire.field(3, text(change.cipherID)), Wire.field(5, update),
             Wire.field(9, revision), Wire.field(10, 2), Wire.field(11, clock),
             Wire.field(13, attempt), Wire.field(15, backup), Wire.field(17, failure),
+            Wire.field(18, forgotten),
         ]
         bytes = Wire.envelope(message(Array(parts.joined())), format: 2, more: Self.invented)
     }
@@ -52,9 +54,9 @@ import Vault
     }
 
     @Test func `an invented field survives in every message`() throws {
-        #expect(count(in: bytes) == 11)
+        #expect(count(in: bytes) == 12)
         let record = try #require(record)
-        #expect(count(in: record.encoded()) == 11)
+        #expect(count(in: record.encoded()) == 12)
     }
 
     @Test func `they survive a change of what is known`() throws {
@@ -63,7 +65,7 @@ import Vault
         record.change.backup?.cipherID = "made"
         record.change.failures += 1
         let written = record.encoded()
-        #expect(count(in: written) == 11)
+        #expect(count(in: written) == 12)
         var columns = PendingRecord.Columns(of: record.change)
         columns.changeType = "update"
         let again = try #require(PendingRecord.read(written, columns).value)
@@ -74,7 +76,7 @@ import Vault
         var record = try #require(record)
         let snapshot = Snapshot(json: Array("{}".utf8), keyFingerprint: [1])
         record.change.intent = .update(snapshot, trash: nil, record.change.intent.adjustments)
-        #expect(count(in: record.encoded()) == 10)
+        #expect(count(in: record.encoded()) == 11)
     }
 
     @Test func `a newer build's record stays its`() throws {

@@ -592,6 +592,51 @@ void   holdfast__backup__free_unpacked
   assert(message->base.descriptor == &holdfast__backup__descriptor);
   protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
 }
+void   holdfast__forgotten__init
+                     (Holdfast__Forgotten         *message)
+{
+  static const Holdfast__Forgotten init_value = HOLDFAST__FORGOTTEN__INIT;
+  *message = init_value;
+}
+size_t holdfast__forgotten__get_packed_size
+                     (const Holdfast__Forgotten *message)
+{
+  assert(message->base.descriptor == &holdfast__forgotten__descriptor);
+  return protobuf_c_message_get_packed_size ((const ProtobufCMessage*)(message));
+}
+size_t holdfast__forgotten__pack
+                     (const Holdfast__Forgotten *message,
+                      uint8_t       *out)
+{
+  assert(message->base.descriptor == &holdfast__forgotten__descriptor);
+  return protobuf_c_message_pack ((const ProtobufCMessage*)message, out);
+}
+size_t holdfast__forgotten__pack_to_buffer
+                     (const Holdfast__Forgotten *message,
+                      ProtobufCBuffer *buffer)
+{
+  assert(message->base.descriptor == &holdfast__forgotten__descriptor);
+  return protobuf_c_message_pack_to_buffer ((const ProtobufCMessage*)message, buffer);
+}
+Holdfast__Forgotten *
+       holdfast__forgotten__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data)
+{
+  return (Holdfast__Forgotten *)
+     protobuf_c_message_unpack (&holdfast__forgotten__descriptor,
+                                allocator, len, data);
+}
+void   holdfast__forgotten__free_unpacked
+                     (Holdfast__Forgotten *message,
+                      ProtobufCAllocator *allocator)
+{
+  if(!message)
+    return;
+  assert(message->base.descriptor == &holdfast__forgotten__descriptor);
+  protobuf_c_message_free_unpacked ((ProtobufCMessage*)message, allocator);
+}
 void   holdfast__failure__init
                      (Holdfast__Failure         *message)
 {
@@ -714,7 +759,7 @@ const ProtobufCMessageDescriptor holdfast__envelope__descriptor =
   (ProtobufCMessageInit) holdfast__envelope__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
-static const ProtobufCFieldDescriptor holdfast__pending_change__field_descriptors[17] =
+static const ProtobufCFieldDescriptor holdfast__pending_change__field_descriptors[18] =
 {
   {
     "id",
@@ -920,6 +965,18 @@ static const ProtobufCFieldDescriptor holdfast__pending_change__field_descriptor
     0,             /* flags */
     0,NULL,NULL    /* reserved1,reserved2, etc */
   },
+  {
+    "forgotten",
+    18,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_MESSAGE,
+    0,   /* quantifier_offset */
+    offsetof(Holdfast__PendingChange, forgotten),
+    &holdfast__forgotten__descriptor,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
 };
 static const unsigned holdfast__pending_change__field_indices_by_name[] = {
   13,   /* field[13] = attempt_count */
@@ -931,6 +988,7 @@ static const unsigned holdfast__pending_change__field_indices_by_name[] = {
   3,   /* field[3] = create */
   9,   /* field[9] = created_ticks */
   15,   /* field[15] = failures */
+  17,   /* field[17] = forgotten */
   6,   /* field[6] = hard_delete */
   0,   /* field[0] = id */
   16,   /* field[16] = last_failure */
@@ -943,7 +1001,7 @@ static const unsigned holdfast__pending_change__field_indices_by_name[] = {
 static const ProtobufCIntRange holdfast__pending_change__number_ranges[1 + 1] =
 {
   { 1, 0 },
-  { 0, 17 }
+  { 0, 18 }
 };
 const ProtobufCMessageDescriptor holdfast__pending_change__descriptor =
 {
@@ -953,7 +1011,7 @@ const ProtobufCMessageDescriptor holdfast__pending_change__descriptor =
   "Holdfast__PendingChange",
   "holdfast",
   sizeof(Holdfast__PendingChange),
-  17,
+  18,
   holdfast__pending_change__field_descriptors,
   holdfast__pending_change__field_indices_by_name,
   1,  holdfast__pending_change__number_ranges,
@@ -1616,6 +1674,57 @@ const ProtobufCMessageDescriptor holdfast__backup__descriptor =
   holdfast__backup__field_indices_by_name,
   1,  holdfast__backup__number_ranges,
   (ProtobufCMessageInit) holdfast__backup__init,
+  NULL,NULL,NULL    /* reserved[123] */
+};
+static const ProtobufCFieldDescriptor holdfast__forgotten__field_descriptors[2] =
+{
+  {
+    "json",
+    1,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Holdfast__Forgotten, has_json),
+    offsetof(Holdfast__Forgotten, json),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+  {
+    "key_fingerprint",
+    2,
+    PROTOBUF_C_LABEL_OPTIONAL,
+    PROTOBUF_C_TYPE_BYTES,
+    offsetof(Holdfast__Forgotten, has_key_fingerprint),
+    offsetof(Holdfast__Forgotten, key_fingerprint),
+    NULL,
+    NULL,
+    0,             /* flags */
+    0,NULL,NULL    /* reserved1,reserved2, etc */
+  },
+};
+static const unsigned holdfast__forgotten__field_indices_by_name[] = {
+  0,   /* field[0] = json */
+  1,   /* field[1] = key_fingerprint */
+};
+static const ProtobufCIntRange holdfast__forgotten__number_ranges[1 + 1] =
+{
+  { 1, 0 },
+  { 0, 2 }
+};
+const ProtobufCMessageDescriptor holdfast__forgotten__descriptor =
+{
+  PROTOBUF_C__MESSAGE_DESCRIPTOR_MAGIC,
+  "holdfast.Forgotten",
+  "Forgotten",
+  "Holdfast__Forgotten",
+  "holdfast",
+  sizeof(Holdfast__Forgotten),
+  2,
+  holdfast__forgotten__field_descriptors,
+  holdfast__forgotten__field_indices_by_name,
+  1,  holdfast__forgotten__number_ranges,
+  (ProtobufCMessageInit) holdfast__forgotten__init,
   NULL,NULL,NULL    /* reserved[123] */
 };
 static const ProtobufCFieldDescriptor holdfast__failure__field_descriptors[3] =

@@ -11,6 +11,7 @@ extension Store {
         at moment: Moment,
         keptAs backupID: String? = nil
     ) async throws(StoreError) -> Bool {
+        let (now, chance) = (now, chance)
         let note = ResolutionNote(.discarded, at: moment, backupCipherID: backupID)
         let discard = Discard(
             ReceiptEnd(
@@ -28,6 +29,10 @@ extension Store {
             else { return false }
             try discard.carryOut(stored, db)
             try note.write(stored.summary, db)
+            if let change = stored.change {
+                let offering = Offering(of: change.userID, now: now, chance: chance)
+                try offering.makeOfForgotten(beneath: change, db)
+            }
             // Of what upstream has never had, nothing else is left under its id.
             if let backupID, stored.change?.isUnborn == true {
                 try AliasTable.point(stored.summary.lane, to: backupID, db)

@@ -26,6 +26,18 @@ struct Offering {
         (self.now, self.chance) = (now, chance)
     }
 
+    /// Without an answer, of what base has by now.
+    init(of userID: String, now: Moment, chance: any Chance) {
+        self.init(
+            userID: userID,
+            fetched: [],
+            mark: RefreshMark(written: .max),
+            judge: .locked,
+            now: now,
+            chance: chance
+        )
+    }
+
     /// To be called before base is replaced, because base has the content.
     ///
     /// - Returns: How many changes are pending because of that.
@@ -62,27 +74,83 @@ struct Offering {
         }
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged else { return false }
         if let now, now.mayHaveFollowed(lost) {
-            if !lost.hasContent(of: now) {
-                try Aftercare.expose(row.lane, as: unseen(in: row.lane, db), db)
-            }
+            if !lost.hasContent(of: now) { try expose(lost, row, db) }
             return false
         }
         guard let intent = Intent(of: lost, over: now, keyFingerprint: row.keyFingerprint) else {
             return false
         }
-        let ground = try now.map { (now) throws(DatabaseError) in
-            try isOurs(now, before: lost, db) ? now.footing : lost.footing(placedLike: now)
-        }
-        return try put(intent, row, on: ground, at: lost.revision.moment, over: now, db)
+        let ground = try ground(of: lost, over: now, db)
+        if try put(intent, row, on: ground, at: lost.revision.moment, over: now, db) { return true }
+        try keep(lost, row, db)
+        return false
     }
 
     /// An edit that waits was made on what came from here, and has its password.
-    private func unseen(
-        in lane: Lane,
+    private func expose(
+        _ lost: BaseCipher,
+        _ row: Row,
         _ db: borrowing Connection
-    ) throws(DatabaseError) -> Aftercare.Exposure {
-        let waiting = try PendingTable.find(lane, db)?.reading.value?.change.withoutIdleContent
-        return waiting?.intent.snapshot == nil ? .forgotten : .undated
+    ) throws(DatabaseError) {
+        let waiting = try PendingTable.find(row.lane, db)?.reading.value?.change.withoutIdleContent
+        guard waiting?.intent.snapshot != nil else {
+            return try Aftercare.expose(row.lane, as: .forgotten, db)
+        }
+        try Aftercare.expose(row.lane, as: .undated, db)
+        try keep(lost, row, db)
+    }
+
+    /// With the change that waits there, until that is brought up or discarded.
+    private func keep(
+        _ lost: BaseCipher,
+        _ row: Row,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard !mutated(.forgetsBeneath), let stored = try PendingTable.find(row.lane, db),
+            var record = stored.reading.value, record.change.forgotten == nil
+        else { return }
+        record.change.forgotten = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+        record.change.version += 1
+        _ = try PendingTable.replace(stored.summary, by: record, db)
+    }
+
+    /// What was forgotten beneath a change that is discarded is wished once more.
+    func makeOfForgotten(
+        beneath discarded: PendingChange,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        guard let snapshot = discarded.forgotten, let content = try? Cipher(snapshot.json),
+            content.organizationID == nil, let lost = BaseCipher(content, of: userID)
+        else { return }
+        let now = try BaseTable.find(lost.lane, db)
+        // Of what the disk has damaged nobody can tell what it was.
+        if let now, now.isDamaged || now.mayHaveFollowed(lost) {
+            if !now.isDamaged, lost.hasContent(of: now) { return }
+            try begin(keeping: snapshot, of: lost, over: now, Row.find(lost.lane, db)?.settled, db)
+        } else if let intent = Intent(
+            of: lost,
+            over: now,
+            keyFingerprint: snapshot.keyFingerprint
+        ) {
+            try begin(
+                intent,
+                lost.lane,
+                on: ground(of: lost, over: now, db),
+                at: lost.revision.moment,
+                reopening: sent(after: now),
+                db
+            )
+        }
+        try Aftercare.release(lost.lane, db)
+    }
+
+    private func ground(
+        of lost: BaseCipher,
+        over now: BaseCipher?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Footing? {
+        guard let now else { return nil }
+        return try isOurs(now, before: lost, db) ? now.footing : lost.footing(placedLike: now)
     }
 
     /// Whether upstream is back at what was written here, or at what this was written on. A stamp without
@@ -114,11 +182,36 @@ struct Offering {
             if isThere { try Aftercare.expose(row.lane, as: .undated, db) }
             return false
         }
-        // What upstream has now is dated by its clock.
-        let since = present?.revision.moment ?? Moment(ticks: .min)
-        let later = Moment(ticks: since.ticks + 1)...Moment(ticks: .max)
-        try begin(intent, row.lane, on: ground, at: edited, reopening: later, db)
+        try begin(intent, row.lane, on: ground, at: edited, reopening: sent(after: present), db)
         return true
+    }
+
+    /// What upstream has now is dated by its clock.
+    private func sent(after present: BaseCipher?) -> ClosedRange<Moment> {
+        let since = present?.revision.moment ?? Moment(ticks: .min)
+        return Moment(ticks: since.ticks + 1)...Moment(ticks: .max)
+    }
+
+    /// What has been written over is to be kept as a copy, as if it had never got there.
+    ///
+    /// - Parameter settled: When this host wrote down that it had got there.
+    func begin(
+        keeping lost: Snapshot,
+        of base: BaseCipher,
+        over now: BaseCipher,
+        _ settled: Moment?,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) {
+        try begin(
+            .update(lost, trash: nil, .none),
+            base.lane,
+            on: base.footing,
+            // However upstream has rounded its stamp, what is there came later.
+            at: min(base.revision.moment, now.revision.moment),
+            // Receipts are dated by this host's clock, as the settling is. What was wished beside it is done.
+            reopening: settled.map { $0...$0 },
+            db
+        )
     }
 
     /// - Parameter sent: Receipts of what upstream took then are open again.
@@ -127,10 +220,10 @@ struct Offering {
         _ lane: Lane,
         on ground: Footing?,
         at edited: Moment,
-        reopening sent: ClosedRange<Moment>,
+        reopening sent: ClosedRange<Moment>?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        let change = PendingChange(
+        var change = PendingChange(
             id: chance.identifier(at: now),
             userID: userID,
             cipherID: lane.cipherID,
@@ -141,13 +234,14 @@ struct Offering {
             created: now,
             updated: edited
         )
+        change.expect(try LateCallTable.all(of: lane, at: now, db))
         try PendingTable.upsert(PendingRecord(change), db)
         // What is made anew because upstream denies it may be there all along, and is then there twice.
         if case .create(let snapshot, _) = intent, let content = try? Cipher(snapshot.json) {
             let stray = Stray(content.fingerprint, keeper: .whichever)
             try Aftercare.watch([stray], of: lane.userID, now, db)
         }
-        try ReceiptTable.reopen(lane, for: change, sent: sent, db)
+        if let sent { try ReceiptTable.reopen(lane, for: change, sent: sent, db) }
     }
 
     /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets

@@ -128,16 +128,7 @@ extension Offering {
         let (row, lost) = (exposed.row, exposed.base)
         guard try PendingTable.summary(row.lane, db) == nil else { return false }
         let snapshot = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
-        try begin(
-            .update(snapshot, trash: nil, Adjustments()),
-            row.lane,
-            on: lost.footing,
-            // However upstream has rounded its stamp, what is there came later.
-            at: min(lost.revision.moment, now.revision.moment),
-            // Receipts are dated by this host's clock, as the settling is. What was wished beside it is done.
-            reopening: row.settled...row.settled,
-            db
-        )
+        try begin(keeping: snapshot, of: lost, over: now, row.settled, db)
         try Aftercare.release(row.lane, db)
         return true
     }

@@ -440,6 +440,7 @@ extension Settlement {
             record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)
         }
         if let concluded { record.change.conclude(concluded) }
+        if brought != nil { record.change.forgotten = nil }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1
         _ = try PendingTable.replace(stored.summary, by: record, db)

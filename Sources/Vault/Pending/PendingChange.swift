@@ -50,6 +50,9 @@ public struct PendingChange: Hashable, Sendable {
     public var state: State
     public var failures: Int64
     public var lastFailure: FailureNote?
+    /// What upstream had taken from here beneath this, and has forgotten since, because it went back in time. This
+    /// brings it up again; if it is discarded, that is wished once more.
+    public var forgotten: Snapshot?
 
     public init(
         id: String,
@@ -69,7 +72,8 @@ public struct PendingChange: Hashable, Sendable {
         backup: BackupNote? = nil,
         state: State = .ready,
         failures: Int64 = 0,
-        lastFailure: FailureNote? = nil
+        lastFailure: FailureNote? = nil,
+        forgotten: Snapshot? = nil
     ) {
         self.id = id
         self.userID = userID
@@ -89,6 +93,7 @@ public struct PendingChange: Hashable, Sendable {
         self.state = state
         self.failures = failures
         self.lastFailure = lastFailure
+        self.forgotten = forgotten
     }
 
     /// What both sides last agreed on; nil for what upstream has never had, or cannot be read.

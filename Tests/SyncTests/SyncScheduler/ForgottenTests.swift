@@ -671,11 +671,7 @@ import Vault
                 let moment = world.surroundings.now.advanced(bySeconds: seconds)
                 try await world.store.forgetReceipts(before: moment)
             }
-            _ = try await world.store.discard(
-                change.id,
-                expecting: change.version,
-                at: world.surroundings.now
-            )
+            try await Self.discard(id, world, ada)
             try await ada.refresh()
             #expect(try ada.item(id).login?.password == "mine")
             try await ada.run()
@@ -689,6 +685,17 @@ import Vault
         _ = try await world.store.update(change.id, expecting: change.version) {
             $0.state = .quarantined
         }
+    }
+
+    private static func discard(_ id: String, _ world: World, _ ada: Person) async throws {
+        let change = try #require(try ada.change(id))
+        let now = world.surroundings.now
+        let isGone = try await world.store.discard(
+            change.id,
+            expecting: change.version,
+            at: now
+        )
+        #expect(isGone)
     }
 
     /// Upstream goes back, and others write over what it had got from here, while a wish waits; in the end all of
@@ -964,28 +971,119 @@ import Vault
         }
     }
 
+    @Test(arguments: Personality.Name.allCases)
+    func `A6-N3, I1 what was forgotten beneath an edit is offered again once that is discarded`(
+        _ personality: Personality.Name
+    ) async throws {
+        try await withLogin(personality) { world, ada, id in
+            let receipts = Receipts()
+            let scheduler = try await Self.fallBack(world, ada) {
+                receipts.ids.append(try await ada.edit(id, Self.noted("mine")).receiptID)
+            } meanwhile: {
+                try await ada.edit(id, Self.noted("mine again"))
+                try await Self.setAside(id, world, ada)
+            }
+            try await Self.discard(id, world, ada)
+            #expect(try ada.item(id).notes == "mine")
+            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.notes) == ["mine"])
+            let receipt = try #require(receipts.ids.first ?? nil)
+            let kept = try world.store.reader.receipt(receipt, of: ada.userID)
+            #expect(kept?.status == .observed)
+        }
+    }
+
+    private static func noted(_ notes: String) -> String {
+        #"{"name":"mail","notes":"\#(notes)","login":{"username":"ada","password":"first"}}"#
+    }
+
     @Test
-    func `A6-N3, I1 what was forgotten beneath an edit that is set aside is kept once that goes`()
+    func `A6-N3, I1 an item that was forgotten beneath an edit is there once that is discarded`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            let made = Receipts()
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.run()
+                let items = try await ada.elsewhere.items
+                made.ids = items.map(\.cipher.id).filter { $0 != id }
+            } meanwhile: {
+                let fresh = try #require(made.ids.first ?? nil)
+                try await ada.edit(fresh, Self.fresh.replacing("fresh", with: "fresher"))
+                try await Self.setAside(fresh, world, ada)
+            }
+            try await Self.discard(try #require(made.ids.first ?? nil), world, ada)
+            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.passwords.sorted() == ["first", "fresh"])
+        }
+    }
+
+    @Test
+    func `A6-N3 what was restored and is forgotten beneath a trash that is discarded is restored`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            _ = try await ada.furnish(1)
+            try await ada.wish(.trash, id)
+            try await ada.run()
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.wish(.restore, id)
+            } meanwhile: {
+                try await ada.wish(.trash, id)
+                try await Self.setAside(id, world, ada)
+            }
+            try await Self.discard(id, world, ada)
+            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await !ada.elsewhere.item(id).cipher.isInTrash)
+        }
+    }
+
+    /// Whoever wrote over it had not seen it.
+    @Test
+    func `A6-N3, I1 what was forgotten beneath an edit is a copy where others have written since`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            _ = try await ada.furnish(1)
+            try await Self.fallBack(world, ada) {
+                try await ada.add(Self.fresh)
+                try await ada.edit(id, Self.noted("mine"))
+            } unseen: {
+                try await ada.edit(id, Self.noted("mine again"))
+                try await Self.setAside(id, world, ada)
+            } onceSeen: {
+                try await ada.elsewhere.edit(id, Self.noted("theirs"))
+            }
+            try await Self.discard(id, world, ada)
+            try await ada.refresh()
+            try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.item(id).notes == "theirs")
+            #expect(Set(try await ada.elsewhere.items.map(\.notes)).contains("mine"))
+        }
+    }
+
+    @Test func `A6-N3 what was forgotten beneath an edit that is brought up leaves nothing`()
         async throws
     {
         try await withLogin { world, ada, id in
             let scheduler = try await Self.fallBack(world, ada) {
-                try await ada.edit(id, password("mine"))
+                try await ada.edit(id, Self.noted("mine"))
             } meanwhile: {
-                try await ada.edit(id, password("mine again"))
+                try await ada.edit(id, Self.noted("mine again"))
                 try await Self.setAside(id, world, ada)
             }
-            let change = try #require(try ada.change(id))
-            #expect(change.state == .quarantined)
-            _ = try await world.store.discard(
-                change.id,
-                expecting: change.version,
-                at: world.surroundings.now
-            )
-            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.change(id)?.forgotten != nil)
+            try await ada.edit(id, Self.noted("mine at last"))
+            try await ada.run()
+            for _ in 1...2 { try await scheduler.sync() }
             #expect(try ada.changes.isEmpty)
-            let passwords = try await ada.elsewhere.passwords
-            #expect(passwords.sorted() == ["first", "mine"])
+            let notes = try await ada.elsewhere.items.map(\.notes)
+            #expect(notes.contains("mine at last") && !notes.contains("mine"), "\(notes)")
         }
     }
 

@@ -28,6 +28,7 @@ typedef struct Holdfast__Revision Holdfast__Revision;
 typedef struct Holdfast__Clock Holdfast__Clock;
 typedef struct Holdfast__Attempt Holdfast__Attempt;
 typedef struct Holdfast__Backup Holdfast__Backup;
+typedef struct Holdfast__Forgotten Holdfast__Forgotten;
 typedef struct Holdfast__Failure Holdfast__Failure;
 
 
@@ -92,6 +93,7 @@ struct  Holdfast__PendingChange
   protobuf_c_boolean has_failures;
   int64_t failures;
   Holdfast__Failure *last_failure;
+  Holdfast__Forgotten *forgotten;
   Holdfast__PendingChange__IntentCase intent_case;
   union {
     Holdfast__Create *create;
@@ -103,7 +105,7 @@ struct  Holdfast__PendingChange
 };
 #define HOLDFAST__PENDING_CHANGE__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__pending_change__descriptor) \
-    , NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0,NULL, 0, 0, NULL, 0, 0, NULL, HOLDFAST__PENDING_CHANGE__INTENT__NOT_SET, {0} }
+    , NULL, NULL, NULL, NULL, 0, 0, NULL, 0, 0, 0,NULL, 0, 0, NULL, 0, 0, NULL, NULL, HOLDFAST__PENDING_CHANGE__INTENT__NOT_SET, {0} }
 
 
 struct  Holdfast__Create
@@ -267,6 +269,22 @@ struct  Holdfast__Backup
 #define HOLDFAST__BACKUP__INIT \
  { PROTOBUF_C_MESSAGE_INIT (&holdfast__backup__descriptor) \
     , NULL, 0, {0,NULL}, NULL, NULL }
+
+
+/*
+ * What upstream had taken from here beneath the change, and has forgotten since.
+ */
+struct  Holdfast__Forgotten
+{
+  ProtobufCMessage base;
+  protobuf_c_boolean has_json;
+  ProtobufCBinaryData json;
+  protobuf_c_boolean has_key_fingerprint;
+  ProtobufCBinaryData key_fingerprint;
+};
+#define HOLDFAST__FORGOTTEN__INIT \
+ { PROTOBUF_C_MESSAGE_INIT (&holdfast__forgotten__descriptor) \
+    , 0, {0,NULL}, 0, {0,NULL} }
 
 
 struct  Holdfast__Failure
@@ -532,6 +550,25 @@ Holdfast__Backup *
 void   holdfast__backup__free_unpacked
                      (Holdfast__Backup *message,
                       ProtobufCAllocator *allocator);
+/* Holdfast__Forgotten methods */
+void   holdfast__forgotten__init
+                     (Holdfast__Forgotten         *message);
+size_t holdfast__forgotten__get_packed_size
+                     (const Holdfast__Forgotten   *message);
+size_t holdfast__forgotten__pack
+                     (const Holdfast__Forgotten   *message,
+                      uint8_t             *out);
+size_t holdfast__forgotten__pack_to_buffer
+                     (const Holdfast__Forgotten   *message,
+                      ProtobufCBuffer     *buffer);
+Holdfast__Forgotten *
+       holdfast__forgotten__unpack
+                     (ProtobufCAllocator  *allocator,
+                      size_t               len,
+                      const uint8_t       *data);
+void   holdfast__forgotten__free_unpacked
+                     (Holdfast__Forgotten *message,
+                      ProtobufCAllocator *allocator);
 /* Holdfast__Failure methods */
 void   holdfast__failure__init
                      (Holdfast__Failure         *message);
@@ -592,6 +629,9 @@ typedef void (*Holdfast__Attempt_Closure)
 typedef void (*Holdfast__Backup_Closure)
                  (const Holdfast__Backup *message,
                   void *closure_data);
+typedef void (*Holdfast__Forgotten_Closure)
+                 (const Holdfast__Forgotten *message,
+                  void *closure_data);
 typedef void (*Holdfast__Failure_Closure)
                  (const Holdfast__Failure *message,
                   void *closure_data);
@@ -614,6 +654,7 @@ extern const ProtobufCMessageDescriptor holdfast__revision__descriptor;
 extern const ProtobufCMessageDescriptor holdfast__clock__descriptor;
 extern const ProtobufCMessageDescriptor holdfast__attempt__descriptor;
 extern const ProtobufCMessageDescriptor holdfast__backup__descriptor;
+extern const ProtobufCMessageDescriptor holdfast__forgotten__descriptor;
 extern const ProtobufCMessageDescriptor holdfast__failure__descriptor;
 
 PROTOBUF_C__END_DECLS
