@@ -256,7 +256,7 @@ extension Knowledge {
 
     /// Whether a later word of the same field was accepted from the same person, or is upstream.
     func hasSuccessor(_ word: Word) -> Bool {
-        hasSuccessor(word) { $0.hasLanded || $0.isAcknowledged }
+        hasSuccessor(word) { $0.hasLanded || $0.isAcknowledged && !$0.isDiscarded }
     }
 
     private mutating func check(_ item: PlainItem) {

@@ -38,6 +38,8 @@ struct Knowledge: Sendable {
         var hasLanded = false
         /// It was upstream, and others took it away; or a person discarded it.
         var isExcused = false
+        /// A person discarded it before it was ever upstream.
+        var isDiscarded = false
         /// At these hosts a person was shown it, and then edited the item.
         var seen: Set<Int> = []
         /// When an answer with it in it reached each host for the first time.
@@ -318,10 +320,15 @@ extension Knowledge {
         for text in texts { words[text]?.fate = fate }
     }
 
-    /// A person at that host wants none of it any more.
-    mutating func discard(_ origin: String, withWords: Bool, at host: Int) {
+    /// A person at that host wants none of it any more, but for what upstream had taken before and has forgotten.
+    ///
+    /// - Parameter item: As it is shown; nil if it is not.
+    mutating func discard(_ origin: String, showing item: PlainItem?, withWords: Bool, at host: Int)
+    {
         origins[origin]?.discarded.insert(host)
         for (text, word) in words where word.origin == origin && word.host == host {
+            if !word.hasLanded { words[text]?.isDiscarded = true }
+            if word.isForgotten, let item, !item.words.contains(text) { continue }
             // A deletion that is discarded has taken along what waited under it.
             let wasWaiting = word.fate == .queued && word.delivered[host] == nil
             if withWords || wasWaiting { words[text]?.isExcused = true }

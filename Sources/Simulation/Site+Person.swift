@@ -350,15 +350,16 @@ extension Site {
         at number: Int
     ) {
         if let item {
-            if let origin = item.origin { knowledge.discard(origin, withWords: true, at: number) }
-            return
+            guard let origin = item.origin else { return }
+            return knowledge.discard(origin, showing: item, withWords: true, at: number)
         }
         // What is deleted is not shown, and nothing is while the vault is locked.
         let id = change.lane.cipherID
         guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
             return knowledge.excuseUnshown(at: number)
         }
-        knowledge.discard(origin, withWords: change.type != .hardDelete, at: number)
+        let withWords = change.type != .hardDelete
+        knowledge.discard(origin, showing: nil, withWords: withWords, at: number)
     }
 
     // MARK: What is shown
