@@ -70,12 +70,11 @@ extension Errand {
     }
 
     /// Whether this has failed again, and upstream answers others. The first time that is not asked: most often it
-    /// is away. Nor does anybody ask who is banned, and is to keep still.
+    /// is away.
     private func isAlone(with setback: Setback, _ mayWaitAlone: () -> Bool) async -> Bool {
-        guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)),
-            change.lastFailure != nil, !mutated(.poisonStops), mayWaitAlone()
+        guard setback.mayBeOfOne, change.lastFailure != nil, !mutated(.poisonStops), mayWaitAlone()
         else { return false }
-        return await kit.upstreamAnswers()
+        return await kit.upstreamAnswers(others: setback)
     }
 
     /// By itself, while the run goes on. That counts for nothing: it may be that upstream answers, and takes

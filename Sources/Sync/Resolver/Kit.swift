@@ -135,8 +135,12 @@ struct Kit: Sendable {
         }
     }
 
-    /// Whether upstream answers the smallest question there is, though it has just failed.
-    func upstreamAnswers() async -> Bool {
+    /// Whether upstream answers the smallest question there is, though it has just failed. Nobody asks who is banned,
+    /// and is to keep still.
+    func upstreamAnswers(others setback: Setback) async -> Bool {
+        guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)) else {
+            return false
+        }
         do throws(Setback) {
             _ = try await upstream.revision(.insistent)
             return true

@@ -52,9 +52,10 @@ extension Resolver {
             _ = try await kit.list()
             return nil
         } catch {
-            // What the store cannot read, each of them finds out for itself.
-            if case .unlisted(let setback) = error { return setback }
-            return nil
+            // What the store cannot read, each of them finds out for itself. Where upstream fails over the list alone,
+            // each of them is read by itself.
+            guard case .unlisted(let setback) = error else { return nil }
+            return await kit.upstreamAnswers(others: setback) ? nil : setback
         }
     }
 

@@ -128,6 +128,42 @@ import Vault
         }
     }
 
+    /// More wait than are read one by one where there is a list.
+    @Test(arguments: strangers.dropFirst() + [.answer(.refusal(500, "no"), isCarriedOut: false)])
+    func `G-R3 while upstream fails over its list alone, what waits is brought up all the same`(
+        _ effect: Fault.Effect
+    ) async throws {
+        try await withLogin { world, ada, id in
+            var ids = [id]
+            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
+            try await ada.refresh()
+            await world.server.inject(Self.always(effect, on: .sync))
+            for id in ids { try await ada.edit(id, password("mine")) }
+            _ = try await ada.run()
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.passwords == ids.map { _ in "mine" })
+        }
+    }
+
+    @Test(arguments: [503, 500])
+    func `G-R3 while upstream answers nobody, no list is asked for by each of those that wait`(
+        _ status: Int
+    ) async throws {
+        try await withLogin { world, ada, id in
+            var ids = [id]
+            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
+            try await ada.refresh()
+            for operation in [Operation.sync, .revisionDate, .updateCipher] {
+                await world.server.inject(Self.refusal(status, on: operation))
+            }
+            for id in ids { try await ada.edit(id, password("mine")) }
+            world.wire.forget()
+            #expect(try await ada.run().stop != nil)
+            #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 0)
+            #expect(try ada.changes.allSatisfy { $0.state == .ready && $0.lastFailure == nil })
+        }
+    }
+
     @Test(arguments: strangers.dropFirst())
     func `P10 what alone is stopped on the way ends no run, and is tried ever less often`(
         _ effect: Fault.Effect
