@@ -47,7 +47,12 @@ extension Errand {
                 guard await isAlone(with: setback, mayWaitAlone) else {
                     return try await giveWay(to: setback)
                 }
-                try await waitAlone(because: setback)
+                guard kit.stumbles.sawOthersTaken(since: change.id) else {
+                    try await waitAlone(because: setback)
+                    break
+                }
+                let patience = patience(after: setback)
+                try await backOff(FailureNote(setback), setback.reason.retryCause, for: patience)
             case .transient:
                 try await backOff(FailureNote(setback), setback.reason.retryCause)
             case .permanent:
@@ -77,14 +82,14 @@ extension Errand {
         return await kit.upstreamAnswers(others: setback)
     }
 
-    /// By itself, while the run goes on. That counts for nothing: it may be that upstream answers, and takes
-    /// nothing from anybody.
+    /// By itself, while the run goes on. That counts for nothing: it may be that nothing gets through to upstream but
+    /// questions.
     private mutating func waitAlone(because setback: Setback) async throws(StoreError) {
         let wait = Backoff.wait(
             after: kit.stumbles.countWait(of: change.id),
             chance: kit.surroundings.chance.fraction()
         )
-        let pause = max(wait, setback.mayHaveLanded ? .seconds(Attempt.patience) : .zero)
+        let pause = max(wait, patience(after: setback))
         log("A pending change alone could not be brought upstream.", FailureNote(setback))
         kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
         let until = kit.now + pause
@@ -103,8 +108,8 @@ extension Errand {
     /// Leaves it as it was before. What may have landed is not looked for too early.
     mutating func release(_ setback: Setback) async throws(StoreError) {
         var state = PendingChange.State.ready
-        if setback.mayHaveLanded {
-            let pause = Duration.seconds(Attempt.patience)
+        let pause = patience(after: setback)
+        if pause > .zero {
             kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
             state = .backingOff(until: kit.now + pause)
         }
@@ -112,6 +117,11 @@ extension Errand {
             $0.state = state
             $0.noteHindrance(FailureNote(setback))
         }
+    }
+
+    /// How long what may have landed is not looked for.
+    private func patience(after setback: Setback) -> Duration {
+        setback.mayHaveLanded ? .seconds(Attempt.patience) : .zero
     }
 
     private mutating func postpone(
@@ -147,9 +157,11 @@ extension Errand {
     /// In seconds; half of what a change that fails waits at most.
     private static let longestPause = Int64(Backoff.longest / 2)
 
+    /// - Parameter patience: How long at least.
     private mutating func backOff(
         _ note: FailureNote,
-        _ cause: SyncMetrics.RetryCause
+        _ cause: SyncMetrics.RetryCause,
+        for patience: Duration = .zero
     ) async throws(StoreError) {
         let failures = change.failures + 1
         var note = note
@@ -158,10 +170,11 @@ extension Errand {
         note.since = since
         let lasts = kit.now >= since.advanced(bySeconds: Self.longestFailure)
         if failures >= Self.failuresBorne, lasts { return try await quarantine(note) }
-        let wait = Backoff.wait(
+        let backoff = Backoff.wait(
             after: failures,
             chance: kit.surroundings.chance.fraction()
         )
+        let wait = max(backoff, patience)
         let until = kit.now + wait
         kit.surroundings.metrics.scheduledRetry(cause, in: wait)
         log("A pending change could not be brought upstream.", note)

@@ -1,28 +1,56 @@
 internal import System
 
 /// Which of an account's changes have failed for what is most often the network's or the server's trouble,
-/// and how often each of them has waited by itself for that. The next process begins anew.
+/// how often each of them has waited by itself for that, and whether upstream has taken others since. The next process
+/// begins anew.
 final class Stumbles: Sendable {
-    private let waits = Lock<[String: Int64]>([:])
+    private struct Stumble {
+        var waits: Int64 = 0
+        /// How many of the account's changes upstream had taken when this failed last.
+        var taken: Int64
+    }
 
-    var changeIDs: Set<String> { waits.withLock { Set($0.keys) } }
+    private struct State {
+        var taken: Int64 = 0
+        var stumbles: [String: Stumble] = [:]
+    }
+
+    private let state = Lock(State())
+
+    var changeIDs: Set<String> { state.withLock { Set($0.stumbles.keys) } }
 
     func add(_ changeID: String) {
-        waits.withLock { if $0[changeID] == nil { $0[changeID] = 0 } }
+        state.withLock { state in
+            if state.stumbles[changeID] == nil {
+                state.stumbles[changeID] = Stumble(taken: state.taken)
+            }
+        }
+    }
+
+    func noteTaken() { state.withLock { $0.taken += 1 } }
+
+    /// Whether upstream has taken something since that failed last. To be asked when it fails again.
+    func sawOthersTaken(since changeID: String) -> Bool {
+        state.withLock { state in
+            let before = state.stumbles[changeID]?.taken ?? state.taken
+            state.stumbles[changeID, default: Stumble(taken: before)].taken = state.taken
+            return before < state.taken
+        }
     }
 
     /// Counts one more wait.
     ///
     /// - Returns: Which it is, from 1 on.
     func countWait(of changeID: String) -> Int64 {
-        waits.withLock { waits in
-            let count = waits[changeID, default: 0] + 1
-            waits[changeID] = count
-            return count
+        state.withLock { state in
+            state.stumbles[changeID, default: Stumble(taken: state.taken)].waits += 1
+            return state.stumbles[changeID]?.waits ?? 1
         }
     }
 
     func forgetAll(but pending: Set<String>) {
-        waits.withLock { waits in waits = waits.filter { pending.contains($0.key) } }
+        state.withLock { state in
+            state.stumbles = state.stumbles.filter { pending.contains($0.key) }
+        }
     }
 }

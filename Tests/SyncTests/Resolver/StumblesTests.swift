@@ -19,6 +19,15 @@ import Testing
         #expect(stumbles.countWait(of: "a") == 2)
     }
 
+    @Test func `whether others were taken since is told for each, from one failure to the next`() {
+        stumbles.noteTaken()
+        for change in ["a", "b"] { stumbles.add(change) }
+        #expect(!stumbles.sawOthersTaken(since: "a"))
+        stumbles.noteTaken()
+        for change in ["a", "b"] { #expect(stumbles.sawOthersTaken(since: change)) }
+        #expect(!stumbles.sawOthersTaken(since: "a") && !stumbles.sawOthersTaken(since: "c"))
+    }
+
     @Test func `what is pending no more is forgotten, and would begin anew`() {
         for change in ["a", "b"] { _ = stumbles.countWait(of: change) }
         stumbles.forgetAll(but: ["b", "c"])
