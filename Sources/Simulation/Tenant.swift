@@ -31,7 +31,7 @@ final class Tenant: Sendable {
 
     init(_ former: Lease, in premises: Premises) {
         session = premises.upstream.session(former.tokens) { former.keep($0) }
-        let account = AccountUpstream(
+        let account = WatchedUpstream(
             UpstreamAccount(premises.upstream, session),
             monitor: premises.monitor.address,
             signedOut: { former.signedOut() },

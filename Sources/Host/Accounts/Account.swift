@@ -19,7 +19,7 @@ final class Account: Sendable {
     /// and the account itself.
     let lanes: Lanes
     let switches: SwitchBoard
-    let upstream: AccountUpstream
+    let upstream: WatchedUpstream
     private let notebook: Notebook
     private let memory: Lock<Memory>
     private let duty = Lock(Duty())
@@ -73,7 +73,7 @@ final class Account: Sendable {
         let notebook = Notebook()
         self.notebook = notebook
         session = link.upstream.session(tokens) { await notebook.account?.keep($0) }
-        upstream = AccountUpstream(UpstreamAccount(link.upstream, session), link) {
+        upstream = WatchedUpstream(UpstreamAccount(link.upstream, session), link) {
             await notebook.account?.learn($0, inSession: $1)
         } recognise: {
             await notebook.account?.recognises($0, inSession: $1) ?? true

@@ -11,11 +11,11 @@ final class HubListener: Sendable {
     private let alarms: AlarmClock
     private let chance: any Chance
     private let heedLogOut: @Sendable () -> Void
-    private let upstream: AccountUpstream
+    private let upstream: WatchedUpstream
     private let resting = Lock<Mailbox<Never>?>(nil)
 
     init(
-        _ upstream: AccountUpstream,
+        _ upstream: WatchedUpstream,
         _ scheduler: Address<SyncScheduler.Message>,
         _ link: ServerLink,
         _ surroundings: Surroundings,

@@ -17,7 +17,7 @@ final class Staff: Service {
 
     init(
         of id: String,
-        _ upstream: AccountUpstream,
+        _ upstream: WatchedUpstream,
         _ keys: Keyholder,
         _ lanes: Lanes,
         _ switches: SwitchBoard,

@@ -90,7 +90,7 @@ extension Errand {
 
     /// What is written down already has not been sent.
     private mutating func unsent(_ halt: Halt) -> Halt {
-        conclusion = .refused
+        conclude(.refused)
         return halt
     }
 
@@ -157,7 +157,8 @@ extension Errand {
     private mutating func goOnAfterRepetition(
         with copy: Cipher
     ) async throws(StoreError) -> Attempted {
-        (conclusion, fresh, taken, isBegun) = (.accepted, copy, copy, true)
+        conclude(.accepted)
+        (fresh, taken, isBegun) = (copy, copy, true)
         do throws(Halt) {
             return try await .saved(cipherID: bring() ?? change.cipherID)
         } catch {
@@ -203,7 +204,7 @@ extension Errand {
     }
 
     private mutating func writeConclusion() async throws(StoreError) {
-        guard hasWord else { return }
+        guard !word.isEmpty else { return }
         do throws(Halt) {
             try await update { _ in }
         } catch {

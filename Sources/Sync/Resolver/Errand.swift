@@ -26,14 +26,8 @@ struct Errand {
 
     // MARK: The last attempt
 
-    /// What is known of it, to be written down with whatever is written next.
-    var conclusion: Attempt.Outcome? {
-        didSet { if conclusion != nil { isUnderWay = false } }
-    }
-    /// What became of the last one before an edit came in between, to be written down likewise.
-    var concluded: Attempt?
-    /// That nobody had answered it, to be written down likewise.
-    var silence: Silence?
+    /// What is known of it, and written down with whatever is written next.
+    var word = Word()
     /// The content that was sent with it.
     var sent: Cipher?
     /// Whether it is this errand's own, and nothing is known of it yet. An earlier one is concluded by
@@ -166,11 +160,10 @@ struct Errand {
     /// true of it, too, and nobody else knows.
     mutating func goOn(with edited: PendingChange) {
         noteEdits(of: edited)
-        concluded = conclusion.flatMap { change.lastAttempt(concluded: $0) } ?? concluded
+        word.keep(from: change)
         change = edited
-        if let concluded { change.conclude(concluded) }
-        if let silence { change.note(silence) }
-        (conclusion, announced, isUnderWay) = (nil, nil, false)
+        word.write(into: &change)
+        (announced, isUnderWay) = (nil, false)
         (done, brought) = ([], nil)
     }
 
@@ -272,7 +265,7 @@ struct Errand {
     /// When that is; nil if nothing may come late.
     var lateCallsHavePassed: Moment? {
         // What became of the last is written down only with the next.
-        let isOwn = conclusion != nil || announced != nil
+        let isOwn = word.conclusion != nil || announced != nil
         let attempts = isOwn ? change.attempts.dropLast() : change.attempts[...]
         let late = attempts.last {
             $0.outcome == .unknown && change.intent.isUndone(by: $0.kind)

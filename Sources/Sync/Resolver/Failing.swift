@@ -101,7 +101,7 @@ extension Errand {
 
     /// Whatever of it was brought upstream before, the rest waits.
     private mutating func rest() async throws(StoreError) {
-        guard hasWord || change.state == .inFlight else { return }
+        guard !word.isEmpty || change.state == .inFlight else { return }
         try await put { $0.state = .ready }
     }
 

@@ -259,14 +259,14 @@ extension Errand {
         try await self.note(.backup, cipher) { $0.backup = note }
         do throws(Setback) {
             let answer = try await kit.create(cipher)
-            conclusion = .accepted
+            conclude(.accepted)
             return answer
         } catch {
             guard let folderID = cipher.folderID, try await isLost(folderID, error) else {
                 throw .setback(error)
             }
         }
-        conclusion = .refused
+        conclude(.refused)
         let json = cipher.withoutFolder.bytes
         return try await post(
             BackupNote(source: note.source, json: json, conflict: note.conflict)

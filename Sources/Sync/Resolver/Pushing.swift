@@ -293,7 +293,7 @@ extension Errand {
                 over: known ?? copy,
                 content: content
             )
-            conclusion = .accepted
+            conclude(.accepted)
             taken = answer
             done.insert(deed)
             return answer
@@ -398,7 +398,7 @@ extension Errand {
         try await note(.create, content, for: conflict)
         do throws(Setback) {
             let answer = try await kit.create(content)
-            conclusion = .accepted
+            conclude(.accepted)
             taken = answer
             return answer
         } catch {
@@ -406,7 +406,7 @@ extension Errand {
                 try await isLost(folderID, error)
             else { throw .setback(error) }
         }
-        conclusion = .refused
+        conclude(.refused)
         try await freeze(content.withoutFolder)
         return try await post(content.withoutFolder, for: conflict)
     }

@@ -45,18 +45,20 @@ extension Errand {
 
     /// Remembers that what is written down already has not been sent.
     mutating func concludeUnsent() {
-        if announced != nil { conclusion = .refused }
+        if announced != nil { conclude(.refused) }
+    }
+
+    mutating func conclude(_ outcome: Attempt.Outcome) {
+        word.conclusion = outcome
+        isUnderWay = false
     }
 
     /// Remembers what became of the attempt that is under way, as far as the failure tells. What fails
     /// before one, or between two, says nothing of any.
     mutating func conclude(_ setback: Setback) {
         guard isUnderWay else { return }
-        if setback.mayHaveLanded {
-            silence = change.attempts.last.map { Silence(of: $0, until: kit.now, content: sent) }
-        } else {
-            conclusion = .refused
-        }
+        guard setback.mayHaveLanded else { return conclude(.refused) }
+        word.silence = change.attempts.last.map { Silence(of: $0, until: kit.now, content: sent) }
         isUnderWay = false
     }
 
@@ -65,7 +67,7 @@ extension Errand {
         _ body: @escaping @Sendable (inout PendingChange) -> Void
     ) async throws(Halt) {
         let (id, version) = (change.id, change.version)
-        let (concluded, conclusion, silence) = (concluded, conclusion, silence)
+        let word = word
         let swap = try await write { ledger throws(StoreError) in
             try await ledger.ask {
                 .change(
@@ -73,9 +75,7 @@ extension Errand {
                         id,
                         expecting: version,
                         { change in
-                            if let concluded { change.conclude(concluded) }
-                            if let conclusion { change.concludeAttempt(conclusion) }
-                            if let silence { change.note(silence) }
+                            word.write(into: &change)
                             body(&change)
                         },
                         $0
@@ -85,16 +85,13 @@ extension Errand {
         }
         guard case .done(let fresh) = swap else { throw .overtaken }
         change = fresh
-        (self.concluded, self.conclusion, self.silence) = (nil, nil, nil)
+        self.word = Word()
     }
 
-    /// Whether something is known of an attempt and not written down yet.
-    var hasWord: Bool { conclusion != nil || concluded != nil || silence != nil }
-
-    /// Writes that down although somebody has edited the change meanwhile: it is true of theirs, too, and nobody else
+    /// Writes down what is known of an attempt although somebody has edited the change meanwhile: it is true of theirs, too, and nobody else
     /// knows. What is to become of it is not this one's to say.
     func leaveWord() async throws(StoreError) {
-        guard hasWord else { return }
+        guard !word.isEmpty else { return }
         var after = self
         // Whoever edits it so often writes something down themselves.
         for _ in 0..<3 {
@@ -159,7 +156,7 @@ extension Errand {
             made: change.made,
             isSeen: isSeen,
             ground: ground,
-            concluded: latest.flatMap { change.lastAttempt(concluded: $0) } ?? concluded,
+            concluded: latest.flatMap { change.lastAttempt(concluded: $0) } ?? word.concluded,
             late: lateCalls,
             brought: status == .sent ? brought : nil,
             overwritesOthers: overwritesOthers,
@@ -267,7 +264,7 @@ extension Errand {
 
     /// What is known of the last attempt and not written down yet. One that is written down already may turn out to
     /// be needless, and is not sent then.
-    private var latest: Attempt.Outcome? { conclusion ?? (announced == nil ? nil : .refused) }
+    private var latest: Attempt.Outcome? { word.conclusion ?? (announced == nil ? nil : .refused) }
 
     /// What nobody ever answered, as far as may still come of it.
     private var unanswered: [Attempt] {

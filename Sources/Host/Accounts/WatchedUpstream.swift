@@ -7,7 +7,7 @@ package import Vault
 
 /// The upstream as the mesh asks for it: each call in the manner that its urgency wants, and each end
 /// of one told to the network's monitor.
-package struct AccountUpstream: VaultUpstream {
+package struct WatchedUpstream: VaultUpstream {
     var account: UpstreamAccount
     let monitor: Address<NetworkMonitor.Message>
     /// Takes note of what a sync says of the account itself, and in the name of which sign-in.
