@@ -233,7 +233,7 @@ let package = Package(
             of: ["Simulation", "holdfast", "Machine", "System"],
             exclude: ["Corpus.txt"]
         ),
-        tests("TidyTests", of: [], exclude: ["ratchets.awk"]),
+        tests("TidyTests", of: ["Simulation"], exclude: ["ratchets.awk"]),
         tests("GroundFloorTests", of: ["ground-floor"]),
 
         // Every room of the ground floor at work, without the mesh.

@@ -49,7 +49,7 @@
             guard let performance, let breach = performance.breach else {
                 return "\(name) survives \(seeds) seeds"
             }
-            let invariant = breach.invariant.padded(to: 8)
+            let invariant = breach.invariant.rawValue.padded(to: 8)
             return "\(name) \(invariant) seed \(performance.script.seed): \(breach.text)"
         }
     }

@@ -9,7 +9,7 @@ extension Knowledge {
             if !there.contains(word.text) {
                 let words = word.overwriting == nil ? "" : ", written over by who had not seen it"
                 breach(
-                    "I1",
+                    .nothingLost,
                     "\(word.text) was accepted (\(word.fate)) and is nowhere upstream\(words)"
                 )
             }
@@ -38,7 +38,7 @@ extension Knowledge {
             guard !there.contains(word.text), !mayBeGone, !items.allSatisfy(\.isBackup),
                 items.allSatisfy({ !$0.isShared && !$0.hasOutgrown })
             else { continue }
-            breach("I1", "\(word.text) was accepted, and is in no history")
+            breach(.nothingLost, "\(word.text) was accepted, and is in no history")
         }
     }
 
@@ -48,7 +48,7 @@ extension Knowledge {
             guard let host = origin.host, origin.fate == .saved || origin.fate == .queued,
                 !origin.wasDeleted, !origin.discarded.contains(host), !there.contains(name)
             else { continue }
-            breach("I4", "\(name) was accepted and is not upstream")
+            breach(.madeOnce, "\(name) was accepted and is not upstream")
         }
     }
 
@@ -82,7 +82,7 @@ extension Knowledge {
             // Both were edited, and one of them was deleted elsewhere.
             if origin.isShownTwice, origin.isDeletedElsewhere { limit += 1 }
             if count > limit {
-                breach("I4", "\(name) is upstream \(count) times")
+                breach(.madeOnce, "\(name) is upstream \(count) times")
             }
         }
     }
@@ -106,7 +106,10 @@ extension Knowledge {
                 origin.lateIDs.isEmpty || !hasRotated,
                 origin.isToBeRemoved(by: origin.deletions)
             else { continue }
-            breach("I1", "\(name) was deleted for good, which was accepted, and is still upstream")
+            breach(
+                .nothingLost,
+                "\(name) was deleted for good, which was accepted, and is still upstream"
+            )
         }
     }
 
@@ -119,7 +122,10 @@ extension Knowledge {
             guard let name = item.origin, let origin = origins[name], origin.lateIDs.isEmpty,
                 origin.isToBeRemoved(by: origin.trashings)
             else { continue }
-            breach("I1", "\(name) was put into the trash, which was accepted, and is not there")
+            breach(
+                .nothingLost,
+                "\(name) was put into the trash, which was accepted, and is not there"
+            )
         }
     }
 
@@ -133,13 +139,13 @@ extension Knowledge {
             }
             if origin.missesMove(item, among: folders) {
                 breach(
-                    "I1",
+                    .nothingLost,
                     "\(name) was put into another folder, which was accepted, and is not there"
                 )
             }
             for mark in origin.marksMissed(by: item) {
                 let words = item.bears(mark) ? "was to be \(mark) no more" : "was to be \(mark)"
-                breach("I1", "\(name) \(words), which was accepted, and that is not so")
+                breach(.nothingLost, "\(name) \(words), which was accepted, and that is not so")
             }
         }
     }
@@ -149,7 +155,7 @@ extension Knowledge {
         for item in shown { here[item.id] = item }
         for (id, item) in upstream.sorted(by: { $0.key < $1.key }) where !item.isShared {
             guard let other = here[id] else {
-                breach("I3", "\(item.origin ?? "an item") is upstream and not here")
+                breach(.settlesDown, "\(item.origin ?? "an item") is upstream and not here")
                 continue
             }
             let isSame =
@@ -157,11 +163,11 @@ extension Knowledge {
                 && other.shownStamp == item.shownStamp && other.folderID == item.folderID
                 && PlainItem.Mark.allCases.allSatisfy { other.bears($0) == item.bears($0) }
             if !isSame {
-                breach("I3", "\(item.origin ?? "an item") is not here as it is upstream")
+                breach(.settlesDown, "\(item.origin ?? "an item") is not here as it is upstream")
             }
         }
         for (id, item) in here.sorted(by: { $0.key < $1.key }) where upstream[id] == nil {
-            breach("I3", "\(item.origin ?? "an item") is here and not upstream")
+            breach(.settlesDown, "\(item.origin ?? "an item") is here and not upstream")
         }
     }
 }

@@ -10,7 +10,7 @@ extension Knowledge {
     ) {
         if let hold = holds[host]?[isIdentity], now < hold {
             breach(
-                "I12",
+                .patience,
                 "\(call) leaves \((hold - now).shown) before the time that upstream asked to wait"
             )
         }
@@ -18,7 +18,7 @@ extension Knowledge {
         if let all = requests[host], let first = all.first, all.count > Self.mostRequests {
             requests[host]?.removeFirst()
             if now - first < .seconds(60) {
-                breach("I12", "more than \(Self.mostRequests) requests within a minute")
+                breach(.patience, "more than \(Self.mostRequests) requests within a minute")
             }
         }
     }
@@ -42,7 +42,7 @@ extension Knowledge {
         told: Set<String>? = nil
     ) {
         for item in shown {
-            for flaw in flaws(of: item) { breach("I2", "here: \(flaw)") }
+            for flaw in flaws(of: item) { breach(.nothingInvented, "here: \(flaw)") }
         }
         guard isWhole else { return }
         let visible = Set(shown.flatMap(\.words))
@@ -54,7 +54,7 @@ extension Knowledge {
             let mustBeShown = !word.hasLanded || (word.fate == .saved && known.contains(word.text))
             if !visible.contains(word.text), mustBeShown, !isShared {
                 breach(
-                    occasion == "restart" ? "I8" : "I6",
+                    occasion == "restart" ? .keptOnceAccepted : .ownEditsShown,
                     "\(word.text) (\(word.fate)) was accepted and is not shown after a \(occasion)"
                 )
             }
@@ -79,7 +79,7 @@ extension Knowledge {
             origin.discarded.isEmpty, !origin.isShared,
             origin.host == nil || origin.fate == .saved || origin.fate == .queued
         else { return }
-        breach("I6", "\(name) was shown, and is not there for whoever edits it")
+        breach(.ownEditsShown, "\(name) was shown, and is not there for whoever edits it")
     }
 
     private func mustBeKept(_ word: Word) -> Bool {
@@ -112,7 +112,7 @@ extension Knowledge {
         for (id, stamp) in new.sorted(by: { $0.key < $1.key }) where upstream[id] != nil {
             if let before = base[id], stamp.isBefore(before), lies < 2 {
                 let name = upstream[id]?.origin ?? "an item"
-                breach("I13", "\(name) went back from \(before.text) to \(stamp.text)")
+                breach(.neverBack, "\(name) went back from \(before.text) to \(stamp.text)")
             }
         }
         // What has come since the last look was there when it was decided what may go; what upstream has
@@ -123,7 +123,10 @@ extension Knowledge {
             gone.count == there.count || (there.count >= 10 && gone.count * 10 >= there.count * 9)
         // Two lists may have left out a part each.
         guard !gone.isEmpty, isNearlyAll, lies < 2 else { return }
-        breach("I14", "\(gone.count) of \(there.count) items went although upstream has them")
+        breach(
+            .neverNearlyEmpty,
+            "\(gone.count) of \(there.count) items went although upstream has them"
+        )
     }
 
     /// However often one old list is shown, each item in it could have been asked for.
@@ -132,7 +135,7 @@ extension Knowledge {
         let older = denied.keys.filter { new[$0] != nil }
         guard !older.isEmpty, denied.allSatisfy({ upstream[$0.key]?.revision == $0.value.text })
         else { return }
-        breach("I13", "\(older.count) items went back, although upstream has what was here")
+        breach(.neverBack, "\(older.count) items went back, although upstream has what was here")
     }
 }
 

@@ -107,7 +107,10 @@ extension Knowledge {
         if let host = author.host, word.host == host, word.fate == .rejected, !word.isExcused,
             isNew, !word.seen.contains(host)
         {
-            breach("I8", "\(text) was refused to its writer and reached upstream all the same")
+            breach(
+                .keptOnceAccepted,
+                "\(text) was refused to its writer and reached upstream all the same"
+            )
         }
         words[text] = word
     }
@@ -158,7 +161,7 @@ extension Knowledge {
         } else if isTolerated(author, over: item) {
             words[word.text]?.isUndone = true
         } else if word.fate != .rejected, !word.isExcused, !hasSuccessor(word) {
-            breach("I5", "\(word.text) was upstream and was overwritten by nothing newer")
+            breach(.inOrder, "\(word.text) was upstream and was overwritten by nothing newer")
         }
     }
 
@@ -181,7 +184,10 @@ extension Knowledge {
             return
         }
         if kind == .push, known == nil {
-            breach("I7", "\(text) was overwritten by a request that names no revision")
+            breach(
+                .nothingUnseenOverwritten,
+                "\(text) was overwritten by a request that names no revision"
+            )
             return
         }
         // Nobody here can know of what came between an answer and a request; the server does not let
@@ -195,7 +201,7 @@ extension Knowledge {
         }
         // The server's own clients would do the same: whoever deletes sees what is shown.
         breach(
-            kind == .delete ? "I15" : "I7",
+            kind == .delete ? .deletionSparesUnseen : .nothingUnseenOverwritten,
             "\(text), which another device wrote, was known here and is gone by a \(kind.rawValue)"
         )
     }
@@ -261,14 +267,20 @@ extension Knowledge {
 
     private mutating func check(_ item: PlainItem) {
         if item.flaws == [PlainItem.oldKey] {
-            breach("I17", "\(item.id) was written under a key that the account had before")
+            breach(
+                .presentKeyOnly,
+                "\(item.id) was written under a key that the account had before"
+            )
         } else if !item.flaws.isEmpty {
-            breach("I2", "an item upstream cannot be opened: \(item.flaws.joined(separator: ", "))")
+            breach(
+                .nothingInvented,
+                "an item upstream cannot be opened: \(item.flaws.joined(separator: ", "))"
+            )
         }
         if let origin = item.origin, !item.isBackup {
             origins[origin]?.hasLanded = true
         }
-        for flaw in flaws(of: item) { breach("I2", "upstream: \(flaw)") }
+        for flaw in flaws(of: item) { breach(.nothingInvented, "upstream: \(flaw)") }
     }
 
     /// What others have put elsewhere, and this host knew of, nobody puts back who was not asked to.
@@ -284,7 +296,10 @@ extension Knowledge {
             !origin.open.contains(host),
             let told = origin.placesTold[host], told.place == older.place, told.since <= left
         else { return }
-        breach("I7", "\(name) went into another place, which nobody here had wished")
+        breach(
+            .nothingUnseenOverwritten,
+            "\(name) went into another place, which nobody here had wished"
+        )
     }
 
     /// Whoever edits something that others put into the trash wants it back; what is written into the
@@ -302,7 +317,10 @@ extension Knowledge {
             since <= left
         else { return }
         for word in item.words where fresh.contains(word) && words[word]?.isLive == true {
-            breach("I1", "\(word) was written into the trash, into which others had put its item")
+            breach(
+                .nothingLost,
+                "\(word) was written into the trash, into which others had put its item"
+            )
         }
     }
 
@@ -345,7 +363,7 @@ extension Knowledge {
         guard Set(later.map(\.host)).count == 1, later.first?.host != nil, isSure, isFresh,
             !isAboutPasswords
         else { return }
-        breach("I4", "\(name) has a backup copy, although nobody else has written it")
+        breach(.madeOnce, "\(name) has a backup copy, although nobody else has written it")
     }
 
     /// Nothing has happened that makes it hard to tell who wrote what.
@@ -382,7 +400,10 @@ extension Knowledge {
         // Each of two hosts may find the same to have given way.
         for (content, count) in copies.sorted(by: { $0.key[0] < $1.key[0] }) where count > hosts {
             let words = content.dropFirst().joined(separator: ", ")
-            breach("I4", "\(content[0]) has \(count) backup copies of the same content (\(words))")
+            breach(
+                .madeOnce,
+                "\(content[0]) has \(count) backup copies of the same content (\(words))"
+            )
         }
     }
 }

@@ -247,7 +247,7 @@ struct Knowledge: Sendable {
 
     init(hosts: Int = 1) { self.hosts = hosts }
 
-    mutating func breach(_ invariant: String, _ text: String) {
+    mutating func breach(_ invariant: Invariant, _ text: String) {
         breaches.append(Breach(invariant, text))
     }
 }

@@ -178,7 +178,10 @@ final class Lodger: Sendable {
         let there = Set(items.flatMap(\.words))
         let edits = state.withLock(\.edits)
         let foreign = items.filter { !isOwn($0) || !$0.flaws.isEmpty }.map {
-            Breach("I10", "the lodger has an item that nobody there wrote: \($0.words) \($0.flaws)")
+            Breach(
+                .accountsApart,
+                "the lodger has an item that nobody there wrote: \($0.words) \($0.flaws)"
+            )
         }
         if hasOddStamps { return foreign }
         let lost = edits.keys.sorted().compactMap { key -> Breach? in
@@ -186,7 +189,10 @@ final class Lodger: Sendable {
             guard let last = words.lastIndex(where: { $0.fate == .saved || $0.fate == .queued })
             else { return nil }
             if words[last...].contains(where: { there.contains($0.text) }) { return nil }
-            return Breach("I1", "\(words[last].text) of the lodger was accepted and is nowhere")
+            return Breach(
+                .nothingLost,
+                "\(words[last].text) of the lodger was accepted and is nowhere"
+            )
         }
         return foreign + lost
     }

@@ -4,16 +4,15 @@ import System
 
 /// Something that must never be, and was.
 public struct Breach: Error, Hashable, Sendable, CustomStringConvertible {
-    /// By its number in the list of invariants.
-    public let invariant: String
+    public let invariant: Invariant
     public let text: String
 
-    init(_ invariant: String, _ text: String) {
+    init(_ invariant: Invariant, _ text: String) {
         self.invariant = invariant
         self.text = text
     }
 
-    public var description: String { "\(invariant): \(text)" }
+    public var description: String { "\(invariant.rawValue): \(text)" }
 }
 
 /// Knows what everybody has written, sees what upstream and the hosts hold, and says what is wrong
@@ -34,12 +33,12 @@ final class Oracle: Sendable {
         knowledge.withLock { body(&$0) }
     }
 
-    func say(_ invariant: String, _ text: String) {
+    func say(_ invariant: Invariant, _ text: String) {
         let isNews = knowledge.withLock { knowledge in
             knowledge.breaches.append(Breach(invariant, text))
             return knowledge.breaches.count == 1
         }
-        if isNews { history.note("BREACH \(invariant): \(text)") }
+        if isNews { history.note("BREACH \(invariant.rawValue): \(text)") }
     }
 
     private func watch(_ body: (inout Knowledge) -> Void) {
@@ -139,7 +138,7 @@ final class Oracle: Sendable {
             else { return }
             if !shown.contains(where: { $0.origin == news.origin }) {
                 knowledge.breach(
-                    "I11",
+                    .poisonContained,
                     "\(news.origin ?? "") is not here, because another item is refused upstream"
                 )
             }

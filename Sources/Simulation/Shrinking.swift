@@ -1,6 +1,6 @@
 /// Makes a script that fails shorter, as long as it still fails in the same way.
 public struct Shrinking: Sendable {
-    private let invariant: String
+    private let invariant: Invariant
     private var best: Performance
     private var triesLeft: Int
     /// What takes much longer than the whole has lost its way.

@@ -61,7 +61,7 @@ extension Site {
             }
             try await house.owner.scheduler.address.tell(.trigger(.signedIn))
         } catch {
-            oracle.say("simulator", "nobody can sign in: \(error)")
+            oracle.say(.playable, "nobody can sign in: \(error)")
         }
     }
 
@@ -130,7 +130,7 @@ extension Site {
         state.withLock { $0.dueBy = nil }
         guard let house else { return }
         if let began = house.line.lastBegan, began > dueBy - Self.reaction { return }
-        oracle.say("I3", "the network came back, and nothing of what waits is on its way")
+        oracle.say(.settlesDown, "the network came back, and nothing of what waits is on its way")
     }
 
     /// Nothing is left here that was to be brought upstream.
@@ -168,7 +168,7 @@ extension Site {
             let known = counts[disposition] ?? 0
             if Int(told) != known {
                 oracle.say(
-                    "I19",
+                    .toldTruly,
                     "\(known) edits were \(disposition), and the figure says \(told)"
                 )
             }
@@ -182,12 +182,12 @@ extension Site {
             // To look for one after the other takes longer than all that went before.
             guard beginnings.contains(where: { disk.contains($0, in: file) }) else { continue }
             for word in words.sorted() where disk.contains(Array(word.utf8), in: file) {
-                oracle.say("I16", "\(word) lies on the disk as it was written")
+                oracle.say(.nothingOpen, "\(word) lies on the disk as it was written")
                 return
             }
         }
         for line in log.breaches {
-            oracle.say("I16", "a log line says what it must not: \(line)")
+            oracle.say(.nothingOpen, "a log line says what it must not: \(line)")
         }
     }
 }

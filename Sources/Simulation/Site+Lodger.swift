@@ -57,7 +57,7 @@ extension Site {
     private func shown(to lodger: Lodger, _ tenant: Tenant) async -> [PlainItem]? {
         let items = await tenant.shown()
         for item in items ?? [] where !lodger.isOwn(item) {
-            oracle.say("I10", "the lodger is shown what is somebody else's: \(item.words)")
+            oracle.say(.accountsApart, "the lodger is shown what is somebody else's: \(item.words)")
         }
         lodger.see(items ?? [])
         return items?.sorted { $0.id < $1.id }
@@ -73,7 +73,7 @@ extension Site {
             tenant.session.signIn(tokens)
             try await tenant.scheduler.address.tell(.trigger(.signedIn))
         } catch {
-            oracle.say("simulator", "the lodger cannot sign in: \(error)")
+            oracle.say(.playable, "the lodger cannot sign in: \(error)")
         }
     }
 
@@ -83,7 +83,7 @@ extension Site {
             let others = rows(of: lodger.userID, house)
         else { return }
         for id in own.intersection(others).sorted() {
-            oracle.say("I10", "two accounts have rows of \(history.name(id))")
+            oracle.say(.accountsApart, "two accounts have rows of \(history.name(id))")
         }
     }
 
@@ -99,7 +99,7 @@ extension Site {
         let isOwn = lodger.hasSent(call, tokens.renewal)
         let ids = oracle.with { Set($0.upstream.keys) }
         if let flaw = lodger.flaw(of: call, isOwn: isOwn, others: (ids, cloud.rings)) {
-            oracle.say("I10", flaw)
+            oracle.say(.accountsApart, flaw)
         }
         return isOwn
     }
@@ -129,7 +129,7 @@ extension Site {
     func judgeLodger() async {
         guard let lodger, let tenant = house?.lodger else { return }
         guard let items = try? await lodger.look() else {
-            return oracle.say("simulator", "the lodger's account cannot be looked at")
+            return oracle.say(.playable, "the lodger's account cannot be looked at")
         }
         _ = await shown(to: lodger, tenant)
         let hasOddStamps = oracle.with(\.hasOddStamps)

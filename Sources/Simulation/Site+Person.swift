@@ -32,7 +32,7 @@ extension Site {
             }
             race.addTask { try? await self.time.sleep(for: Self.patience) }
             await race.next()
-            if !hasActed.isOpen { oracle.say("I3", "who \(step.deed) waits for hours") }
+            if !hasActed.isOpen { oracle.say(.settlesDown, "who \(step.deed) waits for hours") }
             race.cancelAll()
         }
     }
@@ -378,7 +378,10 @@ extension Site {
         guard !house.owner.keys.isLocked else { return nil }
         let items = await house.owner.shown()
         if let lodger, let item = items?.first(where: { lodger.hasPart(in: $0) }) {
-            oracle.say("I10", "what is the lodger's is shown to somebody else: \(item.words)")
+            oracle.say(
+                .accountsApart,
+                "what is the lodger's is shown to somebody else: \(item.words)"
+            )
         }
         oracle.with { knowledge in
             var here: Set<String> = []

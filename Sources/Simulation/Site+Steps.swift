@@ -161,12 +161,12 @@ extension Site {
         oracle.look(atBase: base, of: number, isReading: house.line.isReading)
         inspectLodger(house)
         if state.withLock(\.isDrill), house.monitor.standing.state != .offline {
-            oracle.say("I19", "in a drill the network is \(house.monitor.standing.state)")
+            oracle.say(.toldTruly, "in a drill the network is \(house.monitor.standing.state)")
         }
         if let ended = house.line.sessionEnded, time.elapsed - ended > .seconds(60),
             !state.withLock(\.isSignedOut)
         {
-            oracle.say("I19", "the session is over, and nobody is told")
+            oracle.say(.toldTruly, "the session is over, and nobody is told")
         }
         let waiting = layers.pending.count { $0.change?.state != .inFlight }
         if layers.pending.isEmpty { oracle.with { [number] in $0.doubts[number] = 0 } }
@@ -177,7 +177,7 @@ extension Site {
         // Nor can what upstream has taken and forgotten, or seems to, while its clock goes back.
         let isSteady = oracle.with { !$0.hasFallenBack && !$0.hasOddStamps }
         if waiting > mayWait + state.withLock(\.underWay), isSteady {
-            oracle.say("I20", "\(waiting) changes wait, and \(mayWait) may")
+            oracle.say(.bounded, "\(waiting) changes wait, and \(mayWait) may")
         }
     }
 }

@@ -216,7 +216,7 @@ final class Site: Sendable {
         do {
             try await bringUp(occasion)
         } catch {
-            oracle.say("I8", "\(error)")
+            oracle.say(.keptOnceAccepted, "\(error)")
         }
     }
 
@@ -227,7 +227,7 @@ final class Site: Sendable {
             race.addTask { try? await self.time.sleep(for: .seconds(20)) }
             await race.next()
             if !isOver.isOpen {
-                oracle.say("I22", "the host was told to end and did not within 20 s")
+                oracle.say(.endsInTime, "the host was told to end and did not within 20 s")
                 isOver.open()
             }
             race.cancelAll()
@@ -266,7 +266,7 @@ final class Site: Sendable {
         house.close()
         await house.isOver.wait()
         for line in log.breaches {
-            oracle.say("I16", "a log line says what it must not: \(line)")
+            oracle.say(.nothingOpen, "a log line says what it must not: \(line)")
         }
     }
 

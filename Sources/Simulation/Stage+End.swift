@@ -9,19 +9,19 @@ extension Stage {
         history.note("from now on nothing goes wrong")
         await calm()
         // One item that is refused for ever, or never gets there, is in nobody's way.
-        guard await becomesQuiet("I11") else { return }
+        guard await becomesQuiet(.poisonContained) else { return }
         if let poison = world.poison {
             // What is not refused is not set aside either, and the policy of the whole waits for it.
             if poison.isRefusal || !script.isWhole { guard await staysLive() else { return } }
             world.poison = nil
-            guard await becomesQuiet("I3") else { return }
+            guard await becomesQuiet(.settlesDown) else { return }
         }
         guard await retryEverything() else { return }
         // One sync, and a second look at what was hard to believe.
         await hearOfEverything()
         if oracle.with({ $0.hasLied || $0.hasOddStamps }) { await askAgain() }
         // What upstream has forgotten is offered to it again, maybe under a key from before.
-        guard await becomesQuiet("I3"), await retryEverything(), oracle.breach == nil else {
+        guard await becomesQuiet(.settlesDown), await retryEverything(), oracle.breach == nil else {
             return
         }
         if sites.count > 1 { await hearOfEachOther() }
@@ -63,7 +63,7 @@ extension Stage {
         do {
             try await world.addElsewhere()
         } catch {
-            oracle.say("simulator", "another device could not: \(error)")
+            oracle.say(.playable, "another device could not: \(error)")
         }
         await passOneSync()
         for site in sites where !site.isSignedOut {
@@ -89,7 +89,7 @@ extension Stage {
 
     /// Waits until nothing is pending but what upstream refuses: for twice the longest backoff, and as long
     /// again where a host's clock was set, because that may make of each wait two.
-    private func becomesQuiet(_ invariant: String) async -> Bool {
+    private func becomesQuiet(_ invariant: Invariant) async -> Bool {
         let start = time.elapsed
         let waits = oracle.with(\.hasRightClocks) ? 2 : 4
         while time.elapsed < max(start, quietUntil) + .seconds(waits * 900 + 150) {
@@ -101,7 +101,7 @@ extension Stage {
             if sites.allSatisfy(\.isQuiet) { return true }
         }
         guard sites.allSatisfy({ $0.state.withLock(\.underWay) == 0 }) else {
-            oracle.say("I3", "somebody still waits for an answer")
+            oracle.say(.settlesDown, "somebody still waits for an answer")
             return false
         }
         let isLodgers = sites.allSatisfy(\.waiting.isEmpty)
@@ -110,8 +110,11 @@ extension Stage {
                 + (change.change?.lastFailure.map { "\($0.kind.rawValue): \($0.message)" } ?? "")
         }
         let isPoisoned = world.poison != nil
-        let poisoned = isLodgers ? "I10" : invariant
-        oracle.say(isPoisoned ? poisoned : "I3", "still pending: \(words.joined(separator: "; "))")
+        let poisoned: Invariant = isLodgers ? .accountsApart : invariant
+        oracle.say(
+            isPoisoned ? poisoned : .settlesDown,
+            "still pending: \(words.joined(separator: "; "))"
+        )
         return false
     }
 
@@ -121,12 +124,12 @@ extension Stage {
             guard sites.allSatisfy({ $0.house != nil }) else { return false }
             if sites.allSatisfy(\.isClear) { return true }
             for site in sites { await site.retryEverything() }
-            guard await becomesQuiet("I3") else { return false }
+            guard await becomesQuiet(.settlesDown) else { return false }
         }
         let words = sites.flatMap { $0.changes + $0.lodgerChanges }.map {
             "\($0.summary.typeText) \($0.change?.lastFailure?.message ?? "")"
         }
-        oracle.say("I3", "set aside for good: \(words.joined(separator: "; "))")
+        oracle.say(.settlesDown, "set aside for good: \(words.joined(separator: "; "))")
         return false
     }
 
@@ -135,12 +138,12 @@ extension Stage {
         for site in sites {
             guard let house = site.house else { return }
             guard let items = await site.shown(house) else {
-                return oracle.say("I3", "the vault cannot be listed")
+                return oracle.say(.settlesDown, "the vault cannot be listed")
             }
             shown.append(items)
         }
         guard let items = try? await cloud.look() else {
-            return oracle.say("simulator", "the server cannot be looked at")
+            return oracle.say(.playable, "the server cannot be looked at")
         }
         oracle.observe(items, by: .other)
         oracle.judge(shown: shown)

@@ -37,11 +37,11 @@ public final class Stage: Sendable {
                 return await stage.play()
             }
         } catch let failure as SimulationFailure {
-            let invariant = failure.reason == .strayJob ? "determinism" : "I3"
+            let invariant: Invariant = failure.reason == .strayJob ? .sameAgain : .settlesDown
             breach = Breach(invariant, "\(failure)")
             history.note("BREACH \(failure)")
         } catch {
-            breach = Breach("simulator", "\(error)")
+            breach = Breach(.playable, "\(error)")
             history.note("BREACH \(error)")
         }
         return Performance(
@@ -63,7 +63,7 @@ public final class Stage: Sendable {
             do {
                 try await perform()
             } catch {
-                oracle.say("simulator", "\(error)")
+                oracle.say(.playable, "\(error)")
             }
             for site in sites { await site.bringDown() }
             services.cancelAll()

@@ -1,4 +1,5 @@
 import FoundationEssentials
+import Simulation
 import Testing
 
 /// Which test shows which row of the test map, which trap and which gap. The names of the tests say it;
@@ -64,6 +65,9 @@ import Testing
             "# What the tests show", "",
             "Printed from the names of the tests. The numbers are those of the catalogue by which the program was",
             "built: rows of its test map, T for traps, G for gaps. What a test shows, its name says without them.",
+            "",
+            "Other marks in names: I for what must always hold, as listed at the end; P for how other programs have",
+            "failed; A6 for what none of them does; F for faults.",
             "", "| number | shown by |", "| --- | --- |",
         ]
         for number in numbers {
@@ -76,6 +80,12 @@ import Testing
                 ? absent[number] ?? "**no test of its own**" : tests.joined(separator: "; ")
             lines.append("| \(number) | \(text) |")
         }
+        lines += [
+            "", "## What must always hold", "",
+            "`holdfast simulate` names these where a world breaks one.", "",
+            "| mark | what must hold |", "| --- | --- |",
+        ]
+        lines += Invariant.allCases.map { "| \($0.rawValue) | \($0.sentence) |" }
         return lines.joined(separator: "\n") + "\n"
     }
 
