@@ -320,15 +320,18 @@ extension Knowledge {
         for text in texts { words[text]?.fate = fate }
     }
 
-    /// A person at that host wants none of it any more, but for what upstream had taken before and has forgotten.
-    ///
-    /// - Parameter item: As it is shown; nil if it is not.
-    mutating func discard(_ origin: String, showing item: PlainItem?, withWords: Bool, at host: Int)
-    {
+    /// A person at that host wants none of it any more, but for what upstream had taken before, and has forgotten
+    /// beneath it.
+    mutating func discard(
+        _ origin: String,
+        withWords: Bool,
+        keepingForgotten: Bool = false,
+        at host: Int
+    ) {
         origins[origin]?.discarded.insert(host)
         for (text, word) in words where word.origin == origin && word.host == host {
             if !word.hasLanded { words[text]?.isDiscarded = true }
-            if word.isForgotten, let item, !item.words.contains(text) { continue }
+            if word.isForgotten, keepingForgotten { continue }
             // A deletion that is discarded has taken along what waited under it.
             let wasWaiting = word.fate == .queued && word.delivered[host] == nil
             if withWords || wasWaiting { words[text]?.isExcused = true }

@@ -337,29 +337,31 @@ extension Site {
         _ body: () async -> Void
     ) async {
         let item = await shown(house)?.first { $0.id == change.summary.lane.cipherID }
-        oracle.with { [number] in Self.excuse(change.summary, item, &$0, at: number) }
+        oracle.with { [number] in Self.excuse(change, item, &$0, at: number) }
         await body()
-        oracle.with { [number] in Self.excuse(change.summary, item, &$0, at: number) }
+        oracle.with { [number] in Self.excuse(change, item, &$0, at: number) }
     }
 
     /// - Parameter item: Nil if it is not shown.
     private static func excuse(
-        _ change: PendingSummary,
+        _ change: StoredChange,
         _ item: PlainItem?,
         _ knowledge: inout Knowledge,
         at number: Int
     ) {
-        if let item {
-            guard let origin = item.origin else { return }
-            return knowledge.discard(origin, showing: item, withWords: true, at: number)
-        }
         // What is deleted is not shown, and nothing is while the vault is locked.
-        let id = change.lane.cipherID
-        guard let origin = knowledge.shown[id] ?? knowledge.upstream[id]?.origin else {
-            return knowledge.excuseUnshown(at: number)
+        let id = change.summary.lane.cipherID
+        let known =
+            item == nil ? knowledge.shown[id] ?? knowledge.upstream[id]?.origin : item?.origin
+        guard let origin = known else {
+            return item == nil ? knowledge.excuseUnshown(at: number) : ()
         }
-        let withWords = change.type != .hardDelete
-        knowledge.discard(origin, showing: nil, withWords: withWords, at: number)
+        knowledge.discard(
+            origin,
+            withWords: item != nil || change.summary.type != .hardDelete,
+            keepingForgotten: change.change?.forgotten != nil,
+            at: number
+        )
     }
 
     // MARK: What is shown

@@ -454,7 +454,7 @@ import Testing
         let name = try #require(item.origin)
         _ = Self.edit(item, &knowledge)
         var deleted = knowledge
-        knowledge.discard(name, showing: item, withWords: true, at: 0)
+        knowledge.discard(name, withWords: true, at: 0)
         _ = deleted.delete(name, at: 0)
         for knowledge in [knowledge, deleted] {
             var (one, later) = (knowledge, knowledge)
@@ -472,15 +472,15 @@ import Testing
         let item = knowledge.scene()
         let (first, _) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: first], by: Self.push)
-        let (second, _) = Self.edit(first, &knowledge)
+        _ = Self.edit(first, &knowledge)
         knowledge.observe([item.id: item], by: .rollBack)
         let name = try #require(item.origin)
         var seen = knowledge
-        knowledge.discard(name, showing: second, withWords: true, at: 0)
+        knowledge.discard(name, withWords: true, keepingForgotten: true, at: 0)
         knowledge.judge(shown: [[item]])
         #expect(Self.breaches(knowledge) == ["I1"])
         // What is offered once more may be discarded, too.
-        seen.discard(name, showing: first, withWords: true, at: 0)
+        seen.discard(name, withWords: true, at: 0)
         seen.judge(shown: [[item]])
         #expect(Self.breaches(seen).isEmpty)
     }

@@ -70,7 +70,14 @@ struct Offering {
         guard !row.isGone else {
             // Whoever has written it since upstream went back has not seen that it was deleted.
             guard let now, row.wasDeleted(after: now.revision.moment) else { return false }
-            return try put(.hardDelete, row, on: now.footing, at: row.settled, over: now, db)
+            return try put(
+                .hardDelete,
+                in: row.lane,
+                on: now.footing,
+                at: row.settled,
+                over: now,
+                db
+            )
         }
         guard let lost = try BaseTable.find(row.lane, db), !lost.isDamaged else { return false }
         if let now, now.mayHaveFollowed(lost) {
@@ -81,9 +88,11 @@ struct Offering {
             return false
         }
         let ground = try ground(of: lost, over: now, db)
-        if try put(intent, row, on: ground, at: lost.revision.moment, over: now, db) { return true }
-        try keep(lost, row, db)
-        return false
+        let isAwaited = try PendingTable.summary(row.lane, db) != nil
+        let edited = lost.revision.moment
+        let isPending = try put(intent, in: row.lane, on: ground, at: edited, over: now, db)
+        if isAwaited { try keep(lost, row, on: ground, db) }
+        return isPending
     }
 
     /// An edit that waits was made on what came from here, and has its password.
@@ -97,49 +106,52 @@ struct Offering {
             return try Aftercare.expose(row.lane, as: .forgotten, db)
         }
         try Aftercare.expose(row.lane, as: .undated, db)
-        try keep(lost, row, db)
+        try keep(lost, row, on: nil, db)
     }
 
-    /// With the change that waits there, until that is brought up or discarded.
+    /// With the change that waited there already, until that is brought up or discarded. A deletion goes on from what
+    /// is there now, which was seen here.
     private func keep(
         _ lost: BaseCipher,
         _ row: Row,
+        on ground: Footing?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
         guard !mutated(.forgetsBeneath), let stored = try PendingTable.find(row.lane, db),
             var record = stored.reading.value, record.change.forgotten == nil
         else { return }
         record.change.forgotten = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
+        if let ground, record.change.intent == .hardDelete {
+            record.change.rebase(onto: ground, cipherID: row.lane.cipherID)
+        }
         record.change.version += 1
         _ = try PendingTable.replace(stored.summary, by: record, db)
     }
 
-    /// What was forgotten beneath a change that is discarded is wished once more.
+    /// What was forgotten beneath a change that goes without having been brought up is wished once more.
     func makeOfForgotten(
-        beneath discarded: PendingChange,
+        beneath gone: PendingChange,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard let snapshot = discarded.forgotten, let content = try? Cipher(snapshot.json),
+        guard let snapshot = gone.forgotten, let content = try? Cipher(snapshot.json),
             content.organizationID == nil, let lost = BaseCipher(content, of: userID)
         else { return }
         let now = try BaseTable.find(lost.lane, db)
         // Of what the disk has damaged nobody can tell what it was.
         if let now, now.isDamaged || now.mayHaveFollowed(lost) {
             if !now.isDamaged, lost.hasContent(of: now) { return }
+            guard try PendingTable.summary(lost.lane, db) == nil else {
+                return try Aftercare.hold(lost, as: .forgotten, db)
+            }
             try begin(keeping: snapshot, of: lost, over: now, Row.find(lost.lane, db)?.settled, db)
         } else if let intent = Intent(
             of: lost,
             over: now,
             keyFingerprint: snapshot.keyFingerprint
         ) {
-            try begin(
-                intent,
-                lost.lane,
-                on: ground(of: lost, over: now, db),
-                at: lost.revision.moment,
-                reopening: sent(after: now),
-                db
-            )
+            let ground = try ground(of: lost, over: now, db)
+            let edited = lost.revision.moment
+            _ = try put(intent, in: lost.lane, on: ground, at: edited, over: now, db)
         }
         try Aftercare.release(lost.lane, db)
     }
@@ -169,20 +181,20 @@ struct Offering {
 
     func put(
         _ intent: Intent,
-        _ row: Row,
+        in lane: Lane,
         on ground: Footing?,
         at edited: Moment,
         over present: BaseCipher?,
         _ db: borrowing Connection
     ) throws(DatabaseError) -> Bool {
-        if let stored = try PendingTable.find(row.lane, db) {
+        if let stored = try PendingTable.find(lane, db) {
             let isThere = present != nil
             if try complete(stored, with: intent, on: ground, isThere: isThere, db) { return true }
             // What waits brings it, unless it is taken back.
-            if isThere { try Aftercare.expose(row.lane, as: .undated, db) }
+            if isThere { try Aftercare.expose(lane, as: .undated, db) }
             return false
         }
-        try begin(intent, row.lane, on: ground, at: edited, reopening: sent(after: present), db)
+        try begin(intent, lane, on: ground, at: edited, reopening: sent(after: present), db)
         return true
     }
 

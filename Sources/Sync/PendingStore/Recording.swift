@@ -97,6 +97,7 @@ extension Store {
         expecting version: Int64
     ) async throws(StoreError) -> Bool {
         let id = recorded.change.id
+        let offering = Offering(of: recorded.change.userID, now: now, chance: chance)
         return try await write { (db) throws(DatabaseError) in
             guard
                 let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
@@ -108,7 +109,10 @@ extension Store {
                 return false
             }
             guard let before = mutated(.withdrawsAll) ? nil : recorded.before?.change else {
-                return try PendingTable.remove(id: id, expecting: stored.summary.version, db)
+                let version = stored.summary.version
+                let isGone = try PendingTable.remove(id: id, expecting: version, db)
+                if isGone { try offering.makeOfForgotten(beneath: record.change, db) }
+                return isGone
             }
             record.change.takeBack(recorded.change, to: before)
             if isUntouched { record.change.standAgain(as: before) }

@@ -134,6 +134,7 @@ extension Store {
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
         let offering = settlement.answered.map { self.offering(of: $0, by: settlement.judge) }
+        let forgotten = Offering(of: lane.userID, now: now, chance: chance)
         return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
@@ -166,7 +167,9 @@ extension Store {
             if isOver, let exposed, try settlement.keepsHeld(exposed, of: id, db) {
                 try Aftercare.release(lane, db)
             }
+            let given = isOver ? try settlement.givenWay(id, db) : nil
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
+            if let given { try forgotten.makeOfForgotten(beneath: given, db) }
             if let offering, let now = settlement.answered {
                 for lost in lost { try offering.keepLost(lost, to: now, db) }
                 if let undone { try offering.redoOrHold(undone, db) }
@@ -317,6 +320,15 @@ extension Settlement {
         var undone = try Offering.undone(by: answered, db)
         undone?.isTrashedHere = true
         return undone
+    }
+
+    /// What gives way without a copy, with all that was forgotten beneath it.
+    fileprivate func givenWay(
+        _ id: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> PendingChange? {
+        guard receipts.status == .restored else { return nil }
+        return try PendingTable.find(id: id, db)?.reading.value?.change
     }
 
     /// Whether what is held until this has been decided about is in the copy that was made of it. What upstream had

@@ -103,7 +103,7 @@ extension Offering {
     private func redo(_ undone: Undone, _ db: borrowing Connection) throws(DatabaseError) -> Bool {
         let isPending = try put(
             undone.intent,
-            undone.row,
+            in: undone.row.lane,
             on: undone.now.footing,
             at: undone.lost.revision.moment,
             over: undone.now,

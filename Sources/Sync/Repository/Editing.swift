@@ -462,7 +462,7 @@ extension Repository {
     }
 
     /// A scheduler that has too much to do finds the change by itself.
-    private func tellQueued() {
+    func tellQueued() {
         try? neighbours.scheduler.tryTell(.trigger(.queued))
     }
 }

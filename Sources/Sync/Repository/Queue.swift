@@ -98,9 +98,17 @@ extension Repository {
             surroundings.metrics.resolved(stored.summary.type, .discarded)
             surroundings.announce(.resolution(stored.summary.lane, changeID: changeID, note))
             surroundings.announce(.pending(stored.summary.lane, changeID: changeID))
+            takeUp(stored.summary.lane)
             return true
         }
         return false
+    }
+
+    /// What upstream had forgotten beneath what has gone waits in its place.
+    private func takeUp(_ lane: Lane) {
+        guard let offered = try? neighbours.reader.change(in: lane)?.change else { return }
+        announce(offered)
+        tellQueued()
     }
 
     /// What is on its way upstream is waited for here, too: who sends it would take a record that is written anew

@@ -28,6 +28,7 @@ extension Resolver {
         var held = copy
         do throws(Setback) {
             let answer = try await kit.bringAbout(wish, of: lane.cipherID, over: &held)
+            kit.stumbles.noteTaken()
             guard let answer else {
                 await keep(kit) { .base(.remove(lane, $0)) }
                 return .done(cipherID: nil)

@@ -47,7 +47,7 @@ extension Errand {
                 guard await isAlone(with: setback, mayWaitAlone) else {
                     return try await giveWay(to: setback)
                 }
-                guard kit.stumbles.sawOthersTaken(since: change.id) else {
+                guard kit.stumbles.sawAnythingTaken(since: change.id) else {
                     try await waitAlone(because: setback)
                     break
                 }

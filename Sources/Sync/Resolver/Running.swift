@@ -206,7 +206,6 @@ extension Resolver {
         var errand = Errand(change, kit, isQueued: true)
         do throws(Halt) {
             _ = try await errand.bring()
-            kit.stumbles.noteTaken()
             state.settled()
         } catch {
             state.tried()

@@ -1,12 +1,12 @@
 internal import System
 
 /// Which of an account's changes have failed for what is most often the network's or the server's trouble,
-/// how often each of them has waited by itself for that, and whether upstream has taken others since. The next process
+/// how often each of them has waited by itself for that, and whether upstream has taken anything since. The next process
 /// begins anew.
 final class Stumbles: Sendable {
     private struct Stumble {
         var waits: Int64 = 0
-        /// How many of the account's changes upstream had taken when this failed last.
+        /// How many calls that change something upstream had taken when this failed last.
         var taken: Int64
     }
 
@@ -21,16 +21,14 @@ final class Stumbles: Sendable {
 
     func add(_ changeID: String) {
         state.withLock { state in
-            if state.stumbles[changeID] == nil {
-                state.stumbles[changeID] = Stumble(taken: state.taken)
-            }
+            state.stumbles[changeID, default: Stumble(taken: 0)].taken = state.taken
         }
     }
 
     func noteTaken() { state.withLock { $0.taken += 1 } }
 
     /// Whether upstream has taken something since that failed last. To be asked when it fails again.
-    func sawOthersTaken(since changeID: String) -> Bool {
+    func sawAnythingTaken(since changeID: String) -> Bool {
         state.withLock { state in
             let before = state.stumbles[changeID]?.taken ?? state.taken
             state.stumbles[changeID, default: Stumble(taken: before)].taken = state.taken

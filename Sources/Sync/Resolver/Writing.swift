@@ -49,6 +49,7 @@ extension Errand {
     }
 
     mutating func conclude(_ outcome: Attempt.Outcome) {
+        if outcome == .accepted { kit.stumbles.noteTaken() }
         word.conclusion = outcome
         isUnderWay = false
     }
@@ -88,8 +89,8 @@ extension Errand {
         self.word = Word()
     }
 
-    /// Writes down what is known of an attempt although somebody has edited the change meanwhile: it is true of theirs, too, and nobody else
-    /// knows. What is to become of it is not this one's to say.
+    /// Writes down what is known of an attempt although somebody has edited the change meanwhile: it is true of theirs,
+    /// too, and nobody else knows. What is to become of it is not this one's to say.
     func leaveWord() async throws(StoreError) {
         guard !word.isEmpty else { return }
         var after = self

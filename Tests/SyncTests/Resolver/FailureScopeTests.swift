@@ -133,6 +133,28 @@ import Vault
         }
     }
 
+    /// Whoever is online has their other edits taken at once.
+    @Test
+    func
+        `P10, G-R3 what is stopped on the way while others are saved at once is set aside in time`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            let other = try await ada.elsewhere.add(mail)
+            try await ada.refresh()
+            var fault = Fault(.answer(.badGateway, isCarriedOut: false), on: .archiveCipher)
+            fault.times = nil
+            await world.server.inject(fault)
+            try await ada.wish(.archive, id)
+            for number in 0..<12 {
+                _ = try await ada.run()
+                world.time.pass(.seconds(10_000))
+                try await ada.save(other, password("\(number)"))
+            }
+            #expect(try ada.change(id)?.state == .quarantined)
+        }
+    }
+
     /// More wait than are read one by one where there is a list.
     @Test(arguments: strangers.dropFirst() + [.answer(.refusal(500, "no"), isCarriedOut: false)])
     func `G-R3 while upstream fails over its list alone, what waits is brought up all the same`(

@@ -22,10 +22,10 @@ import Testing
     @Test func `whether others were taken since is told for each, from one failure to the next`() {
         stumbles.noteTaken()
         for change in ["a", "b"] { stumbles.add(change) }
-        #expect(!stumbles.sawOthersTaken(since: "a"))
+        #expect(!stumbles.sawAnythingTaken(since: "a"))
         stumbles.noteTaken()
-        for change in ["a", "b"] { #expect(stumbles.sawOthersTaken(since: change)) }
-        #expect(!stumbles.sawOthersTaken(since: "a") && !stumbles.sawOthersTaken(since: "c"))
+        for change in ["a", "b"] { #expect(stumbles.sawAnythingTaken(since: change)) }
+        #expect(!stumbles.sawAnythingTaken(since: "a") && !stumbles.sawAnythingTaken(since: "c"))
     }
 
     @Test func `what is pending no more is forgotten, and would begin anew`() {

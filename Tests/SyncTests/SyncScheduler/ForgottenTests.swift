@@ -994,6 +994,55 @@ import Vault
         }
     }
 
+    /// Upstream has it back, and still it waits.
+    @Test(arguments: [Edit.Wish.favour(true), .trash, .archive, .hardDelete])
+    func `A6-N3, I1 what was forgotten beneath a wish is offered again once that is discarded`(
+        _ wish: Edit.Wish
+    ) async throws {
+        try await withLogin { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                try await ada.edit(id, Self.noted("mine"))
+            } meanwhile: {
+                try await ada.wish(wish, id)
+                ada.keys.lock()
+            }
+            #expect(try ada.change(id)?.forgotten != nil)
+            try await Self.discard(id, world, ada)
+            ada.keys.unlock(ada.ring)
+            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.items.map(\.notes) == ["mine"])
+            let item = try await ada.elsewhere.item(id).cipher
+            #expect(!item.isInTrash && !item.isArchived && !item.isFavorite)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func
+        `A6-N3, I1 a deletion that gives way to what upstream fell back to keeps what was forgotten`(
+            _ isOwn: Bool
+        ) async throws
+    {
+        try await withLogin { world, ada, id in
+            let scheduler = try await Self.fallBack(world, ada) {
+                if !isOwn {
+                    try await ada.elsewhere.edit(id, Self.noted("theirs"))
+                    try await ada.refresh()
+                }
+                try await ada.edit(id, Self.noted("mine"))
+            } meanwhile: {
+                try await ada.wish(.hardDelete, id)
+                ada.keys.lock()
+            }
+            ada.keys.unlock(ada.ring)
+            for _ in 1...3 { try await scheduler.sync() }
+            #expect(try ada.changes.isEmpty)
+            // What this host itself wrote over it may delete.
+            let notes = try await ada.elsewhere.items.map(\.notes)
+            #expect(isOwn ? notes.isEmpty : notes.contains("mine"), "\(notes)")
+        }
+    }
+
     private static func noted(_ notes: String) -> String {
         #"{"name":"mail","notes":"\#(notes)","login":{"username":"ada","password":"first"}}"#
     }
