@@ -117,7 +117,7 @@ struct Offering {
         on ground: Footing?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard !mutated(.forgetsBeneath), let stored = try PendingTable.find(row.lane, db),
+        guard let stored = try PendingTable.find(row.lane, db),
             var record = stored.reading.value, record.change.forgotten == nil
         else { return }
         record.change.forgotten = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
