@@ -134,7 +134,7 @@ extension Store {
         _ settlement: Settlement
     ) async throws(StoreError) -> Settled {
         let offering = settlement.answered.map { self.offering(of: $0, by: settlement.judge) }
-        let forgotten = Offering(of: lane.userID, now: now, chance: chance)
+        let unasked = Offering(of: lane.userID, now: now, chance: chance)
         return try await write { (db) throws(DatabaseError) in
             guard let summary = try PendingTable.summary(id: id, db) else {
                 if try AccountTable.contains(lane.userID, db) {
@@ -169,7 +169,7 @@ extension Store {
             }
             let given = isOver ? try settlement.givenWay(id, db) : nil
             let settled = isOver ? try settlement.end(summary, in: lane, db) : nil
-            if let given { try forgotten.makeOfForgotten(beneath: given, db) }
+            if let given { try unasked.makeOfForgotten(beneath: given, db) }
             if let offering, let now = settlement.answered {
                 for lost in lost { try offering.keepLost(lost, to: now, db) }
                 if let undone { try offering.redoOrHold(undone, db) }

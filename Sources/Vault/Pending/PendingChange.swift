@@ -50,8 +50,8 @@ public struct PendingChange: Hashable, Sendable {
     public var state: State
     public var failures: Int64
     public var lastFailure: FailureNote?
-    /// What upstream had taken from here beneath this, and has forgotten since, because it went back in time. This
-    /// brings it up again; if it is discarded, that is wished once more.
+    /// What upstream had taken from here beneath this, and has forgotten since, because it went back in time. If this
+    /// goes without having been brought up, that is wished once more.
     public var forgotten: Snapshot?
 
     public init(

@@ -112,9 +112,7 @@ import Vault
     {
         try await withLogin { world, ada, id in
             // More than are tried side by side.
-            var ids = [id]
-            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
-            try await ada.refresh()
+            let ids = try await [id] + ada.furnish(4)
             await world.server.inject(Self.always(effect, on: .updateCipher))
             for id in ids { try await ada.edit(id, password("poison")) }
             // One of them may end a run before the others are tried.
@@ -142,8 +140,7 @@ import Vault
         try await withLogin { world, ada, id in
             let other = try await ada.elsewhere.add(mail)
             try await ada.refresh()
-            var fault = Fault(.answer(.badGateway, isCarriedOut: false), on: .archiveCipher)
-            fault.times = nil
+            let fault = Self.always(.answer(.badGateway, isCarriedOut: false), on: .archiveCipher)
             await world.server.inject(fault)
             try await ada.wish(.archive, id)
             for number in 0..<12 {
@@ -161,9 +158,7 @@ import Vault
         _ effect: Fault.Effect
     ) async throws {
         try await withLogin { world, ada, id in
-            var ids = [id]
-            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
-            try await ada.refresh()
+            let ids = try await [id] + ada.furnish(4)
             await world.server.inject(Self.always(effect, on: .sync))
             for id in ids { try await ada.edit(id, password("mine")) }
             _ = try await ada.run()
@@ -173,19 +168,20 @@ import Vault
     }
 
     @Test(arguments: [503, 500])
-    func `G-R3 while upstream answers nobody, no list is asked for by each of those that wait`(
-        _ status: Int
-    ) async throws {
+    func
+        `G-R3 while upstream answers nobody a run asks for one list, and tries nothing of what waits`(
+            _ status: Int
+        ) async throws
+    {
         try await withLogin { world, ada, id in
-            var ids = [id]
-            for _ in 0..<4 { ids.append(try await ada.elsewhere.add(mail)) }
-            try await ada.refresh()
+            let ids = try await [id] + ada.furnish(4)
             for operation in [Operation.sync, .revisionDate, .updateCipher] {
                 await world.server.inject(Self.refusal(status, on: operation))
             }
             for id in ids { try await ada.edit(id, password("mine")) }
             world.wire.forget()
             #expect(try await ada.run().stop != nil)
+            #expect(world.wire.requests.count { $0.hasPrefix("GET /api/sync") } == 1)
             #expect(world.wire.requests.count { $0.hasPrefix("PUT") } == 0)
             #expect(try ada.changes.allSatisfy { $0.state == .ready && $0.lastFailure == nil })
         }

@@ -994,7 +994,6 @@ import Vault
         }
     }
 
-    /// Upstream has it back, and still it waits.
     @Test(arguments: [Edit.Wish.favour(true), .trash, .archive, .hardDelete])
     func `A6-N3, I1 what was forgotten beneath a wish is offered again once that is discarded`(
         _ wish: Edit.Wish
