@@ -19,6 +19,12 @@ struct Front: Sendable {
     static let bodyLimit = 104_857_600
 
     func serve(_ request: Request, _ route: Routes.Route) async -> Response {
+        var response = await answer(request, route)
+        if let date = ledger.date { response.headers["Date"] = date }
+        return response
+    }
+
+    private func answer(_ request: Request, _ route: Routes.Route) async -> Response {
         guard let call = await Self.call(request, personality, chance) else { return .cut }
         defer { passingPlace.pass() }
         switch await ledger.admit(call, route) {

@@ -19,7 +19,7 @@ actor Ledger {
     private(set) var traffic = Traffic()
     /// The world as it was when it was last remembered.
     private var remembered: World?
-    private var clockShift: Int64 = 0
+    private nonisolated let clockShift = Lock<Int64>(0)
     private var store = StampStore.exact
     private let time: any Timekeeper
     /// Decides which calls a fault hits.
@@ -119,7 +119,14 @@ actor Ledger {
     }
 
     private var now: Moment {
-        Moment(ticks: Moment(time.now).ticks + clockShift)
+        Moment(ticks: Moment(time.now).ticks + clockShift.withLock(\.self))
+    }
+
+    /// What its answers are dated by; nil while its clock is that of the machine.
+    nonisolated var date: String? {
+        let shift = clockShift.withLock(\.self)
+        if shift == 0 { return nil }
+        return httpDate((Moment(time.now).ticks + shift) / Moment.ticksPerSecond)
     }
 
     private func session(of call: Call, _ operation: Operation) -> Session? {
@@ -199,7 +206,7 @@ extension Ledger {
     }
 
     func shiftClock(seconds: Int64) {
-        clockShift = seconds * Moment.ticksPerSecond
+        clockShift.withLock { $0 = seconds * Moment.ticksPerSecond }
         world.lastStamp = Moment(ticks: 0)
     }
 

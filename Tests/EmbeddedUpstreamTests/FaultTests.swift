@@ -242,6 +242,10 @@ struct FaultTests {
             let moment = try #require(Revision(stamp)).moment
             #expect((moment.ticks - origin.ticks).magnitude < 50_000_000, "\(stamp)")
             #expect(stamp.utf8.count == (digits == 0 ? 20 : 21 + digits), "\(stamp)")
+            // What an answer is dated by is the same clock.
+            let date = try await now.ask(.get, "/api/alive").headers["Date"]
+            let isThatYear = date?.contains(" \(stamp.prefix(4)) ")
+            #expect(isThatYear == (offset == 0 ? nil : true), "\(date ?? "none")")
         }
     }
 

@@ -112,7 +112,7 @@ public final class Wire: Network {
             )
             if interlude?.isLate == true { try await interlude?.body() }
             var headers = answer.headers
-            headers["Date"] = Self.httpDate(time.now)
+            headers["Date"] = httpDate(Int64(time.now.timeIntervalSince1970.rounded(.down)))
             return NetworkAnswer(
                 status: answer.status.rawValue,
                 headers: headers,
@@ -136,19 +136,5 @@ public final class Wire: Network {
         headers: Headers
     ) async throws(NetworkFailure) -> any HubLine {
         throw NetworkFailure(.lost, "there is no hub without a socket")
-    }
-
-    private static func httpDate(_ date: Date) -> String {
-        let moment = Int64(date.timeIntervalSince1970.rounded(.down))
-        let days = moment / 86_400
-        let names = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
-        let text = date.formatted(.iso8601)
-        let months = [
-            "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-        ]
-        let parts = text.dropLast().split { "-T:".contains($0) }
-        let month = months[Int(parts[1])! - 1]
-        let clock = parts[3...].joined(separator: ":")
-        return "\(names[Int(days % 7)]), \(parts[2]) \(month) \(parts[0]) \(clock) GMT"
     }
 }

@@ -89,7 +89,6 @@ extension Headers {
 extension String {
     var isServersBusiness: Bool {
         switch utf8.count {
-        case 4: lowercased() == "date"
         case 10: lowercased() == "connection"
         case 14: lowercased() == "content-length"
         case 17: lowercased() == "transfer-encoding"

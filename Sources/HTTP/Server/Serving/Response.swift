@@ -1,7 +1,7 @@
 /// What a client is answered.
 ///
-/// Length, date and connection headers are the server's business and are left out of `headers` if
-/// they are there.
+/// Length and connection headers are the server's business and are left out of `headers` if they are
+/// there. Its date is the server's, unless there is one.
 public struct Response: Sendable {
     public enum Body: Sendable {
         case bytes([UInt8])
