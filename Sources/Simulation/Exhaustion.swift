@@ -23,28 +23,61 @@ public struct Exhaustion: Sendable {
         public let performance: Performance
     }
 
-    private static let own: [Deed] = [
-        .create, .edit(0, .notes), .edit(0, .password), .trash(0), .delete(0), .favour(0),
-    ]
+    /// What a person may do to an item, or to a new one.
+    private static func own(_ item: Int = 0) -> [Deed] {
+        [
+            .create, .edit(item, .notes), .edit(item, .password), .trash(item), .delete(item),
+            .favour(item),
+        ]
+    }
+
     private static let elsewhere: [Deed] = [
         .elsewhere(.edit(0, .notes)), .elsewhere(.trash(0)), .elsewhere(.delete(0)),
     ]
 
-    /// What is done while the network is away, and what is done while it is there.
+    /// What is done while the network is away, and what is done while it is there; and what of that upstream forgets
+    /// again.
     public var scripts: [Script] {
-        let deeds = Self.own + Self.elsewhere
-        var sequences: [[Deed]] = Self.own.map { [$0] }
+        profiles.flatMap { profile in
+            sequences.flatMap { sequence in
+                [sequence, [.cut] + sequence + [.mend, .wait(.seconds(40))]]
+            }
+            .map { Script(seed: 1, profile: profile, deeds: $0) }
+        }
+            + profiles.flatMap { profile in
+                relapses.map { Script(seed: 1, profile: profile, deeds: $0) }
+            }
+    }
+
+    private var sequences: [[Deed]] {
+        let deeds = Self.own() + Self.elsewhere
+        var sequences: [[Deed]] = Self.own().map { [$0] }
         var longer = sequences
         for _ in 1..<max(length, 1) {
             longer = longer.flatMap { head in deeds.map { head + [$0] } }
             sequences += longer
         }
-        return profiles.flatMap { profile in
-            sequences.flatMap { sequence in
-                [sequence, [.cut] + sequence + [.mend, .wait(.seconds(40))]].map { deeds in
-                    Script(seed: 1, profile: profile, deeds: deeds)
-                }
+        return sequences
+    }
+
+    /// Upstream has forgotten a deed when the next one is to go, which something keeps from that; and then a person
+    /// thinks again.
+    private var relapses: [[Deed]] {
+        guard length > 1 else { return [] }
+        return Self.own().flatMap { taken in
+            let item = taken == .create ? Deed.newest : 0
+            let second: [Deed] = length > 2 ? [.saveCopy(0)] + Self.own(item) : []
+            return Self.own(item).flatMap { waiting in
+                ([.discard(0)] + second).map { [taken, waiting, $0] }
             }
+        }
+        .map { deeds in
+            [
+                .server(.remember), deeds[0], .cut, deeds[1], .server(.rollBack),
+                .strikeAt(.serverErrorBefore, deeds[1].call), .mend,
+                // Such a list is believed after a minute.
+                .wait(.seconds(65)), deeds[2], .wait(.seconds(90)),
+            ]
         }
     }
 
@@ -105,5 +138,18 @@ extension Exhaustion.Outcome {
         scripts += other.scripts
         runs += other.runs
         failed += other.failed
+    }
+}
+
+extension Deed {
+    /// With which it goes upstream.
+    fileprivate var call: WireCall.Kind {
+        switch self {
+        case .create: .create
+        case .trash: .trash
+        case .delete: .delete
+        case .favour: .other
+        default: .push
+        }
     }
 }

@@ -322,16 +322,18 @@ extension Knowledge {
 
     /// A person at that host wants none of it any more, but for what upstream had taken before, and has forgotten
     /// beneath it.
+    ///
+    /// - Parameter content: What the discarded change says; nil if nobody knows.
     mutating func discard(
         _ origin: String,
         withWords: Bool,
-        keepingForgotten: Bool = false,
+        content: [String]? = nil,
         at host: Int
     ) {
         origins[origin]?.discarded.insert(host)
         for (text, word) in words where word.origin == origin && word.host == host {
             if !word.hasLanded { words[text]?.isDiscarded = true }
-            if word.isForgotten, keepingForgotten { continue }
+            if word.isForgotten, content?.contains(text) == false { continue }
             // A deletion that is discarded has taken along what waited under it.
             let wasWaiting = word.fate == .queued && word.delivered[host] == nil
             if withWords || wasWaiting { words[text]?.isExcused = true }

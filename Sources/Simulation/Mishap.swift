@@ -52,10 +52,14 @@ public enum Hazard: String, CaseIterable, Hashable, Sendable {
     /// Somebody keeps order, here and elsewhere: folders, the archive, favourites, backup copies; and there are scenes
     /// of that.
     case household
+    /// One scene in which upstream forgets what it has taken, while something waits for that.
+    case relapse
 
     /// Those that happen at one moment.
     static var strikes: [Hazard] {
-        allCases.filter { ![.ambush, .scene, .pair, .encore, .lodger, .coda].contains($0) }
+        allCases.filter {
+            ![.ambush, .scene, .pair, .encore, .lodger, .coda, .relapse].contains($0)
+        }
     }
 }
 
@@ -120,8 +124,13 @@ public struct Hazards: Hashable, Sendable {
     )
     /// Before anybody kept order.
     public static let eighth = Hazards(
+        faults: ninth.faults,
+        hazards: ninth.hazards.subtracting([.household])
+    )
+    /// Before upstream forgot what lay beneath a change.
+    public static let ninth = Hazards(
         faults: Set(Mishap.allCases),
-        hazards: Set(Hazard.allCases).subtracting([.household])
+        hazards: Set(Hazard.allCases).subtracting([.relapse])
     )
 
     /// What a list may name.
@@ -149,6 +158,7 @@ public struct Hazards: Hashable, Sendable {
         case "sixth": self = .sixth
         case "seventh": self = .seventh
         case "eighth": self = .eighth
+        case "ninth": self = .ninth
         default:
             self = .none
             let names = list.split(separator: ",").map(String.init)

@@ -60,9 +60,14 @@ enum Scene: CaseIterable, Hashable, Sendable {
     /// Whatever can be done to an item is done to one, here and elsewhere, while nothing is sent, and more of
     /// it while that is on its way.
     case muddle
+    /// Upstream forgets what it has taken, while something waits for that and then does not go, and a person thinks
+    /// again.
+    case fallenBeneath
 
     /// What there was when the first seeds of the corpus failed.
-    static let first = allCases.filter { !(encores + codas + reprises + households).contains($0) }
+    static let first = allCases.filter {
+        !(encores + codas + reprises + households + relapses).contains($0)
+    }
     static let encores: [Scene] = [
         .editWhileCreated, .editWhileRestored, .createWhileFallen, .foreignInDoubt, .refusedTwice,
     ]
@@ -71,6 +76,7 @@ enum Scene: CaseIterable, Hashable, Sendable {
     ]
     static let reprises: [Scene] = [.recalled, .recalledLoser, .recalledBeneath, .recalledTrash]
     static let households: [Scene] = [.muddle]
+    static let relapses: [Scene] = [.fallenBeneath]
 
     func steps(_ dice: Dice, of items: Int) -> [Step] {
         Play(scene: self, item: dice.number(in: 0..<items), dice: dice).steps
@@ -170,6 +176,10 @@ private struct Play {
         case .muddle:
             [step(.sync), step(.drill(true))]
                 + (0..<dice.number(in: 2..<6)).map { _ in step(anything) }
+        case .fallenBeneath:
+            [step(.sync), step(.server(.remember)), step(dice.happens(20) ? .create : own)]
+                + [step(.drill(true))] + (0..<dice.number(in: 1..<4)).map { _ in step(own) }
+                + [step(.server(.rollBack))] + obstacle + [step(.drill(false))]
         case .oldList: [step(.sync), step(.edit(item, .notes)), step(.create), step(.sync)]
         case .longOutage:
             [
@@ -302,6 +312,23 @@ private struct Play {
                 step(.sync), step(.wait(.seconds(70))), step(.sync),
             ]
         case .longOutage: []
+        case .fallenBeneath:
+            [
+                // It takes a minute until such a list is believed.
+                step(
+                    .wait(
+                        dice.happens(25)
+                            ? dice.duration(.milliseconds(20), .seconds(60))
+                            : dice.duration(.seconds(62), .seconds(150))
+                    )
+                ),
+                step(
+                    dice.pick([
+                        (4, .discard(dice.number(in: 0..<2))), (1, .saveCopy(0)), (2, own),
+                        (1, .elsewhere(.edit(item, field))),
+                    ])
+                ), pause, step(.sync),
+            ]
         case .muddle:
             [
                 step(.strikeAt(dice.pick([.loseAnswer, .drop, .delayAnswer, .invalid]), .push)),
@@ -309,6 +336,23 @@ private struct Play {
                 step(anything), step(anything), step(.drill(false)), pause, step(.sync),
             ]
         }
+    }
+
+    private var own: Deed {
+        dice.pick([
+            (4, edit), (1, .trash(item)), (1, .restore(item)), (1, .delete(item)),
+            (1, .favour(item)),
+            (1, .archive(item, dice.happens(60))),
+        ])
+    }
+
+    /// What keeps the next change of an item from going, once or for some time.
+    private var obstacle: [Step] {
+        if dice.happens(30) { return [step(.server(.poison(item)))] }
+        let fault: Mishap = dice.pick([.drop, .serverErrorBefore, .badGateway, .loseAnswer])
+        let kinds: [WireCall.Kind] = [.push, .push, .trash, .delete, .restore, .create, .backup]
+        let kind = dice.pick(kinds)
+        return (0..<dice.number(in: 1..<5)).map { _ in step(.strikeAt(fault, kind)) }
     }
 
     private var anything: Deed {

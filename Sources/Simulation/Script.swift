@@ -71,6 +71,9 @@ public struct Script: Sendable {
         if swarm.hazards.contains(.household) {
             play(Dice(seed: seed ^ 0x40E5), Scene.households, 2, of: deeds.items, pairs)
         }
+        if swarm.hazards.contains(.relapse) {
+            play(Dice(seed: seed ^ 0x2E1A), Scene.relapses, 1, of: deeds.items, pairs)
+        }
         // What upstream has taken and forgotten is looked at more closely than a lodger is.
         let isSetBack = steps.contains { $0.deed == .server(.rollBack) }
         if isSetBack { self.hazards.hazards.remove(.lodger) }
@@ -222,7 +225,8 @@ private struct Deeds {
         case .rollBack: .server(dice.happens(60) ? .remember : .rollBack)
         case .sessionEnd: .server(.endSession)
         case .poison: .server(.poison(item))
-        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger, .coda: .elsewhere(.create)
+        case .otherDevice, .ambush, .scene, .pair, .encore, .lodger, .coda, .relapse:
+            .elsewhere(.create)
         case .diskError:
             .machine(
                 dice.happens(50) ? .breakDisk(times: dice.pick([1, 1, 2, 5, nil])) : .freeDisk
@@ -272,7 +276,7 @@ extension Hazard {
         case .organisation: 1
         case .reprise: 3
         case .household: 6
-        case .ambush, .scene, .pair, .encore, .lodger, .coda: 0
+        case .ambush, .scene, .pair, .encore, .lodger, .coda, .relapse: 0
         }
     }
 }

@@ -356,10 +356,12 @@ extension Site {
         guard let origin = known else {
             return item == nil ? knowledge.excuseUnshown(at: number) : ()
         }
+        // What lies beneath is none of its content then, though it may say the same.
+        let isBare = change.change?.forgotten != nil || change.summary.type == .hardDelete
         knowledge.discard(
             origin,
             withWords: item != nil || change.summary.type != .hardDelete,
-            keepingForgotten: change.change?.forgotten != nil,
+            content: isBare ? [] : item?.words,
             at: number
         )
     }

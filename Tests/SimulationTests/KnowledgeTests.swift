@@ -472,15 +472,15 @@ import Testing
         let item = knowledge.scene()
         let (first, _) = Self.edit(item, &knowledge)
         knowledge.observe([item.id: first], by: Self.push)
-        _ = Self.edit(first, &knowledge)
+        let (second, _) = Self.edit(first, &knowledge)
         knowledge.observe([item.id: item], by: .rollBack)
         let name = try #require(item.origin)
         var seen = knowledge
-        knowledge.discard(name, withWords: true, keepingForgotten: true, at: 0)
+        knowledge.discard(name, withWords: true, content: second.words, at: 0)
         knowledge.judge(shown: [[item]])
         #expect(Self.breaches(knowledge) == ["I1"])
         // What is offered once more may be discarded, too.
-        seen.discard(name, withWords: true, at: 0)
+        seen.discard(name, withWords: true, content: first.words, at: 0)
         seen.judge(shown: [[item]])
         #expect(Self.breaches(seen).isEmpty)
     }

@@ -15,7 +15,7 @@ extension Command {
                 name: "faults",
                 value: "LIST",
                 help:
-                    "what may go wrong: all, none, names with commas between them, or first to eighth: what "
+                    "what may go wrong: all, none, names with commas between them, or first to ninth: what "
                     + "could when worlds of those times were found (all)"
             ),
             Flag(
@@ -185,7 +185,7 @@ extension Campaign {
                 let names = Hazards.names.joined(separator: ", ")
                 throw Failure(
                     status: .usage,
-                    message: "--faults is all, none, first to eighth, or some of these: \(names)."
+                    message: "--faults is all, none, first to ninth, or some of these: \(names)."
                 )
             }
             self.hazards = hazards
