@@ -230,6 +230,7 @@ extension Verification {
         for (json, what) in [
             (change.intent.snapshot?.json, "change"), (change.baseCopy, "base copy of change"),
             (change.backup?.json, "backup of change"),
+            (change.forgotten?.json, "what was forgotten beneath change"),
         ] {
             if let json { lookForPlaintext(in: json, "\(what) \(change.id)") }
         }

@@ -4,6 +4,7 @@ import SQLite
 import System
 import TestSupport
 import Testing
+import Vault
 
 @testable import Sync
 
@@ -166,6 +167,23 @@ import Testing
         }
         #expect(verification.problems.map(\.check) == [.journal])
         #expect(verification.problems.first?.text.contains("not as it was written") == true)
+    }
+
+    @Test func `what was forgotten beneath a change has to be encrypted, and an item`() async throws
+    {
+        for (json, check) in [
+            (#"{"id":"a","type":1,"name":"in the clear"}"#, Verification.Check.plaintext),
+            ("{", .journal),
+        ] {
+            let verification = try await Self.verified { world, home, _ in
+                let change = try #require(try home.person.changes.first)
+                _ = try await world.store.update(change.id, expecting: change.version) {
+                    $0.forgotten = Snapshot(json: Array(json.utf8), keyFingerprint: [])
+                }
+            }
+            #expect(verification.problems.map(\.check) == [check])
+            #expect(verification.problems.first?.text.contains("forgotten beneath") == true)
+        }
     }
 
     @Test(
