@@ -13,7 +13,7 @@ public enum Mutant: CaseIterable, Hashable, Sendable {
     case noFlush, foldsOntoNewGround, foldDropsContent, dropsAlias, refreshForgetsPending
     case refreshOverwritesYounger, refreshRemovesYounger, ignoresLimit, rebaseForgets
     case acceptsStaleCopy, ignoresMovedGround, forgetsAtOnce, offersYounger, claimsAdopted
-    case adoptsKin, forgetsMeanwhile, leavesUndone, leavesOverwritten
+    case adoptsKin, forgetsMeanwhile, leavesUndone, leavesOverwritten, forgetsBeneath
     // When it is done.
     case believesOlder, believesEmpty, ignoresRetryAfter, spins, forgetsRetry, neverReleases
     case hearsNoWitness

@@ -13,6 +13,8 @@ struct Offering {
     let judge: Judge
     let now: Moment
     let chance: any Chance
+    /// Nil until somebody asks for so many of them that all are read at once.
+    private var taken: ReceiptTable.Taken?
 
     init(
         userID: String,
@@ -44,10 +46,12 @@ struct Offering {
     func make(_ db: borrowing Connection) throws(DatabaseError) -> Int {
         if mutated(.forgetsAtOnce) { return 0 }
         let fetched = Dictionary(answer.map { ($0.lane.cipherID, $0) }) { _, last in last }
+        var offering = self
+        offering.taken = try ReceiptTable.taken(of: userID, db)
         var count = 0
         for row in try rows(db) {
             if try isYounger(row, db) { continue }
-            if try offer(row, over: fetched[row.lane.cipherID], db) { count += 1 }
+            if try offering.offer(row, over: fetched[row.lane.cipherID], db) { count += 1 }
         }
         return count
     }
@@ -117,7 +121,7 @@ struct Offering {
         on ground: Footing?,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        guard let stored = try PendingTable.find(row.lane, db),
+        guard !mutated(.forgetsBeneath), let stored = try PendingTable.find(row.lane, db),
             var record = stored.reading.value, record.change.forgotten == nil
         else { return }
         record.change.forgotten = Snapshot(json: lost.json, keyFingerprint: row.keyFingerprint)
@@ -253,7 +257,10 @@ struct Offering {
             let stray = Stray(content.fingerprint, keeper: .whichever)
             try Aftercare.watch([stray], of: lane.userID, now, db)
         }
-        if let sent { try ReceiptTable.reopen(lane, for: change, sent: sent, db) }
+        if let sent {
+            let taken = if let taken { taken } else { try ReceiptTable.taken(of: userID, db) }
+            try ReceiptTable.reopen(taken[lane.cipherID, default: []], for: change, sent: sent, db)
+        }
     }
 
     /// What the user wants meanwhile comes on top; if that has no content, or none but what was there, it gets
@@ -369,25 +376,43 @@ extension Intent {
 }
 
 extension ReceiptTable {
+    /// Receipts of what upstream has taken, by its item.
+    fileprivate typealias Taken = [String: [(id: String, sent: Moment)]]
+
+    fileprivate static func taken(
+        of userID: String,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> Taken {
+        var taken: Taken = [:]
+        try db.forEach(
+            """
+            SELECT id, ifnull(result_cipher_id, cipher_id), sent_ticks FROM receipt
+            WHERE user_id = ? AND status IN ('sent', 'observed') AND typeof(sent_ticks) = 'integer'
+            """,
+            .text(userID)
+        ) { (row) throws(DatabaseError) in
+            taken[try row.text(1), default: []].append((try row.text(0), try row.moment(2)))
+        }
+        return taken
+    }
+
     /// What these stand for is to be sent once more.
     fileprivate static func reopen(
-        _ lane: Lane,
+        _ taken: [(id: String, sent: Moment)],
         for change: PendingChange,
         sent: ClosedRange<Moment>,
         _ db: borrowing Connection
     ) throws(DatabaseError) {
-        try db.execute(
-            """
-            UPDATE receipt SET status = 'queued', pending_id = ?, result_cipher_id = NULL,
-                sent_ticks = NULL, observed_ticks = NULL, ended_ticks = NULL
-            WHERE user_id = ? AND ifnull(result_cipher_id, cipher_id) = ?
-                AND status IN ('sent', 'observed') AND sent_ticks BETWEEN ? AND ?
-            """,
-            .text(change.id),
-            .text(lane.userID),
-            .text(lane.cipherID),
-            .moment(sent.lowerBound),
-            .moment(sent.upperBound)
-        )
+        for receipt in taken where sent.contains(receipt.sent) {
+            try db.execute(
+                """
+                UPDATE receipt SET status = 'queued', pending_id = ?, result_cipher_id = NULL,
+                    sent_ticks = NULL, observed_ticks = NULL, ended_ticks = NULL
+                WHERE id = ? AND status IN ('sent', 'observed')
+                """,
+                .text(change.id),
+                .text(receipt.id)
+            )
+        }
     }
 }

@@ -446,13 +446,16 @@ extension Settlement {
     ) throws(DatabaseError) -> Settled {
         guard let stored = try PendingTable.find(id: id, db), var record = stored.reading.value
         else { return .unreadable }
+        var isMadeAnew = false
         if isSeen, case .holds(let cipher) = upstream {
+            // What is there in its place stands for all that it was.
+            isMadeAnew = cipher.lane.cipherID != record.change.cipherID
             let ground = ground ?? cipher.footing
             record.change.follow(ground)
             record.change.rebase(onto: ground, cipherID: cipher.lane.cipherID)
         }
         if let concluded { record.change.conclude(concluded) }
-        if brought != nil { record.change.forgotten = nil }
+        if brought != nil || isMadeAnew { record.change.forgotten = nil }
         if mutated(.rebaseForgets) { record.change.intent = .nothing }
         record.change.version += 1
         _ = try PendingTable.replace(stored.summary, by: record, db)

@@ -57,8 +57,12 @@ extension SyncScheduler {
                 throw finding(setback, live: left.live, hasMoved: left.hasMoved)
             case .finding(var finding):
                 (finding.live, finding.hasMoved) = (left.live, left.hasMoved)
-                // Nothing of what waits is lost because the disk does not keep what is new.
-                if left.live > 0, finding.abort == nil { finding.outcome = .deferred }
+                // Nothing of what waits is lost because what is new is not kept, or not believed.
+                if left.live > 0 {
+                    finding.outcome = .deferred
+                    finding.reason = [Self.stillPending(left.live), finding.reason]
+                        .compactMap(\.self).joined(separator: " ")
+                }
                 // What is due and cannot be tried would otherwise be tried at once.
                 if left.trouble != nil { finding.ending = .failed(nil) }
                 throw finding
