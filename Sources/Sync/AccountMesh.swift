@@ -53,7 +53,7 @@ public struct AccountMesh: Sendable {
             keys: keys,
             lanes: lanes,
             switches: switches,
-            clockOffset: { upstream.clockOffset },
+            leastClockOffset: { upstream.leastClockOffset },
             surroundings: surroundings
         )
     }

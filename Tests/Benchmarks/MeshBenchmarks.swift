@@ -199,7 +199,7 @@ private struct Bed: Sendable {
             keys: keys,
             lanes: lanes,
             switches: SwitchBoard(offlineChanges: .on, resolution: .on),
-            clockOffset: { nil },
+            leastClockOffset: { nil },
             surroundings: surroundings
         )
         try await store.put(StoredAccount(id: userID, record: [1]))

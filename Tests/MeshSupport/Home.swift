@@ -94,7 +94,7 @@ extension Person {
             keys: keys,
             lanes: lanes,
             switches: switches,
-            clockOffset: { [upstream] in upstream.clockOffset },
+            leastClockOffset: { [upstream] in upstream.leastClockOffset },
             surroundings: world.surroundings
         )
         try await world.start(monitor)

@@ -121,7 +121,7 @@ public struct Person: Sendable {
         let edit = Edit(
             wish,
             at: surroundings.now,
-            clock: surroundings.clockNote(offset: upstream.clockOffset)
+            clock: surroundings.clockNote(offset: upstream.leastClockOffset)
         )
         let beginning = atOnce ? Beginning.inFlight(edit.attempt) : .queued
         return try await world.store.record(edit, in: lane(id), as: beginning)

@@ -33,7 +33,7 @@ public struct WorldUpstream: VaultUpstream {
         WorldUpstream(account: account.ofThisSession, patience: patience, wire: wire)
     }
 
-    public var clockOffset: Int64? { account.upstream.clockOffset }
+    public var leastClockOffset: Int64? { account.upstream.leastClockOffset }
 
     public func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher {
         try await asking(urgency).cipher(id)

@@ -76,6 +76,29 @@ import Testing
         #expect(change.later(than: Self.revision(1_100), by: reading) == .upstream)
     }
 
+    @Test func `G-CLOCK of two measured errors the one that says more decides`() {
+        // Upstream is certainly as late as it says, and maybe later.
+        let slack = Moment.ticksPerSecond
+        for (noted, read) in [(0, slack), (slack, 0)] {
+            var change = Self.change(at: 1_000, error: 0, knowsError: false)
+            change.clock = ClockNote(
+                offsetTicks: -noted,
+                bootID: "boot",
+                elapsedTicks: 1_000 * Moment.ticksPerSecond
+            )
+            let reading = ClockReading(
+                now: Self.revision(2_000),
+                note: ClockNote(
+                    offsetTicks: -read,
+                    bootID: "boot",
+                    elapsedTicks: 2_000 * Moment.ticksPerSecond
+                )
+            )
+            let before = Self.revision(999) + .milliseconds(500)
+            #expect(change.later(than: before, by: reading) == .local)
+        }
+    }
+
     @Test func `G-CLOCK after another boot the measured error has to do`() {
         let change = Self.change(at: 1_000, error: Self.hour, knowsError: true, boot: "earlier")
         let reading = Self.reading(at: 2_000, error: 0)
@@ -134,8 +157,14 @@ import Testing
         #expect(exact.later(than: Self.revision(1_000), by: blind) == .upstream)
         let measured = Self.change(at: 1_000, error: 0, knowsError: true)
         let reading = Self.reading(at: 2_000, error: 0)
+        // That may have been the second's end.
         #expect(measured.later(than: Self.revision(999), by: reading) == .upstream)
         #expect(measured.later(than: Self.revision(998), by: reading) == .local)
+        let precise = Self.revision(999) + .milliseconds(990)
+        #expect(measured.later(than: precise, by: reading) == .local)
+        #expect(
+            measured.later(than: Self.revision(1_000) + .milliseconds(1), by: reading) == .upstream
+        )
     }
 
     @Test func `T-18 one instant is one instant in every spelling`() throws {

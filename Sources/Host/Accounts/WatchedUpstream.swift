@@ -51,7 +51,7 @@ package struct WatchedUpstream: VaultUpstream {
         self.keepHolds = keepHolds
     }
 
-    package var clockOffset: Int64? { account.upstream.clockOffset }
+    package var leastClockOffset: Int64? { account.upstream.leastClockOffset }
 
     package var ofThisSession: any VaultUpstream {
         var other = self

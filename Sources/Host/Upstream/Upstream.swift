@@ -94,6 +94,9 @@ public final class Upstream: Sendable {
     /// How much the server's clock is ahead of ours, in ticks, as its answers say; nil while
     /// none did. To half a second, and half of what the answer took; closer the more answers were heard.
     public var clockOffset: Int64? { clock.withLock { $0.offset } }
+
+    /// How much it certainly is. Also a server that says its second late is not behind that.
+    public var leastClockOffset: Int64? { clock.withLock { $0.least } }
 }
 
 /// What a server's answers tell of its clock.
@@ -111,6 +114,8 @@ struct ServerClock {
     private static let steadiness: Int64 = 2_000
 
     var offset: Int64? { range.map { $0.lowerBound + ($0.upperBound - $0.lowerBound) / 2 } }
+
+    var least: Int64? { range?.lowerBound }
 
     /// - Parameters:
     ///   - elapsed: How long the answer took, from the request on.

@@ -54,7 +54,7 @@ extension Repository {
             expectation: expectation,
             lane: lane,
             moment: surroundings.now,
-            clock: surroundings.clockNote(offset: clockOffset()),
+            clock: surroundings.clockNote(offset: leastClockOffset()),
             shown: shown,
             over: over,
             yield: yield

@@ -58,7 +58,7 @@ public final class Repository: Service {
     let keyholder: Keyholder
     let lanes: Lanes
     let switches: SwitchBoard
-    let clockOffset: @Sendable () -> Int64?
+    let leastClockOffset: @Sendable () -> Int64?
     let surroundings: Surroundings
     private let mailbox = Mailbox<Message>(name: "repository", capacity: 512)
 
@@ -67,14 +67,14 @@ public final class Repository: Service {
     private static let editsAtOnce = 256
     private static let editsWaiting = 512
 
-    /// - Parameter clockOffset: How much upstream's clock is ahead of ours, if that is known.
+    /// - Parameter leastClockOffset: How much upstream's clock is ahead of ours at least, if that is known.
     public init(
         userID: String,
         neighbours: Neighbours,
         keys: Keyholder,
         lanes: Lanes,
         switches: SwitchBoard,
-        clockOffset: @escaping @Sendable () -> Int64?,
+        leastClockOffset: @escaping @Sendable () -> Int64?,
         surroundings: Surroundings
     ) {
         self.userID = userID
@@ -82,7 +82,7 @@ public final class Repository: Service {
         keyholder = keys
         self.lanes = lanes
         self.switches = switches
-        self.clockOffset = clockOffset
+        self.leastClockOffset = leastClockOffset
         self.surroundings = surroundings
     }
 

@@ -19,7 +19,7 @@ struct Kit: Sendable {
     var now: Moment { surroundings.now }
 
     var clocks: ClockReading {
-        ClockReading(now: now, note: surroundings.clockNote(offset: upstream.clockOffset))
+        ClockReading(now: now, note: surroundings.clockNote(offset: upstream.leastClockOffset))
     }
 
     func lane(_ cipherID: String) -> Lane { Lane(userID: userID, cipherID: cipherID) }
@@ -135,12 +135,9 @@ struct Kit: Sendable {
         }
     }
 
-    /// Whether upstream answers the smallest question there is, though it has just failed. Nobody asks who is banned,
-    /// and is to keep still.
+    /// Whether upstream answers the smallest question there is, though it has just failed.
     func upstreamAnswers(others setback: Setback) async -> Bool {
-        guard setback.mayBeOfOne, setback.reason != .foreign(.page(status: 403)) else {
-            return false
-        }
+        guard setback.letsOthersBeAsked else { return false }
         do throws(Setback) {
             _ = try await upstream.revision(.insistent)
             return true

@@ -5,8 +5,8 @@ public import Vault
 /// Every call ends in upstream's answer or in a typed ``Vault/Setback``; what was found out about the
 /// network on the way has been told to its monitor by whoever stands behind this.
 public protocol VaultUpstream: Sendable {
-    /// How much upstream's clock is ahead of ours, in ticks; nil while no answer told.
-    var clockOffset: Int64? { get }
+    /// How much upstream's clock is ahead of ours at least, in ticks; nil while no answer told.
+    var leastClockOffset: Int64? { get }
 
     func cipher(_ id: String, _ urgency: Urgency) async throws(Setback) -> Cipher
     /// Upstream chooses the id. After an unknown outcome it has to be looked for.

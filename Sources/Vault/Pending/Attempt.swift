@@ -120,7 +120,7 @@ public struct BackupNote: Hashable, Sendable {
 
 /// How far the host's clock could be trusted when an edit was made.
 public struct ClockNote: Hashable, Sendable {
-    /// Upstream's clock less ours, as last measured.
+    /// How much upstream's clock was ahead of ours at least, as last measured.
     public let offsetTicks: Int64?
     public let bootID: String
     /// What had passed since the boot; together they betray a clock that was set.

@@ -16,17 +16,18 @@ extension PendingChange {
     /// A host whose clock is wrong would let the wrong side win. So the edit's moment is taken over
     /// into upstream's time: by what the clocks differed when it was made, and by what has passed
     /// since then if this is still the same boot. Where these two disagree, a clock was set in
-    /// between and nothing is certain. Where neither is known, the host's own clock has to do.
+    /// between and nothing is certain. Each is upstream's time at least, so the later says more. Where neither is
+    /// known, the host's own clock has to do.
     public func later(than upstream: Moment, by reading: ClockReading) -> Side {
         let noted = clock?.offsetTicks.map { updated.withinYears.ticks + $0 }
         let counted = counted(by: reading)
         if let noted, let counted, (noted - counted).magnitude > Self.tolerance {
             return .upstream
         }
-        guard let corrected = noted ?? counted else {
+        guard let corrected = [noted, counted].compactMap(\.self).max() else {
             return .later(local: updated, upstream: upstream)
         }
-        return corrected - upstream.ticks > Self.uncertainty ? .local : .upstream
+        return corrected > upstream.latest.ticks ? .local : .upstream
     }
 
     /// Upstream's time when the edit was made, counted back from now.
@@ -37,7 +38,10 @@ extension PendingChange {
         return reading.now.ticks + offset - (reading.note.elapsedTicks - clock.elapsedTicks)
     }
 
-    /// Answers carry whole seconds, and take their time.
-    private static let uncertainty = Moment.ticksPerSecond
     private static let tolerance = UInt64(5 * Moment.ticksPerSecond)
+}
+
+extension Moment {
+    /// When it may have been: of some stamps the fraction of their second was cut off.
+    fileprivate var latest: Moment { isWholeSecond ? advanced(bySeconds: 1) : self }
 }

@@ -110,6 +110,19 @@ extension Setback {
         }
     }
 
+    /// Whether something smaller may be asked right away, to see whether that is answered. Whoever was told to come
+    /// later, or is banned, keeps still.
+    public var letsOthersBeAsked: Bool {
+        switch reason {
+        case .foreign(let answer): answer != .page(status: 403)
+        case .rejected, .stale, .missing, .unauthorised, .unavailable, .unreachable(.tried),
+            .malformed:
+            true
+        case .signedOut, .throttled, .unreachable(.held), .unreachable(.exhausted), .cancelled:
+            false
+        }
+    }
+
     /// Whether an edit's first attempt, failed so, leaves the edit to wait for a better moment. Else
     /// it is the caller's to hear.
     public var letsAnEditWait: Bool {

@@ -153,7 +153,10 @@ import Vault
     }
 
     /// More wait than are read one by one where there is a list.
-    @Test(arguments: strangers.dropFirst() + [.answer(.refusal(500, "no"), isCarriedOut: false)])
+    @Test(
+        arguments: strangers.dropFirst()
+            + [500, 503, 400].map { .answer(.refusal($0, "no"), isCarriedOut: false) }
+    )
     func `G-R3 while upstream fails over its list alone, what waits is brought up all the same`(
         _ effect: Fault.Effect
     ) async throws {

@@ -109,7 +109,7 @@ final class ScriptedUpstream: VaultUpstream {
         return script.withLock { $0.switches }
     }
 
-    var clockOffset: Int64? { nil }
+    var leastClockOffset: Int64? { nil }
 
     /// The scheduler changes no single cipher; whoever does is told so.
     private static func notAsked(_ what: String) -> Setback {
