@@ -86,11 +86,10 @@ extension Repository {
         }
         let waiting = layers.waiting
         let hasContent = waiting?.intent.snapshot != nil
-        // Sent back as it is shown, it takes nothing from what waits.
-        if layers.pending != nil, !hasContent || waiting?.standsOnItself == true,
-            edited.cipher.isUnchanged(from: cipher)
-        {
-            return .nothing
+        if let waiting, edited.cipher.isUnchanged(from: cipher) {
+            // Sent back as it is shown, it takes nothing from what waits.
+            if waiting.standsOnItself || waiting.intent == .hardDelete { return .nothing }
+            if !hasContent, let again = waiting.intent.again { return Demand(again, cipher) }
         }
         if !hasContent, let wish = try placing(edited.cipher, from: cipher) { return wish }
         let snapshot = Snapshot(edited.cipher, keys: keys)

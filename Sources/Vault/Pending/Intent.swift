@@ -106,6 +106,19 @@ public enum Intent: Hashable, Sendable {
         }
     }
 
+    /// A wish for what waits already, and for nothing else; nil where that is content, a deletion, or nothing.
+    public var again: Edit.Wish? {
+        switch (adjustments.folder, adjustments.isFavourite, adjustments.isArchived, trash) {
+        case (let folder?, let isFavourite?, _, _): .place(folder, isFavourite: isFavourite)
+        case (let folder?, nil, _, _): .move(folder)
+        case (nil, let isFavourite?, _, _): .favour(isFavourite)
+        case (nil, nil, let isArchived?, _): isArchived ? .archive : .unarchive
+        case (nil, nil, nil, .trashed): .trash
+        case (nil, nil, nil, .restored): .restore
+        case (nil, nil, nil, nil): nil
+        }
+    }
+
     /// Nothing is wished for.
     public static let nothing = Intent.other(restores: false, .none)
 }

@@ -478,6 +478,60 @@ import Vault
         }
     }
 
+    /// What clients send who do not know whether the first one has arrived.
+    @Test(arguments: [#""favorite":true"#, #""folderId":"FOLDER""#, #""favorite":false"#])
+    func `T-07, T-34 what is wished once more waits once more, and goes once upstream is there`(
+        _ place: String
+    ) async throws {
+        try await atHome { world, home, id in
+            let ada = home.person
+            let folder = try await ada.elsewhere.addFolder("folder")
+            try await ada.refresh()
+            try await home.loseNetwork()
+            let body =
+                #"{"name":"mail",\#(place.replacing("FOLDER", with: folder)),"#
+                + #""login":{"username":"ada","password":"first"}}"#
+            let first = try await home.update(id, body)
+            let second = try await home.update(id, body)
+            let receipts = try [first, second].map { written in
+                guard case .queued(let receiptID) = written.disposition else {
+                    throw Unexpected("\(written.disposition)")
+                }
+                return try world.store.reader.receipt(receiptID, of: ada.userID)?.status
+            }
+            #expect(receipts == [.superseded, .queued])
+            #expect(try ada.changes.count == 1)
+            try await home.regainNetwork()
+            #expect(try await !home.update(id, body).isQueued)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id).cipher
+            #expect(item.isFavorite == place.contains("true"))
+            #expect(item.folderID == (place.contains("FOLDER") ? folder : nil))
+        }
+    }
+
+    @Test(arguments: [Edit.Wish.trash, .archive, .unarchive, .restore])
+    func `T-34 saving an item as it is shown takes nothing from a wish that waits, and sends it`(
+        _ wish: Edit.Wish
+    ) async throws {
+        try await atHome { world, home, id in
+            let ada = home.person
+            if wish == .unarchive { try await ada.elsewhere.archive(id) }
+            if wish == .restore { try await ada.elsewhere.trash(id) }
+            try await ada.refresh()
+            try await home.loseNetwork()
+            try await ada.wish(wish, id)
+            let shown = #"{"name":"mail","login":{"username":"ada","password":"first"}}"#
+            #expect(try await home.update(id, shown).isQueued)
+            #expect(try ada.change(id)?.intent.snapshot == nil)
+            try await home.regainNetwork()
+            #expect(try await !home.update(id, shown).isQueued)
+            #expect(try ada.changes.isEmpty)
+            let item = try await ada.elsewhere.item(id).cipher
+            #expect(item.isInTrash == (wish == .trash) && item.isArchived == (wish == .archive))
+        }
+    }
+
     @Test
     func `R-055 what is pending can be edited as it is shown, whatever others write meanwhile`()
         async throws
