@@ -27,6 +27,8 @@ final class Account: Sendable {
     /// What changes about an account.
     private struct Memory {
         var record: AccountRecord
+        /// Whether the disk has it so.
+        var isKept = true
         var keyCase: KeyCase?
         /// What upstream takes back later may be under one of these.
         var formerKeys = FormerKeys.none
@@ -229,7 +231,7 @@ extension Account {
         var changed = record
         body(&changed)
         try await office.put(changed)
-        memory.withLock { $0.record = changed }
+        memory.withLock { ($0.record, $0.isKept) = (changed, true) }
         office.addresses.note(changed.email, of: id)
     }
 
@@ -291,16 +293,19 @@ extension Account {
     ) async {
         await office.records.hold(id) {
             guard !isGone else { return }
-            let (old, new) = memory.withLock { memory in
+            let new = memory.withLock { memory -> AccountRecord? in
                 let old = memory.record
                 body(&memory.record, office)
-                return (old, memory.record)
+                let isNew = !memory.isKept || old.stored != memory.record.stored
+                return isNew ? memory.record : nil
             }
-            guard old.stored != new.stored else { return }
+            guard let new else { return }
             office.addresses.note(new.email, of: id)
             do {
                 try await office.put(new)
+                memory.withLock { $0.isKept = true }
             } catch {
+                memory.withLock { $0.isKept = false }
                 let log = office.surroundings.log
                 log.error("What is new of an account was not kept.", because: error)
             }
