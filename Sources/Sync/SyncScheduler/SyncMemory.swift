@@ -31,6 +31,9 @@ extension SyncMemory {
             if parts.count == 2 { facts[parts[0]] = String(parts[1]) }
         }
         func number(_ name: Substring) -> Int64? { facts[name].flatMap { Int64($0) } }
+        func names(_ name: Substring) -> Set<String> {
+            Set(facts[name]?.split(separator: ",").map(String.init) ?? [])
+        }
         func moment(_ name: Substring) -> Moment? { number(name).map(Moment.init(ticks:)) }
         lastSync = moment("lastSync")
         lastFetch = moment("lastFetch")
@@ -55,7 +58,8 @@ extension SyncMemory {
                 kind: kind,
                 fingerprint: print,
                 accountRevision: number("doubtRevision"),
-                missing: Set(facts["doubtMissing"]?.split(separator: ",").map(String.init) ?? []),
+                missing: names("doubtMissing"),
+                setBack: names("doubtSetBack"),
                 since: since
             )
         }
@@ -79,6 +83,7 @@ extension SyncMemory {
             ("doubtPrint", doubt?.fingerprint.description),
             ("doubtRevision", doubt?.accountRevision?.description),
             ("doubtMissing", doubt.map { $0.missing.sorted().joined(separator: ",") }),
+            ("doubtSetBack", doubt.map { $0.setBack.sorted().joined(separator: ",") }),
             ("doubtSince", doubt?.since.ticks.description),
             ("hold", hold?.ticks.description),
             ("retry", retry?.ticks.description),

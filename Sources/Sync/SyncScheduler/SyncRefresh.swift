@@ -220,8 +220,11 @@ extension SyncScheduler {
                 throw .finding(Finding(doubting: kind))
             }
             isFallback = kind == .regression
-        case .doubted(let doubt):
-            state.withLock { $0.memory.doubt = doubt }
+        case .doubted(var doubt):
+            if doubt.kind == .regression {
+                doubt.note(setBack: await setBack(in: fetched.picture, on: start.footing, urgency))
+            }
+            state.withLock { [doubt] in $0.memory.doubt = doubt }
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
                 throw .finding(Finding(doubting: doubt.kind))
             }
@@ -271,6 +274,23 @@ extension SyncScheduler {
         }
         if let trouble, !isHeard { throw .setback(trouble) }
         return false
+    }
+
+    /// Whoever writes one of these before that is believed hides it. An old answer is not borne out.
+    private func setBack(
+        in picture: SyncPicture,
+        on footing: SyncFooting,
+        _ urgency: Urgency
+    ) async -> Set<String> {
+        var ids: Set<String> = []
+        for witness in SyncWitness.those(against: picture, on: footing) where witness.isSetBack {
+            switch await testimony(of: witness, urgency) {
+            case .bearsOut: ids.insert(witness.cipherID)
+            case .disproves, .tells: break
+            case .ends: return ids
+            }
+        }
+        return ids
     }
 
     private func testimony(of witness: SyncWitness, _ urgency: Urgency) async -> Testimony {

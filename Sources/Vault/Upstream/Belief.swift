@@ -75,6 +75,18 @@ public struct SyncFooting: Sendable {
         return doubt.missing.contains { self.ciphers[$0] != nil && ciphers[$0] == nil }
     }
 
+    /// Whether something was written over that upstream held at an earlier stamp when it was seen to be at an earlier
+    /// point in time: whoever wrote it had not seen what was forgotten.
+    fileprivate func isWrittenOver(in ciphers: [String: Moment?]) -> Bool {
+        guard let doubt, doubt.kind == .regression else { return false }
+        return doubt.setBack.contains { id in
+            guard let known = self.ciphers[id] ?? nil, let now = ciphers[id] ?? nil else {
+                return false
+            }
+            return known.isEarlierStamp(than: now)
+        }
+    }
+
     /// Whether so few are held that the last may go with no other ado than to be asked for twice.
     public var isOfFew: Bool { ciphers.count < Belief.shrinkFloor }
 }
@@ -97,22 +109,29 @@ public struct SyncDoubt: Hashable, Sendable {
     /// What upstream lacked then. That somebody writes there moves it on, and brings back nothing of what
     /// was forgotten.
     public let missing: Set<String>
+    /// What it held at an earlier stamp then, also when it was asked for that alone. The same goes for that.
+    public private(set) var setBack: Set<String>
     /// When it first came up.
-    public let since: Moment
+    public private(set) var since: Moment
 
     public init(
         kind: Kind,
         fingerprint: UInt64,
         accountRevision: Int64?,
         missing: Set<String>,
+        setBack: Set<String> = [],
         since: Moment
     ) {
         self.kind = kind
         self.fingerprint = fingerprint
         self.accountRevision = accountRevision
         self.missing = missing
+        self.setBack = setBack
         self.since = since
     }
+
+    /// Upstream, asked for these alone, has borne out that it holds them at an earlier stamp.
+    public mutating func note(setBack ids: Set<String>) { setBack.formUnion(ids) }
 
     func isSamePicture(as other: SyncDoubt) -> Bool {
         kind == other.kind && fingerprint == other.fingerprint
@@ -133,13 +152,9 @@ public struct SyncDoubt: Hashable, Sendable {
     }
 
     func standing(since moment: Moment) -> SyncDoubt {
-        SyncDoubt(
-            kind: kind,
-            fingerprint: fingerprint,
-            accountRevision: accountRevision,
-            missing: missing,
-            since: moment
-        )
+        var doubt = self
+        doubt.since = moment
+        return doubt
     }
 }
 
@@ -183,6 +198,9 @@ public struct SyncWitness: Hashable, Sendable {
     }
 
     private static let most = 5
+
+    /// Whether it is in the answer at an earlier stamp than is known.
+    public var isSetBack: Bool { isListed && known != nil }
 
     /// - Parameter shown: Nil if it is not there.
     public func word(showing shown: Moment?) -> Word {
@@ -236,6 +254,7 @@ public enum Belief: Hashable, Sendable {
             fingerprint: picture.fingerprint,
             accountRevision: picture.accountRevision,
             missing: kind == .regression ? footing.missing(in: ciphers) : [],
+            setBack: kind == footing.doubt?.kind ? footing.doubt?.setBack ?? [] : [],
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew
@@ -274,7 +293,11 @@ public enum Belief: Hashable, Sendable {
             guard let stamp, let accountRevision, ciphers[id] == nil else { return false }
             return Moment(accountRevision: accountRevision).isEarlierStamp(than: stamp)
         }
-        if isForgotten || footing.isStillMissing(in: ciphers) { return .regression }
+        if isForgotten || footing.isStillMissing(in: ciphers)
+            || footing.isWrittenOver(in: ciphers)
+        {
+            return .regression
+        }
         let gone = footing.ciphers.count { ciphers[$0.key] == nil }
         if isShrink(gone: gone, of: footing.ciphers.count), !mutated(.believesEmpty) {
             return .shrink

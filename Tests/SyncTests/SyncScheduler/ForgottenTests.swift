@@ -240,6 +240,34 @@ import Vault
         }
     }
 
+    /// Nothing else shows that upstream has gone back.
+    @Test(arguments: [nil, Edit.Wish.favour(true), .trash])
+    func `A6-N3, I1 of one item that is set back, what others write next leaves a copy`(
+        _ waiting: Edit.Wish?
+    ) async throws {
+        try await withLogin { world, ada, id in
+            world.time.pass(.seconds(10))
+            await world.server.remember()
+            try await ada.edit(id, password("mine"))
+            try await ada.run()
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
+            await world.server.rollBack()
+            if let waiting { try await ada.wish(waiting, id) }
+            let first = try await scheduler.sync()
+            #expect(first.outcome == (waiting == nil ? .failed : .deferred), "\(first)")
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.edit(id, password("theirs"))
+            for _ in 1...6 {
+                try await scheduler.sync()
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.passwords.sorted() == ["mine", "theirs"])
+            #expect(try await ada.elsewhere.item(id).login?.password == "theirs")
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `P7 by an old answer nothing is forgotten, so what others write after it leaves no copy`(
         _ personality: Personality.Name

@@ -19,6 +19,7 @@ import Vault
             fingerprint: .max,
             accountRevision: 6,
             missing: ["one", "two"],
+            setBack: ["three"],
             since: moment(7)
         ),
         switches: Switches(offlineChanges: false, resolution: true),

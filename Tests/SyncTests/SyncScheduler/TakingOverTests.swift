@@ -153,13 +153,20 @@ import Vault
         throws
     {
         try Stage.play { stage in
-            stage.upstream.edit { $0.ciphers = ["a": 50_000_000, "b": 10] }
+            let now = ["a": 50_000_000, "b": 10]
+            stage.upstream.edit { $0.ciphers = now }
             try await stage.sync()
-            stage.upstream.edit { $0.ciphers = ["a": 20_000_000, "b": 10] }
+            stage.upstream.edit {
+                $0.ciphers = ["a": 20_000_000, "b": 10]
+                $0.single = now
+            }
             #expect(try await stage.sync(isFull: true).outcome == .failed)
             #expect(await stage.figure("holdfast_sync_aborts_total{reason=\"regression\"}") == 1)
             #expect(try stage.baseTicks() == 50_000_000)
-            stage.upstream.edit { $0.ciphers = ["a": 60_000_000, "b": 10] }
+            stage.upstream.edit {
+                $0.ciphers = ["a": 60_000_000, "b": 10]
+                $0.single = nil
+            }
             #expect(try await stage.sync().outcome == .completed)
             #expect(try stage.baseTicks() == 60_000_000)
         }
