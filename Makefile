@@ -74,7 +74,7 @@ simulate: setup ## Worlds in which anything may go wrong: SEEDS=1000 of them fro
 
 WORLDS ?= 600
 
-# Two minutes of what `simulate` and `deaths` do at length.
+# Some minutes of what `simulate` and `deaths` do at length.
 .PHONY: proof
 proof: setup ## Worlds that failed once, a death at each place of every script of two deeds, and WORLDS=600 others.
 	@echo "== Building the host in release"
