@@ -20,7 +20,7 @@ struct Front: Sendable {
 
     func serve(_ request: Request, _ route: Routes.Route) async -> Response {
         var response = await answer(request, route)
-        if let date = ledger.date { response.headers["Date"] = date }
+        if response.headers["Date"] == nil { response.headers["Date"] = ledger.date }
         return response
     }
 

@@ -148,7 +148,6 @@ extension Deed {
         case .create: .create
         case .trash: .trash
         case .delete: .delete
-        case .favour: .other
         default: .push
         }
     }
