@@ -258,8 +258,11 @@ struct Offering {
             try Aftercare.watch([stray], of: lane.userID, now, db)
         }
         if let sent {
-            let taken = if let taken { taken } else { try ReceiptTable.taken(of: userID, db) }
-            try ReceiptTable.reopen(taken[lane.cipherID, default: []], for: change, sent: sent, db)
+            let receipts =
+                if let taken { taken[lane.cipherID, default: []] } else {
+                    try ReceiptTable.taken(by: lane, db)
+                }
+            try ReceiptTable.reopen(receipts, for: change, sent: sent, db)
         }
     }
 
@@ -376,8 +379,9 @@ extension Intent {
 }
 
 extension ReceiptTable {
+    fileprivate typealias TakenReceipt = (id: String, sent: Moment)
     /// Receipts of what upstream has taken, by its item.
-    fileprivate typealias Taken = [String: [(id: String, sent: Moment)]]
+    fileprivate typealias Taken = [String: [TakenReceipt]]
 
     fileprivate static func taken(
         of userID: String,
@@ -396,9 +400,24 @@ extension ReceiptTable {
         return taken
     }
 
+    fileprivate static func taken(
+        by lane: Lane,
+        _ db: borrowing Connection
+    ) throws(DatabaseError) -> [TakenReceipt] {
+        try db.all(
+            """
+            SELECT id, sent_ticks FROM receipt
+            WHERE user_id = ? AND ifnull(result_cipher_id, cipher_id) = ?
+                AND status IN ('sent', 'observed') AND typeof(sent_ticks) = 'integer'
+            """,
+            .text(lane.userID),
+            .text(lane.cipherID)
+        ) { (row) throws(DatabaseError) in (try row.text(0), try row.moment(1)) }
+    }
+
     /// What these stand for is to be sent once more.
     fileprivate static func reopen(
-        _ taken: [(id: String, sent: Moment)],
+        _ taken: [TakenReceipt],
         for change: PendingChange,
         sent: ClosedRange<Moment>,
         _ db: borrowing Connection
