@@ -99,6 +99,27 @@ import Testing
         }
     }
 
+    @Test func `G-CLOCK a clock that was set by seconds before an edit does not make that later`() {
+        // Three seconds on, unmeasured; the other way knows.
+        var change = Self.change(at: 1_003, error: 0, knowsError: false)
+        change.clock = ClockNote(
+            offsetTicks: 0,
+            bootID: "boot",
+            elapsedTicks: 1_000 * Moment.ticksPerSecond
+        )
+        let reading = ClockReading(
+            now: Self.revision(2_003),
+            note: ClockNote(
+                offsetTicks: -3 * Moment.ticksPerSecond,
+                bootID: "boot",
+                elapsedTicks: 2_000 * Moment.ticksPerSecond
+            )
+        )
+        let later = Self.revision(1_002) + .milliseconds(500)
+        #expect(change.later(than: later, by: reading) == .upstream)
+        #expect(change.later(than: Self.revision(998), by: reading) == .local)
+    }
+
     @Test func `G-CLOCK after another boot the measured error has to do`() {
         let change = Self.change(at: 1_000, error: Self.hour, knowsError: true, boot: "earlier")
         let reading = Self.reading(at: 2_000, error: 0)

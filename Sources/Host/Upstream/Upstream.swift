@@ -95,7 +95,7 @@ public final class Upstream: Sendable {
     /// none did. To half a second, and half of what the answer took; closer the more answers were heard.
     public var clockOffset: Int64? { clock.withLock { $0.offset } }
 
-    /// How much it certainly is. Also a server that says its second late is not behind that.
+    /// How much it was at least when it was last heard. Also a server that says its second late is not behind that.
     public var leastClockOffset: Int64? { clock.withLock { $0.least } }
 }
 

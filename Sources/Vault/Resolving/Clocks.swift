@@ -16,17 +16,19 @@ extension PendingChange {
     /// A host whose clock is wrong would let the wrong side win. So the edit's moment is taken over
     /// into upstream's time: by what the clocks differed when it was made, and by what has passed
     /// since then if this is still the same boot. Where these two disagree, a clock was set in
-    /// between and nothing is certain. Each is upstream's time at least, so the later says more. Where neither is
-    /// known, the host's own clock has to do.
+    /// between and nothing is certain. Each is upstream's time at least, so the later says more, unless they differ by
+    /// more than a second, which is all that answers leave open. Where neither is known, the host's own clock has to do.
     public func later(than upstream: Moment, by reading: ClockReading) -> Side {
         let noted = clock?.offsetTicks.map { updated.withinYears.ticks + $0 }
         let counted = counted(by: reading)
         if let noted, let counted, (noted - counted).magnitude > Self.tolerance {
             return .upstream
         }
-        guard let corrected = [noted, counted].compactMap(\.self).max() else {
+        let measured = [noted, counted].compactMap(\.self)
+        guard let least = measured.min(), let most = measured.max() else {
             return .later(local: updated, upstream: upstream)
         }
+        let corrected = most - least > Moment.ticksPerSecond ? least : most
         return corrected > upstream.latest.ticks ? .local : .upstream
     }
 
