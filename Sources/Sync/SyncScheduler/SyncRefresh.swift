@@ -222,7 +222,9 @@ extension SyncScheduler {
             isFallback = kind == .regression
         case .doubted(var doubt):
             if doubt.kind == .regression {
-                doubt.note(setBack: await setBack(in: fetched.picture, on: start.footing, urgency))
+                let known = doubt.setBack
+                let ids = await setBack(in: fetched.picture, on: start.footing, known, urgency)
+                doubt.note(setBack: ids)
             }
             state.withLock { [doubt] in $0.memory.doubt = doubt }
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
@@ -276,14 +278,20 @@ extension SyncScheduler {
         return false
     }
 
-    /// Whoever writes one of these before that is believed hides it. An old answer is not borne out.
+    /// What came from here and is set back: whoever writes or deletes it before that is believed hides that. An old
+    /// answer is not borne out.
     private func setBack(
         in picture: SyncPicture,
         on footing: SyncFooting,
+        _ known: Set<String>,
         _ urgency: Urgency
     ) async -> Set<String> {
+        guard let own = try? reader.broughtUp(of: userID) else { return [] }
         var ids: Set<String> = []
-        for witness in SyncWitness.those(against: picture, on: footing) where witness.isSetBack {
+        for witness in SyncWitness.those(against: picture, on: footing)
+        where witness.isSetBack && own.contains(witness.cipherID)
+            && !known.contains(witness.cipherID)
+        {
             switch await testimony(of: witness, urgency) {
             case .bearsOut: ids.insert(witness.cipherID)
             case .disproves, .tells: break

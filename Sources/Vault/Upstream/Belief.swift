@@ -75,15 +75,14 @@ public struct SyncFooting: Sendable {
         return doubt.missing.contains { self.ciphers[$0] != nil && ciphers[$0] == nil }
     }
 
-    /// Whether something was written over that upstream held at an earlier stamp when it was seen to be at an earlier
-    /// point in time: whoever wrote it had not seen what was forgotten.
-    fileprivate func isWrittenOver(in ciphers: [String: Moment?]) -> Bool {
+    /// Whether something was written over, or deleted, that upstream held at an earlier stamp when it was seen to be at
+    /// an earlier point in time: whoever did that had not seen what was forgotten.
+    fileprivate func hidesWhatWasSetBack(in ciphers: [String: Moment?]) -> Bool {
         guard let doubt, doubt.kind == .regression else { return false }
         return doubt.setBack.contains { id in
-            guard let known = self.ciphers[id] ?? nil, let now = ciphers[id] ?? nil else {
-                return false
-            }
-            return known.isEarlierStamp(than: now)
+            guard let known = self.ciphers[id] ?? nil else { return false }
+            guard let listed = ciphers[id] else { return true }
+            return listed.map { known.isEarlierStamp(than: $0) } ?? false
         }
     }
 
@@ -294,7 +293,7 @@ public enum Belief: Hashable, Sendable {
             return Moment(accountRevision: accountRevision).isEarlierStamp(than: stamp)
         }
         if isForgotten || footing.isStillMissing(in: ciphers)
-            || footing.isWrittenOver(in: ciphers)
+            || footing.hidesWhatWasSetBack(in: ciphers)
         {
             return .regression
         }

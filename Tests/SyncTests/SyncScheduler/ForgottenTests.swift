@@ -268,6 +268,47 @@ import Vault
         }
     }
 
+    @Test func `A6-N3, I1 one item that is set back and then deleted by others is made anew`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            _ = try await ada.furnish(1)
+            world.time.pass(.seconds(10))
+            await world.server.remember()
+            try await ada.edit(id, password("mine"))
+            try await ada.run()
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
+            await world.server.rollBack()
+            #expect(try await scheduler.sync().outcome == .failed)
+            world.time.pass(.seconds(5))
+            try await ada.elsewhere.delete(id)
+            for _ in 1...6 {
+                try await scheduler.sync()
+                world.time.pass(.seconds(70))
+            }
+            #expect(try ada.changes.isEmpty)
+            #expect(try await ada.elsewhere.passwords.contains("mine"))
+        }
+    }
+
+    /// There is nothing of this host's to be kept.
+    @Test func `A6-N3 who writes over what was set back, and never came from here, keeps nobody`()
+        async throws
+    {
+        try await withLogin { world, ada, id in
+            await world.server.remember()
+            world.time.pass(.seconds(10))
+            try await ada.elsewhere.edit(id, password("theirs"))
+            let scheduler = try await ada.scheduler()
+            try await scheduler.sync()
+            await world.server.rollBack()
+            #expect(try await scheduler.sync().outcome == .failed)
+            try await ada.elsewhere.edit(id, password("theirs again"))
+            #expect(try await scheduler.sync().outcome == .completed)
+        }
+    }
+
     @Test(arguments: Personality.Name.allCases)
     func `P7 by an old answer nothing is forgotten, so what others write after it leaves no copy`(
         _ personality: Personality.Name
