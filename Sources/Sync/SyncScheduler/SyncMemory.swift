@@ -59,7 +59,7 @@ extension SyncMemory {
                 fingerprint: print,
                 accountRevision: number("doubtRevision"),
                 missing: names("doubtMissing"),
-                setBack: names("doubtSetBack"),
+                fallen: names("doubtFallen"),
                 since: since
             )
         }
@@ -83,7 +83,7 @@ extension SyncMemory {
             ("doubtPrint", doubt?.fingerprint.description),
             ("doubtRevision", doubt?.accountRevision?.description),
             ("doubtMissing", doubt.map { $0.missing.sorted().joined(separator: ",") }),
-            ("doubtSetBack", doubt.map { $0.setBack.sorted().joined(separator: ",") }),
+            ("doubtFallen", doubt.map { $0.fallen.sorted().joined(separator: ",") }),
             ("doubtSince", doubt?.since.ticks.description),
             ("hold", hold?.ticks.description),
             ("retry", retry?.ticks.description),

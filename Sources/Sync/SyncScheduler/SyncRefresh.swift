@@ -222,9 +222,9 @@ extension SyncScheduler {
             isFallback = kind == .regression
         case .doubted(var doubt):
             if doubt.kind == .regression {
-                let known = doubt.setBack
-                let ids = await setBack(in: fetched.picture, on: start.footing, known, urgency)
-                doubt.note(setBack: ids)
+                let known = doubt.fallen
+                let ids = await fallen(in: fetched.picture, on: start.footing, known, urgency)
+                doubt.note(fallen: ids)
             }
             state.withLock { [doubt] in $0.memory.doubt = doubt }
             guard doubt.kind == .shrink, start.footing.isOfFew, !isSecondLook else {
@@ -280,7 +280,7 @@ extension SyncScheduler {
 
     /// What came from here and is set back: whoever writes or deletes it before that is believed hides that. An old
     /// answer is not borne out.
-    private func setBack(
+    private func fallen(
         in picture: SyncPicture,
         on footing: SyncFooting,
         _ known: Set<String>,
@@ -289,7 +289,7 @@ extension SyncScheduler {
         guard let own = try? reader.broughtUp(of: userID) else { return [] }
         var ids: Set<String> = []
         for witness in SyncWitness.those(against: picture, on: footing)
-        where witness.isSetBack && own.contains(witness.cipherID)
+        where witness.hasFallen && own.contains(witness.cipherID)
             && !known.contains(witness.cipherID)
         {
             switch await testimony(of: witness, urgency) {

@@ -77,9 +77,9 @@ public struct SyncFooting: Sendable {
 
     /// Whether something was written over, or deleted, that upstream held at an earlier stamp when it was seen to be at
     /// an earlier point in time: whoever did that had not seen what was forgotten.
-    fileprivate func hidesWhatWasSetBack(in ciphers: [String: Moment?]) -> Bool {
+    fileprivate func hidesWhatHasFallen(in ciphers: [String: Moment?]) -> Bool {
         guard let doubt, doubt.kind == .regression else { return false }
-        return doubt.setBack.contains { id in
+        return doubt.fallen.contains { id in
             guard let known = self.ciphers[id] ?? nil else { return false }
             guard let listed = ciphers[id] else { return true }
             return listed.map { known.isEarlierStamp(than: $0) } ?? false
@@ -109,7 +109,7 @@ public struct SyncDoubt: Hashable, Sendable {
     /// was forgotten.
     public let missing: Set<String>
     /// What it held at an earlier stamp then, also when it was asked for that alone. The same goes for that.
-    public private(set) var setBack: Set<String>
+    public private(set) var fallen: Set<String>
     /// When it first came up.
     public private(set) var since: Moment
 
@@ -118,19 +118,19 @@ public struct SyncDoubt: Hashable, Sendable {
         fingerprint: UInt64,
         accountRevision: Int64?,
         missing: Set<String>,
-        setBack: Set<String> = [],
+        fallen: Set<String> = [],
         since: Moment
     ) {
         self.kind = kind
         self.fingerprint = fingerprint
         self.accountRevision = accountRevision
         self.missing = missing
-        self.setBack = setBack
+        self.fallen = fallen
         self.since = since
     }
 
     /// Upstream, asked for these alone, has borne out that it holds them at an earlier stamp.
-    public mutating func note(setBack ids: Set<String>) { setBack.formUnion(ids) }
+    public mutating func note(fallen ids: Set<String>) { fallen.formUnion(ids) }
 
     func isSamePicture(as other: SyncDoubt) -> Bool {
         kind == other.kind && fingerprint == other.fingerprint
@@ -199,7 +199,7 @@ public struct SyncWitness: Hashable, Sendable {
     private static let most = 5
 
     /// Whether it is in the answer at an earlier stamp than is known.
-    public var isSetBack: Bool { isListed && known != nil }
+    public var hasFallen: Bool { isListed && known != nil }
 
     /// - Parameter shown: Nil if it is not there.
     public func word(showing shown: Moment?) -> Word {
@@ -253,7 +253,7 @@ public enum Belief: Hashable, Sendable {
             fingerprint: picture.fingerprint,
             accountRevision: picture.accountRevision,
             missing: kind == .regression ? footing.missing(in: ciphers) : [],
-            setBack: kind == footing.doubt?.kind ? footing.doubt?.setBack ?? [] : [],
+            fallen: kind == footing.doubt?.kind ? footing.doubt?.fallen ?? [] : [],
             since: now
         )
         let isOfFew = kind == .shrink && footing.isOfFew
@@ -293,7 +293,7 @@ public enum Belief: Hashable, Sendable {
             return Moment(accountRevision: accountRevision).isEarlierStamp(than: stamp)
         }
         if isForgotten || footing.isStillMissing(in: ciphers)
-            || footing.hidesWhatWasSetBack(in: ciphers)
+            || footing.hidesWhatHasFallen(in: ciphers)
         {
             return .regression
         }

@@ -19,7 +19,7 @@ import Vault
             fingerprint: .max,
             accountRevision: 6,
             missing: ["one", "two"],
-            setBack: ["three"],
+            fallen: ["three"],
             since: moment(7)
         ),
         switches: Switches(offlineChanges: false, resolution: true),
