@@ -8,13 +8,16 @@ extension JSON.Writer {
 
     private mutating func quote(_ text: UnsafeBufferPointer<UInt8>) {
         bytes.append(.quote)
-        var rest = text[...]
-        while let special = rest.firstIndex(where: \.mustBeEscaped) {
-            bytes.append(contentsOf: rest[..<special])
-            escape(rest[special])
-            rest = rest[(special + 1)...]
+        var (start, next) = (0, 0)
+        while next < text.count {
+            if text[next].mustBeEscaped {
+                bytes.append(contentsOf: text[start..<next])
+                escape(text[next])
+                start = next + 1
+            }
+            next += 1
         }
-        bytes.append(contentsOf: rest)
+        bytes.append(contentsOf: text[start...])
         bytes.append(.quote)
     }
 
