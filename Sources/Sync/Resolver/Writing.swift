@@ -50,7 +50,7 @@ extension Errand {
 
     mutating func conclude(_ outcome: Attempt.Outcome) {
         if outcome == .accepted { kit.stumbles.noteTaken() }
-        word.conclusion = outcome
+        word.conclude(outcome, of: sent)
         isUnderWay = false
     }
 
@@ -310,7 +310,9 @@ extension Errand {
         }
         if isQueued {
             surroundings.metrics.resolved(note.type ?? change.type, note.outcome)
-            surroundings.announce(.resolution(lane, changeID: change.id, note))
+            // By the name that it has in the history.
+            let own = kit.lane(change.cipherID)
+            surroundings.announce(.resolution(own, changeID: change.id, note))
         }
         surroundings.announce(.pending(lane, changeID: change.id))
     }

@@ -27,7 +27,7 @@ public struct Attempt: Hashable, Sendable {
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
     /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty as long as
-    /// nothing says that the answer is lost.
+    /// it is on its way.
     public internal(set) var core: [UInt8]
     /// The conflict in which it makes others give way, if it was sent for that.
     public let conflict: Situation.Conflict?
@@ -62,6 +62,11 @@ public struct Attempt: Hashable, Sendable {
             fingerprint: content?.fingerprint ?? [],
             conflict: conflict
         )
+    }
+
+    mutating func conclude(_ outcome: Outcome, taking content: Cipher?) {
+        self.outcome = outcome
+        if kind.bringsContent, let content { core = content.core }
     }
 
     /// For so many seconds a slow server may carry out what it never answered.

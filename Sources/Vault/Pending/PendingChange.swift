@@ -137,7 +137,9 @@ public struct PendingChange: Hashable, Sendable {
 
     /// Writes down what became of an attempt, whatever was noted after it.
     public mutating func conclude(_ concluded: Attempt) {
-        if let index = index(of: concluded) { attempts[index].outcome = concluded.outcome }
+        guard let index = index(of: concluded) else { return }
+        attempts[index].outcome = concluded.outcome
+        if !concluded.core.isEmpty { attempts[index].core = concluded.core }
     }
 
     /// Where an attempt is noted of which nothing else is known.
@@ -148,16 +150,26 @@ public struct PendingChange: Hashable, Sendable {
     }
 
     /// The last attempt as it ended.
-    public func lastAttempt(concluded outcome: Attempt.Outcome) -> Attempt? {
+    ///
+    /// - Parameter content: What upstream has taken, if that is content.
+    public func lastAttempt(
+        concluded outcome: Attempt.Outcome,
+        taking content: Cipher? = nil
+    ) -> Attempt? {
         var last = attempts.last
-        last?.outcome = outcome
+        last?.conclude(outcome, taking: content)
         return last
     }
 
     /// Writes down what became of the attempt that was noted last.
-    public mutating func concludeAttempt(_ outcome: Attempt.Outcome) {
+    ///
+    /// - Parameter content: What upstream has taken, if that is content.
+    public mutating func concludeAttempt(
+        _ outcome: Attempt.Outcome,
+        taking content: Cipher? = nil
+    ) {
         guard let last = attempts.indices.last else { return }
-        attempts[last].outcome = outcome
+        attempts[last].conclude(outcome, taking: content)
     }
 
     /// Notes that nobody has answered, whatever was noted since. An attempt that sets a folder or a favourite keeps its

@@ -505,6 +505,40 @@ import Vault
         }
     }
 
+    /// It has taken the content, and not yet what comes after that.
+    @Test(arguments: Personality.Name.allCases, [false, true])
+    func
+        `T-23, I5 what upstream has taken is our own wherever others put it before the rest is done`(
+            _ personality: Personality.Name,
+            isDeleted: Bool
+        ) async throws
+    {
+        try await withLogin(personality) { world, ada, id in
+            try await ada.edit(id, password("mine"))
+            try await ada.wish(.archive, id)
+            await world.server.inject(
+                FailureScopeTests.refusal(503, on: .archiveCipher, times: 1)
+            )
+            try await ada.run()
+            #expect(try await ada.elsewhere.item(id).login?.password == "mine")
+            #expect(try ada.changes.count == 1)
+            let place = PartialRequest(folderID: nil, isFavorite: true)
+            _ = try await ada.elsewhere.account.update(id, place)
+            if isDeleted {
+                try await ada.wish(.hardDelete, id)
+            } else {
+                try await ada.edit(id, password("newest"))
+            }
+            world.time.pass(.seconds(60))
+            try await ada.run(.all)
+            #expect(try ada.changes.isEmpty)
+            let items = try await ada.elsewhere.items
+            #expect(items.map { $0.login?.password } == (isDeleted ? [] : ["newest"]))
+            #expect(items.allSatisfy { $0.cipher.isFavorite })
+            #expect(try ada.resolutions.allSatisfy { $0.winner == nil })
+        }
+    }
+
     /// What upstream shows then is not others' wish, to be followed.
     @Test(arguments: Personality.Name.allCases, [false, true])
     func `T-23, I5 a place that landed unanswered is not followed by what was written after it`(
