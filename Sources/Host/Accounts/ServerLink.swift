@@ -64,8 +64,10 @@ final class ServerLink: Service {
     }
 
     /// The server is there. Whoever waits for the network comes at once now, and is not to be held up
-    /// by what requests found out while it was away.
+    /// by what requests found out while it was away. A guard that lets requests through no more leaves lines that
+    /// are open alone.
     func heardFromHub() {
+        guard !upstream.isBanned else { return }
         if monitor.standing.state == .offline { upstream.networkChanged() }
         // Its line does not say whether it takes anything again.
         let evidence: Evidence = upstream.holds.api == nil ? .answered : .troubled

@@ -7,8 +7,8 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// A probe goes out at once when the links have changed or a drill has ended, and when something waits
-/// and upstream was never heard; and a few seconds after somebody has come who relies on upstream, if
+/// A probe goes out at once when a drill has ended, and when something waits and upstream was never heard; when the
+/// links have changed, soon, for they may come and go all the time; and a few seconds after somebody has come who relies on upstream, if
 /// nobody has asked it anything. Otherwise probes go out only while upstream is not online and something
 /// waits or somebody was refused: the first a few seconds after the loss, the others at growing distances,
 /// never more than half a minute apart.
@@ -67,11 +67,18 @@ struct NetworkBelief: Hashable, Sendable {
         }
     }
 
-    /// What was found out about the old way means nothing on a new one.
+    /// What was found out about the old way means nothing on a new one. An upstream that answers is asked no more
+    /// often than it lets itself be asked, however often they change.
     mutating func linksChanged(at now: Duration) {
         guard !isDrill else { return }
-        probeAnew(at: now)
+        let distance = heard == .offline ? Self.shortestOfLinks : Self.probesOfLinks
+        let planned = nextProbe ?? .nanoseconds(Int64.max)
+        probeAnew(at: min(planned, max(now, lastProbe.map { $0 + distance } ?? now)))
     }
+
+    private static let shortestOfLinks = Duration.seconds(2)
+    /// Bitwarden's cloud answers five in a minute.
+    private static let probesOfLinks = Duration.seconds(15)
 
     mutating func drill(_ isOn: Bool, at now: Duration) -> Turn? {
         guard isOn != isDrill else { return nil }
@@ -84,9 +91,9 @@ struct NetworkBelief: Hashable, Sendable {
         }
     }
 
-    private mutating func probeAnew(at now: Duration) {
+    private mutating func probeAnew(at moment: Duration) {
         fruitlessProbes = 0
-        nextProbe = now
+        nextProbe = moment
         isProbeOutdated = isProbing
     }
 

@@ -409,6 +409,15 @@ struct BudgetTests {
         #expect(budget.breaker.bannedUntil == nil, "The guard is gone.")
     }
 
+    @Test mutating func `P16 another way to the host ends no ban`() {
+        _ = end(ask().ticket, .failed(isBan: true), chance: 1)
+        _ = budget.networkChanged(at: .seconds(5))
+        #expect(ask(at: .seconds(5)).answer == .refused(.held(until: .seconds(1_800))))
+        #expect(budget.breaker.bannedUntil == .seconds(1_800))
+        _ = budget.networkChanged(at: .seconds(1_800))
+        #expect(budget.breaker.bannedUntil == nil)
+    }
+
     @Test mutating func `who waits in line is told when upstream is away`() {
         let running = (0..<4).map { _ in ask().ticket }
         let waiting = ask().ticket
@@ -522,6 +531,28 @@ struct BudgetMetricsTests {
         }
         #expect(meanwhile.value == ["closed": 0, "open": 0, "halfOpen": 1])
         #expect(await breakers() == ["closed": 1, "open": 0, "halfOpen": 0])
+    }
+}
+
+/// Who waited for a place when upstream refused what was too much.
+struct TurnstileStateTests {
+    private func ask(_ account: String) -> RequestBudget.Ask {
+        RequestBudget.Ask(account: account, pace: .read, patience: .seconds(10))
+    }
+
+    @Test func `who waited for a place is woken when what they wait for is a moment now`() {
+        var state = TurnstileState(budget: RequestBudget(places: 1))
+        let first = state.ask(ask("a"), at: .zero)
+        let second = state.ask(ask("b"), at: .zero)
+        #expect(first.answer == .go && second.answer == .wait && second.wantsLook)
+        let patience = state.nextAlarm(at: .zero)
+        #expect(patience == .seconds(10), "A place announces itself.")
+        let result = RequestBudget.Result.throttled(RetryAfter(seconds: 1))
+        let turns = state.budget.end(first.ticket, result, at: .zero, chance: 0)
+        let looks = [state.mustLook(at: .zero), state.mustLook(at: .zero)]
+        #expect(turns.isEmpty && looks == [true, false])
+        let alarm = state.nextAlarm(at: .zero)
+        #expect(alarm.map { $0 < .seconds(3) } == true)
     }
 }
 

@@ -77,6 +77,31 @@ import Testing
         #expect(belief.isKnown && belief.state == .online)
     }
 
+    @Test(arguments: [Evidence.answered, .troubled])
+    mutating func `links that come and go all the time have upstream asked four times a minute`(
+        _ evidence: Evidence
+    ) {
+        hear(evidence, at: 0)
+        var probes: [Int] = []
+        for second in 0..<60 {
+            for _ in 1...30 { belief.linksChanged(at: .seconds(second)) }
+            guard belief.takesProbe(at: .seconds(second)) else { continue }
+            probes.append(second)
+            probed(evidence, at: second)
+        }
+        #expect(probes == [0, 15, 30, 45])
+        takesProbe(at: 60, true)
+    }
+
+    @Test mutating func `an upstream that is away is looked for soon after the links have changed`()
+    {
+        probe(at: 0)
+        probed(.unreachable, at: 5)
+        belief.linksChanged(at: .seconds(6))
+        takesProbe(at: 6, false)
+        takesProbe(at: 7, true)
+    }
+
     @Test
     mutating func `a drill that begins anew before an outdated probe is over leaves nothing due`() {
         probe(at: 0)

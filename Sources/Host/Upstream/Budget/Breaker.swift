@@ -51,6 +51,12 @@ struct Breaker: Hashable, Sendable {
         bannedUntil = nil
     }
 
+    /// The way there is another one now. A guard stands at its end as well.
+    mutating func tryAnew(at now: Duration) {
+        if let bannedUntil, bannedUntil > now { return }
+        close()
+    }
+
     /// Upstream did not answer, or something else did.
     ///
     /// - Parameters:

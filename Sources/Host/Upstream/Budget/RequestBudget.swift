@@ -235,7 +235,7 @@ extension RequestBudget {
 
     /// The way to the host is another one now; what was found out about the old one means nothing.
     mutating func networkChanged(at now: Duration) -> [Turn] {
-        breaker.close()
+        breaker.tryAnew(at: now)
         return turns(at: now)
     }
 

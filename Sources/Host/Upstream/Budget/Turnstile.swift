@@ -204,11 +204,12 @@ final class Turnstile: Sendable {
 
     private func act(_ change: (inout RequestBudget, Duration) -> [RequestBudget.Turn]) {
         let now = timekeeper.elapsed
-        let (called, before, after) = state.withLock { state in
+        let (called, wantsLook, before, after) = state.withLock { state in
             let before = state.budget.breaker.kind
-            let turns = change(&state.budget, now)
-            return (state.call(turns), before, state.budget.breaker.kind)
+            let called = state.call(change(&state.budget, now))
+            return (called, state.mustLook(at: now), before, state.budget.breaker.kind)
         }
+        if wantsLook { wind() }
         for call in called { call.resume() }
         metrics.breakerMoved(from: before, to: after)
     }

@@ -38,10 +38,19 @@ struct TurnstileState: Sendable {
         let calls = call(turns)
         guard answer == .wait else { return (tickets, answer, false, calls) }
         places[tickets] = .standing
-        let moment = budget.alarm(for: ask, at: now)
-        if let alarm, alarm <= moment { return (tickets, answer, false, calls) }
+        return (tickets, answer, brings(budget.alarm(for: ask, at: now)), calls)
+    }
+
+    /// Whether the alarm clock has to look anew: whoever waited for a place may have to wait for a moment now.
+    mutating func mustLook(at now: Duration) -> Bool {
+        budget.alarm(at: now).map { brings($0) } ?? false
+    }
+
+    /// Whether it is earlier than all moments of which the alarm clock knows.
+    private mutating func brings(_ moment: Duration) -> Bool {
+        if let alarm, alarm <= moment { return false }
         alarm = moment
-        return (tickets, answer, true, calls)
+        return true
     }
 
     mutating func lieDown(_ ticket: Int, _ sleeper: Sleeper) -> Call? {
