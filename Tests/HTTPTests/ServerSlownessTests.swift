@@ -152,6 +152,80 @@ import Testing
             #expect(server.exchanges == 0)
         }
     }
+
+    @Test func `a client that reads slowly keeps its answer, and one that stops loses it soon`()
+        async throws
+    {
+        let time = SteppedTime()
+        let big = [UInt8](repeating: 1, count: 20_000_000)
+        try await serve({ _ in Response(body: .bytes(big)) }, timekeeper: time) {
+            server async throws in
+            let client = try server.client()
+            client.receiveLittle()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.head()
+            for _ in 0..<20 {
+                #expect(try client.take(100_000).count == 100_000)
+                await time.pass(.seconds(29), at: server)
+            }
+            #expect(server.exchanges == 1)
+            // What is on its way is looked at once more.
+            for _ in 0..<4 { await time.pass(.seconds(31), at: server) }
+            await server.loop.quiet()
+            #expect(server.exchanges == 0)
+        }
+    }
+
+    @Test func `a client that takes too little altogether is cut off`() async throws {
+        let time = SteppedTime()
+        let big = [UInt8](repeating: 1, count: 20_000_000)
+        try await serve({ _ in Response(body: .bytes(big)) }, timekeeper: time) {
+            server async throws in
+            let client = try server.client()
+            client.receiveLittle()
+            try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            _ = try client.head()
+            let start = time.elapsed
+            while server.exchanges > 0 {
+                _ = try? client.take(10_000)
+                await time.pass(.seconds(25), at: server)
+            }
+            let limits = Limits()
+            let longest = limits.answerTime + limits.time(for: big.count)
+            #expect(time.elapsed - start > longest - .seconds(60))
+            #expect(time.elapsed - start < longest + .seconds(60))
+        }
+    }
+
+    @Test func `answers that nobody fetches hold no more memory than is meant for them`()
+        async throws
+    {
+        let time = SteppedTime()
+        let big = [UInt8](repeating: 1, count: 20_000_000)
+        var limits = Limits()
+        limits.answers = 50_000_000
+        let handler: Handler = { request in
+            request.target.raw == "/small" ? .text("small") : Response(body: .bytes(big))
+        }
+        try await serve(handler, limits: limits, timekeeper: time) { server async throws in
+            let idle = try (0..<2).map { _ in
+                let client = try server.client()
+                client.receiveLittle()
+                try client.send("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+                #expect(try client.head().0 == .ok)
+                return client
+            }
+            let refused = try server.ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n")
+            #expect(refused.status == .unavailable && refused.headers["Retry-After"] == "1")
+            #expect(try server.ask("GET /small HTTP/1.1\r\nHost: x\r\n\r\n").text == "small")
+            // What was done is told.
+            let edit = "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n"
+            #expect(try server.ask(edit).body.count == big.count)
+            for client in idle { client.close() }
+            await server.loop.quiet()
+            #expect(try server.ask("GET / HTTP/1.1\r\nHost: x\r\n\r\n").body.count == big.count)
+        }
+    }
 }
 
 extension Server {

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <linux/sockios.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -274,6 +275,11 @@ int cm_discard(int fd) {
 int cm_unread(int fd) {
     int count;
     return ioctl(fd, FIONREAD, &count) == 0 ? count : -1;
+}
+
+int cm_unsent(int fd) {
+    int count;
+    return ioctl(fd, SIOCOUTQ, &count) == 0 ? count : -1;
 }
 
 int cm_duplicate(int fd) { return fcntl(fd, F_DUPFD_CLOEXEC, 0); }

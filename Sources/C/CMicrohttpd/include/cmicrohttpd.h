@@ -119,6 +119,8 @@ void cm_reset(int fd);
 int cm_discard(int fd);
 /// How many bytes wait to be read, or -1.
 int cm_unread(int fd);
+/// How many bytes the other end has not taken yet, or -1.
+int cm_unsent(int fd);
 /// A second descriptor for the socket, close-on-exec, or -1.
 int cm_duplicate(int fd);
 

@@ -155,7 +155,7 @@ extension Response {
     }
 
     /// Whether there is a body, and it lies in memory.
-    private var isHere: Bool {
+    var isHere: Bool {
         switch body {
         case .bytes, .fixed: true
         case .stream, .upgrade, .cut: false

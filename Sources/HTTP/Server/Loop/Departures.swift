@@ -83,6 +83,7 @@ extension ServerLoop {
         case .head: dismiss(connection, with: answer(to: .tooSlow))
         // Its handler answers as well, to nobody.
         case .body: dismiss(connection, with: Refusal.tooSlow.response)
+        case .answering where connection.exchange?.isBeingTaken() == true: break
         case .idle, .answering, .dismissed:
             connection.exchange?.doom()
             cut(connection)

@@ -34,6 +34,7 @@ final class Exchange: @unchecked Sendable {
     private var isDoomed = false
     private(set) var received = 0
     private var bodyStart = Duration.zero
+    private var sending = Sending()
 
     init(loop: ServerLoop, connection: Connection, target: [UInt8]) {
         self.loop = loop
@@ -288,6 +289,7 @@ extension Exchange {
         if case .upgrade = response.body, head?.mayUpgrade != true {
             return deliver(Refusal.notUpgradable.response)
         }
+        if isTooMuch(response) { return deliver(Refusal.tooManyAnswers.response) }
         if head?.method == .head, response.length == nil {
             // The library would end a body without a length even where there is none, and the next
             // answer on the connection would begin with that.
@@ -296,13 +298,26 @@ extension Exchange {
         }
         let closes = closes(after: response)
         let answer = LibraryResponse(response, exchange: self, closes: closes)
-        let size = response.length ?? 0
-        connection.enter(
-            .answering,
-            until: loop.now + loop.limits.answerTime + loop.limits.time(for: size)
-        )
-        loop.look(at: connection)
+        sending = Sending()
+        if response.isHere {
+            let time = loop.limits.answerTime + loop.limits.time(for: response.length ?? 0)
+            sending.end = loop.now + time
+        }
+        goOnAnswering()
         return answer.send(to: handle)
+    }
+
+    /// What an edit came to is told in any case.
+    private func isTooMuch(_ response: Response) -> Bool {
+        guard head?.method == .get, case .bytes(let bytes) = response.body,
+            bytes.count > LibraryResponse.copied
+        else { return false }
+        return loop.answering > 0 && loop.answering + bytes.count > loop.limits.answers
+    }
+
+    private func goOnAnswering() {
+        connection.enter(.answering, until: loop.now + loop.limits.answerTime)
+        loop.look(at: connection)
     }
 
     private func closes(after response: Response) -> Bool {
@@ -324,8 +339,7 @@ extension Exchange {
         if isDoomed { return Int64(CM_READ_BROKEN) }
         switch outlet?.move(into: buffer) ?? .broken {
         case .bytes(let count):
-            connection.enter(.answering, until: loop.now + loop.limits.answerTime)
-            loop.look(at: connection)
+            goOnAnswering()
             return Int64(count)
         case .nothingYet:
             loop.restAfterRun(self)
@@ -333,6 +347,41 @@ extension Exchange {
         case .complete: return Int64(CM_READ_END)
         case .broken: return Int64(CM_READ_BROKEN)
         }
+    }
+}
+
+// MARK: Clients that take their time
+
+/// How far an answer has gone.
+private struct Sending {
+    /// Until when the client has to have all of it, if its size is known.
+    var end: Duration?
+    /// Up to where the library has fetched it.
+    var position = 0
+    /// How it was at the last look.
+    var seen: Mark?
+
+    struct Mark: Equatable {
+        let position: Int
+        let unsent: Int32
+    }
+}
+
+extension Exchange {
+    /// The library asks for the bytes from there on.
+    func isAsked(from position: Int) { sending.position = position }
+
+    /// Whether the client has taken any of the answer since the last look. What a socket holds is asked for, too: to
+    /// take that alone may be long for a slow client.
+    func isBeingTaken() -> Bool {
+        let mark = Sending.Mark(
+            position: sending.position,
+            unsent: cm_unsent(connection.descriptor)
+        )
+        guard mark != sending.seen, sending.end.map({ loop.now < $0 }) ?? true else { return false }
+        sending.seen = mark
+        goOnAnswering()
+        return true
     }
 }
 
@@ -372,7 +421,7 @@ extension Exchange {
             // A reader that takes its time is not held against the client.
             bodyStart = loop.now - loop.limits.time(for: received)
             connection.enter(.body, until: bodyDeadline)
-        case .answered: connection.enter(.answering, until: loop.now + loop.limits.answerTime)
+        case .answered: return goOnAnswering()
         case .targeted, .deciding, .whole, .over: return
         }
         loop.look(at: connection)

@@ -6,7 +6,7 @@ struct LibraryResponse {
     private let pointer: OpaquePointer?
 
     /// What is longer is sent piece by piece, instead of being copied whole first.
-    private static let copied = 32_768
+    static let copied = 32_768
     private static let block = 65_536
 
     init(_ response: Response, exchange: Exchange, closes: Bool) {
@@ -39,7 +39,7 @@ struct LibraryResponse {
         case .bytes(let bytes) where bytes.count <= copied:
             return bytes.withUnsafeBytes { cm_response_bytes($0.baseAddress, $0.count, 0) }
         case .bytes(let bytes):
-            let reader = PlainReader(bytes)
+            let reader = PlainReader(bytes, for: exchange)
             return cm_response_reader(
                 Int64(bytes.count),
                 block,
@@ -100,15 +100,22 @@ extension String {
 /// Bytes that are read from where they lie.
 private final class PlainReader {
     private let bytes: [UInt8]
+    private let exchange: Exchange
 
-    init(_ bytes: [UInt8]) { self.bytes = bytes }
+    init(_ bytes: [UInt8], for exchange: Exchange) {
+        (self.bytes, self.exchange) = (bytes, exchange)
+        exchange.loop.answering += bytes.count
+    }
+
+    deinit { exchange.loop.answering -= bytes.count }
 
     // Static members, because a closure literal written in isolated code would inherit that
     // isolation and trap.
     static let read: cm_reader = { context, position, buffer, capacity in
         guard let context, let buffer else { return Int64(CM_READ_BROKEN) }
-        let bytes = Unmanaged<PlainReader>.fromOpaque(context).takeUnretainedValue().bytes
-        let start = Int(position)
+        let reader = Unmanaged<PlainReader>.fromOpaque(context).takeUnretainedValue()
+        let (bytes, start) = (reader.bytes, Int(position))
+        reader.exchange.isAsked(from: start)
         let count = min(capacity, bytes.count - start)
         let target = UnsafeMutableRawBufferPointer(start: buffer, count: count)
         bytes.withUnsafeBytes {

@@ -29,6 +29,8 @@ final class ServerLoop: @unchecked Sendable {
     let orders = Lock(Orders())
     let poll: Poll
     var daemon: OpaquePointer?
+    /// Bytes of answers that the library fetches piece by piece.
+    var answering = 0
     var listeners: [UInt64: ListeningSocket] = [:]
     var connections: [UInt64: Connection] = [:]
     var halfClosed: [UInt64: Connection] = [:]

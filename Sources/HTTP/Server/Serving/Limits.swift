@@ -14,9 +14,13 @@ public struct Limits: Sendable {
     public var headTime = Duration.seconds(15)
     /// How long a connection may rest between two requests.
     public var idleTime = Duration.seconds(60)
-    /// For a body, and for a client to take an answer. What is large gets more, by `slowest`.
+    /// For a body. What is large gets more, by `slowest`.
     public var bodyTime = Duration.seconds(30)
+    /// How long a client may take nothing of an answer. All of it has to go by `slowest`.
     public var answerTime = Duration.seconds(30)
+    /// Bytes of answers that wait for their clients, of all together. Beyond, whoever only reads: 503 with
+    /// `Retry-After`.
+    public var answers = 268_435_456
     /// Bytes per second below which a client is too slow.
     public var slowest = 4_096
     /// How long a client that has closed its sending side is still answered.

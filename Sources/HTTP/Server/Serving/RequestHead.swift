@@ -150,6 +150,7 @@ package enum Refusal: Error, Equatable {
     case unknownExpectation
     case tooSlow
     case tooManyConnections
+    case tooManyAnswers
     case notUpgradable
     /// An answer of ours, in truth: a header of it would be more than one.
     case unsendable
@@ -163,14 +164,15 @@ package enum Refusal: Error, Equatable {
         case .unknownCoding: .plain("Bodies come plain or chunked.", .notImplemented)
         case .unknownExpectation: .plain("Nothing is known of that.", .expectationFailed)
         case .tooSlow: .plain("That took too long.", .requestTimeout)
-        case .tooManyConnections: Self.busy
+        case .tooManyConnections: Self.busy("Too many connections.")
+        case .tooManyAnswers: Self.busy("Too many answers wait for their clients.")
         case .notUpgradable: .plain("That request cannot leave HTTP/1.1.", .badRequest)
         case .unsendable: .plain("Internal Server Error", Status(rawValue: 500))
         }
     }
 
-    private static var busy: Response {
-        var response = Response.plain("Too many connections.", .unavailable)
+    private static func busy(_ text: StaticString) -> Response {
+        var response = Response.plain(text, .unavailable)
         response.headers["Retry-After"] = "1"
         return response
     }
