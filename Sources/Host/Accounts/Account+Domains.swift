@@ -30,6 +30,8 @@ extension Account {
                 .base(.putSlice(BaseSlice(.domains, json: json), of: id, $0))
             }
         } catch {
+            // Who hung up has met nothing.
+            if Task.isCancelled { domainsDue.withLock { $0.giveUp() } }
             return
         }
         domainsDue.withLock { $0.learnt(at: now) }
@@ -64,6 +66,9 @@ struct DomainsDue: Sendable {
         (moment, failed) = (now.advanced(bySeconds: Self.secondsAfterFailure), now)
         return true
     }
+
+    /// The next to come asks.
+    mutating func giveUp() { (moment, failed) = (Moment(ticks: .min), nil) }
 
     mutating func learnt(at now: Moment) {
         (moment, failed) = (now.advanced(bySeconds: Self.secondsOfTrust), nil)

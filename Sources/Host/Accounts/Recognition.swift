@@ -52,7 +52,9 @@ final class Recognition: Sendable {
         }
     }
 
+    /// Whoever gave up has met nothing, and the next in line asks.
     func fail(_ setback: Setback, at now: Duration) {
+        guard setback.reason != .cancelled else { return }
         state.withLock { $0.failure = (setback, now) }
     }
 

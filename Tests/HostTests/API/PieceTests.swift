@@ -67,6 +67,8 @@ struct PieceTests {
             "me.github.io": "me.github.io", "a.unheard-of": "a.unheard-of",
         ]
         for (host, domain) in domains { #expect(suffixes.domain(of: host) == domain, "\(host)") }
+        let long = String(repeating: "a.", count: 100_000) + "example.co.uk"
+        #expect(suffixes.domain(of: long) == "example.co.uk")
     }
 
     @Test func `exceptions and wildcards of the list are heeded`() throws {

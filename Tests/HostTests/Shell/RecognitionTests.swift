@@ -50,6 +50,15 @@ struct RecognitionTests {
         #expect(!isKnown(to: 13))
     }
 
+    @Test func `what somebody has met counts for all who came before, but not that they gave up`() {
+        let setback = Setback(.unreachable(.tried("gone")), operation: "look at the account")
+        recognition.fail(setback, at: .seconds(10))
+        #expect(recognition.failure(since: .seconds(9)) == setback)
+        #expect(recognition.failure(since: .seconds(11)) == nil)
+        recognition.fail(Setback(.cancelled, operation: "look at the account"), at: .seconds(12))
+        #expect(recognition.failure(since: .seconds(11)) == nil)
+    }
+
     @Test func `T-57 of those who come while somebody asks, all hear of one more question`()
         async throws
     {

@@ -9,7 +9,7 @@ final class PublicSuffixes: Sendable {
     static let systemPath = "/usr/share/publicsuffix/public_suffix_list.dat"
 
     private let path: String
-    private let list = Lock<Set<String>?>(nil)
+    private let list = Lock<Rules?>(nil)
 
     init(path: String) {
         self.path = path
@@ -29,20 +29,31 @@ final class PublicSuffixes: Sendable {
     /// all; where none fits, it is the last label.
     private func suffixLength(_ labels: [Substring]) -> Int {
         let rules = rules
-        for count in stride(from: labels.count, to: 0, by: -1) {
+        for count in stride(from: min(labels.count, rules.longest), to: 0, by: -1) {
             let name = labels.suffix(count).joined(separator: ".")
-            if rules.contains("!" + name) { return count - 1 }
-            if rules.contains(name) { return count }
+            if rules.names.contains("!" + name) { return count - 1 }
+            if rules.names.contains(name) { return count }
             let above = labels.suffix(count - 1).joined(separator: ".")
-            if count > 1, rules.contains("*." + above) { return count }
+            if count > 1, rules.names.contains("*." + above) { return count }
         }
         return 1
     }
 
-    private var rules: Set<String> {
+    private struct Rules {
+        let names: Set<String>
+        /// The labels of the longest. Whoever asks may name thousands.
+        let longest: Int
+
+        init(_ names: Set<String>) {
+            self.names = names
+            longest = names.lazy.map { $0.utf8.count { $0 == UInt8(ascii: ".") } + 1 }.max() ?? 1
+        }
+    }
+
+    private var rules: Rules {
         list.withLock { list in
             if let list { return list }
-            let read = Self.read(path)
+            let read = Rules(Self.read(path))
             list = read
             return read
         }
