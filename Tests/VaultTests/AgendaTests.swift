@@ -18,6 +18,37 @@ import Testing
         }
     }
 
+    @Test func `G-R3 what is queued while nobody is there waits as if it had been sent in vain`() {
+        var agenda = agenda()
+        agenda.note(.queued, at: at(10), isOnline: false, chance: 0.5)
+        #expect(agenda.wait == Agenda.Wait(until: at(13.75), length: at(3.75)))
+        #expect(agenda.nextQueued == at(13.75))
+        agenda.note(.queued, at: at(11), isOnline: false, chance: 1)
+        #expect(agenda.wait?.until == at(13.75), "More that waits makes it no longer.")
+        agenda.note(.networkReturned, at: at(12))
+        #expect(agenda.next?.moment == at(12))
+    }
+
+    @Test func `G-R3 a run that would have nothing to do waits for what is due`() {
+        for (waitsForDue, moment) in [(true, 30.0), (false, 2.5)] {
+            var agenda = agenda()
+            agenda.begin(.queued, at: .zero)
+            let wait = agenda.end(
+                .failed(nil),
+                due: at(30),
+                waitsForDue: waitsForDue,
+                at: .zero,
+                chance: 0
+            )
+            #expect(wait == Agenda.Wait(until: at(moment), length: at(moment)))
+            #expect(agenda.next?.moment == at(moment))
+        }
+        var agenda = agenda()
+        agenda.begin(.queued, at: .zero)
+        let wait = agenda.end(.failed(nil), due: .zero, waitsForDue: true, at: .zero, chance: 0)
+        #expect(wait?.length == at(2.5), "Something is ready.")
+    }
+
     @Test func `the earliest wish counts, and a run serves them all`() {
         var agenda = agenda()
         agenda.note(.upstreamChanged, at: at(5))

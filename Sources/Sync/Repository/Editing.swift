@@ -294,21 +294,21 @@ extension Repository {
         announce(recorded.change)
     }
 
-    /// What was tried is tried again: when upstream has asked for it, or with whatever else waits.
+    /// What was tried is tried again: when upstream has asked for it, or with whatever else waits, and when that is
+    /// the scheduler knows.
     private func countRetry(after setback: Setback) {
-        let wait: Duration
+        let cause = setback.reason.retryCause
         switch setback.reason {
         case .throttled(let until, .asked), .throttled(let until, .guessed):
-            wait = max(until - surroundings.now, .zero)
+            surroundings.metrics.scheduledRetry(cause, in: max(until - surroundings.now, .zero))
         case .unavailable, .unreachable(.tried), .foreign, .malformed, .unauthorised, .rejected,
             .stale, .missing:
-            wait = Agenda.flock
+            try? neighbours.scheduler.tryTell(.hindered(cause))
         // Nobody was asked.
         case .throttled(_, .paced), .unreachable(.held), .unreachable(.exhausted), .signedOut,
             .cancelled:
-            return
+            break
         }
-        surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: wait)
     }
 
     /// A change that upstream has not taken waits, if there is room for it. What upstream may have

@@ -105,12 +105,12 @@ extension Errand {
         try await put { $0.state = .ready }
     }
 
-    /// Leaves it as it was before. What may have landed is not looked for too early.
+    /// Leaves it as it was before. What may have landed is not looked for too early. The run ends with that, and
+    /// counts the retry.
     mutating func release(_ setback: Setback) async throws(StoreError) {
         var state = PendingChange.State.ready
         let pause = patience(after: setback)
         if pause > .zero {
-            kit.surroundings.metrics.scheduledRetry(setback.reason.retryCause, in: pause)
             state = .backingOff(until: kit.now + pause)
         }
         try await put { [state] in

@@ -160,12 +160,13 @@ extension Docket {
     mutating func end(
         _ ending: Agenda.Ending,
         due: Duration?,
+        waitsForDue: Bool,
         hasMoved: Bool,
         at now: Duration,
         chance: Double
     ) -> Agenda.Wait? {
         if hasMoved { vigil.noteMotion(at: now) }
-        return agenda.end(ending, due: due, at: now, chance: chance)
+        return agenda.end(ending, due: due, waitsForDue: waitsForDue, at: now, chance: chance)
     }
 
     /// All of the run is over, its bookkeeping as well.

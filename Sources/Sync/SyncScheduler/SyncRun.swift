@@ -64,7 +64,6 @@ extension SyncScheduler {
         guard let hold = state.withLock({ $0.docket.agenda.hold(at: now) }) else { return }
         let setback = Setback(.throttled(until: moment(of: hold)), operation: "sync")
         var finding = finding(setback, live: (try? reader.liveCount(of: userID)) ?? 0)
-        finding.abort = nil
         finding.ending = .untouched
         throw finding
     }
@@ -138,6 +137,7 @@ extension SyncScheduler {
             let wait = $0.docket.end(
                 finding.ending,
                 due: dueElapsed,
+                waitsForDue: policy.abort == .whole,
                 hasMoved: hasMoved,
                 at: now,
                 chance: chance

