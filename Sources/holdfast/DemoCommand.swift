@@ -163,7 +163,9 @@ private struct Demo {
     ) async {
         do {
             let desk = try await moveIn(household, server)
-            console.answer(Guide(addresses, settings, desk.id, server).text)
+            // Who has a vault of their own in that state does not want the demo's items in it.
+            let isDefault = household.defaultDesk?.id == desk.id
+            console.answer(Guide(addresses, settings, desk.id, isDefault, server).text)
         } catch {
             console.complain("holdfast: the demo account could not be made: \(error)")
         }
@@ -220,11 +222,13 @@ private struct Guide {
         _ addresses: HostServer.Addresses,
         _ settings: HostSettings,
         _ account: String,
+        _ isDefault: Bool,
         _ upstream: String
     ) {
         let socket = addresses.socket ?? ""
         let api = "http://\(addresses.api?.description ?? "localhost")"
-        let curl = addresses.api == nil ? "curl --unix-socket '\(socket)'" : "curl"
+        let vault = isDefault ? api : "\(api)/accounts/\(account)"
+        let curl = addresses.api == nil ? "curl --unix-socket \(socket.quotedForShell)" : "curl"
         let health = addresses.ops.map { "http://\($0)" } ?? "\(addresses.opsSocket ?? ""): "
         let auth = "-H \"Authorization: Bearer $TOKEN\""
         let json = "-H 'Content-Type: application/json'"
@@ -239,16 +243,16 @@ private struct Guide {
 
             Things to try, in another terminal:
 
-              TOKEN=$(cat '\(state)/admin.token')
+              TOKEN=$(cat \("\(state)/admin.token".quotedForShell))
 
               # what is in the vault
-              \(curl) -s \(auth) '\(api)/list/object/items?pretty'
+              \(curl) -s \(auth) '\(vault)/list/object/items?pretty'
 
               # take the network away, and edit all the same
               \(curl) -s -X PUT \(auth) \(json) -d '{"mode":"offline"}' \(api)/network
               \(curl) -si \(auth) \(json) -d '{"type":2,"name":"Made offline","notes":"kept","secureNote":{"type":0}}' \\
-                   \(api)/object/item
-              \(curl) -s \(auth) '\(api)/pending?pretty'
+                   \(vault)/object/item
+              \(curl) -s \(auth) '\(vault)/pending?pretty'
 
               # bring it back: what waited goes to the server
               \(curl) -s -X PUT \(auth) \(json) -d '{"mode":"auto"}' \(api)/network
@@ -256,5 +260,13 @@ private struct Guide {
 
             Ctrl-C ends it.
             """
+    }
+}
+
+extension String {
+    /// As one word of a command line.
+    fileprivate var quotedForShell: String {
+        "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
+            + "'"
     }
 }

@@ -130,7 +130,8 @@ private struct TokenOrder: JSON.Readable {
     init(json: JSON.Value) throws(JSON.Mismatch) {
         scope = try json.read("scope")
         accountID = try json.read("account")
-        if accountID?.isEmpty == true {
+        // An address is what people have at hand, and would open nothing.
+        if accountID?.isEmpty == true || accountID?.contains("@") == true {
             throw JSON.Mismatch("must be an account's id", at: ["account"])
         }
     }

@@ -1,3 +1,4 @@
+import Glibc
 import HTTP
 import Host
 import JSON
@@ -48,7 +49,8 @@ extension Command {
         do throws(StoreError) {
             return JSON.Raw(try await StateCheck.verify(StateDirectory(path)))
         } catch {
-            throw Failure(status: .failure, message: error.description)
+            let status: ExitStatus = error.isForbidden ? .notAllowed : .failure
+            throw Failure(status: status, message: error.description)
         }
     }
 
@@ -60,5 +62,13 @@ extension Command {
         }
         let head = problems.isEmpty ? "All is as it should be" : "Not all is as it should be"
         return ["\(head): \(counts.joined(separator: ", "))."] + problems
+    }
+}
+
+extension StoreError {
+    /// Whether the files are somebody else's.
+    fileprivate var isForbidden: Bool {
+        guard case .system(let error) = self else { return false }
+        return [EACCES, EPERM].contains(error.code)
     }
 }

@@ -141,7 +141,7 @@ struct GateTests {
             #expect(try ask(venue, "GET /status", token: String(token)).status == 401)
             let again = try ask(venue, "DELETE /tokens/\(id)", token: admin)
             #expect(again.status == 400 && again.body.contains("Not found."))
-            for body in ["{", "{}", #"{"scope":"king"}"#] {
+            for body in ["{", "{}", #"{"scope":"king"}"#, #"{"scope":"read","account":"a@b"}"#] {
                 let count = venue.tokens.all.count
                 #expect(try ask(venue, "POST /tokens", token: admin, body: body).status == 400)
                 #expect(venue.tokens.all.count == count)
