@@ -44,7 +44,7 @@ extension Knowledge {
         for item in shown {
             for flaw in flaws(of: item) { breach(.nothingInvented, "here: \(flaw)") }
         }
-        guard isWhole else { return }
+        guard isWhole, discards[host, default: 0] == 0 else { return }
         let visible = Set(shown.flatMap(\.words))
         let known = wordsKnownUpstream
         for word in words.values.sorted(by: { $0.place < $1.place })

@@ -236,6 +236,8 @@ struct Knowledge: Sendable {
     var races = 0
     /// By the id under which it was shown here: which item that is.
     var shown: [String: String] = [:]
+    /// How many discards are under way at each host. What goes with them is known when they are over.
+    var discards: [Int: Int] = [:]
     /// Those that there are upstream.
     var folders: [String] = []
     /// Another device has given the account a new key.

@@ -337,9 +337,15 @@ extension Site {
         _ body: () async -> Void
     ) async {
         let item = await shown(house)?.first { $0.id == change.summary.lane.cipherID }
-        oracle.with { [number] in Self.excuse(change, item, &$0, at: number) }
+        oracle.with { [number] in
+            Self.excuse(change, item, &$0, at: number)
+            $0.discards[number, default: 0] += 1
+        }
         await body()
-        oracle.with { [number] in Self.excuse(change, item, &$0, at: number) }
+        oracle.with { [number] in
+            Self.excuse(change, item, &$0, at: number)
+            $0.discards[number, default: 0] -= 1
+        }
     }
 
     /// - Parameter item: Nil if it is not shown.
