@@ -20,7 +20,7 @@ public struct Limits: Sendable {
     public var answerTime = Duration.seconds(30)
     /// Bytes of answers that wait for their clients, of all together. Beyond, whoever only reads: 503 with
     /// `Retry-After`.
-    public var answers = 268_435_456
+    public var answers = 536_870_912
     /// Bytes per second below which a client is too slow.
     public var slowest = 4_096
     /// How long a client that has closed its sending side is still answered.
