@@ -62,10 +62,11 @@ extension SourceTree {
         where isMeant: (File) -> Bool = { _ in true }
     ) throws -> [Finding] {
         let paths = files.filter(isMeant).map { "\(Self.root)/\($0.path)" }
+        guard !paths.isEmpty else { return [] }
         let search = try Child.run("grep", ["-EnHI", "-e", pattern, "--"] + paths)
         try #require(search.status <= 1, "\(search.complaint)")
         return search.output.split(separator: "\n").map { line in
-            let parts = line.dropFirst(Self.root.utf8.count + 1)
+            let parts = line.dropFirst(Self.root.count + 1)
                 .split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
             return Finding(path: String(parts[0]), line: Int(parts[1]) ?? 0, text: parts[2])
         }

@@ -49,6 +49,37 @@ import Testing
         #expect(wait?.length == at(2.5), "Something is ready.")
     }
 
+    @Test func `what is queued puts off no run that is owed`() {
+        var agenda = agenda()
+        agenda.begin(.queued, at: .zero)
+        agenda.end(.failed(nil), due: nil, at: .zero, chance: 0)
+        agenda.note(.queued, at: at(2.6), isOnline: false, chance: 1)
+        #expect(agenda.occasion(at: at(2.6)) == .retry)
+        agenda.begin(.retry, at: at(2.6))
+        agenda.note(.queued, at: at(2.7), isOnline: false, chance: 1)
+        agenda.end(.untouched, due: nil, at: at(2.8), chance: 0)
+        #expect(agenda.next.map { $0.moment <= at(5.3) } == true)
+    }
+
+    @Test func `G-R3 who asks while something is queued and nobody was asked yet has failed once`()
+    {
+        var agenda = agenda()
+        agenda.note(.queued, at: .zero, isOnline: false, chance: 0)
+        agenda.begin(.asked, at: at(1))
+        let wait = agenda.end(.failed(nil), due: .zero, waitsForDue: true, at: at(1), chance: 0)
+        #expect(wait?.length == at(2.5) && agenda.failures == 1)
+        agenda.begin(.asked, at: at(2))
+        #expect(agenda.end(.failed(nil), due: .zero, at: at(2), chance: 0) == nil)
+    }
+
+    @Test func `what is new waits for the backoff, and not for what is due later`() {
+        var agenda = agenda()
+        agenda.begin(.queued, at: .zero)
+        agenda.end(.failed(nil), due: at(30), waitsForDue: true, at: .zero, chance: 0)
+        agenda.note(.queued, at: at(1))
+        #expect(agenda.next?.moment == at(2.5) && agenda.next?.occasion == .queued)
+    }
+
     @Test func `the earliest wish counts, and a run serves them all`() {
         var agenda = agenda()
         agenda.note(.upstreamChanged, at: at(5))

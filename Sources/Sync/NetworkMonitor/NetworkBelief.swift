@@ -7,10 +7,11 @@ internal import System
 /// the others no more than the time until anybody is answered, or a probe is. An answer that says
 /// "later" makes it degraded.
 ///
-/// A probe goes out at once when a drill has ended, and when something waits and upstream was never heard; when the
-/// links have changed, soon, for they may come and go all the time; and a few seconds after somebody has come who relies on upstream, if
-/// nobody has asked it anything. Otherwise probes go out only while upstream is not online and something
-/// waits or somebody was refused: the first a few seconds after the loss, the others at growing distances,
+/// A probe goes out at once when a drill has ended, and when something waits and upstream was never
+/// heard; when the links have changed, soon, for they may come and go all the time; and a few seconds
+/// after somebody has come who relies on upstream, if nobody has asked it anything. Otherwise probes go
+/// out only while upstream is not online and something waits or somebody was refused: the first a few
+/// seconds after the loss, the others at growing distances,
 /// never more than half a minute apart.
 struct NetworkBelief: Hashable, Sendable {
     /// In seconds; half of the distance is chance.
@@ -76,6 +77,11 @@ struct NetworkBelief: Hashable, Sendable {
         probeAnew(at: min(planned, max(now, lastProbe.map { $0 + distance } ?? now)))
     }
 
+    private mutating func hurryProbe(at now: Duration) {
+        let soon = max(now, (lastProbe ?? now) + Self.shortestOfLinks)
+        nextProbe = nextProbe.map { min($0, soon) }
+    }
+
     private static let shortestOfLinks = Duration.seconds(2)
     /// Bitwarden's cloud answers five in a minute.
     private static let probesOfLinks = Duration.seconds(15)
@@ -132,8 +138,11 @@ struct NetworkBelief: Hashable, Sendable {
         isProbing = false
         if isProbeOutdated {
             isProbeOutdated = false
-            // The next one is due already.
-            guard evidence == .answered else { return nil }
+            guard evidence == .answered else {
+                // It has reached nobody, and the next one is to say soon whether that goes on.
+                if evidence == .unreachable { hurryProbe(at: now) }
+                return nil
+            }
         }
         if evidence != .answered { fruitlessProbes += 1 }
         guard let evidence else {

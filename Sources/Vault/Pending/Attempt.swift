@@ -27,7 +27,7 @@ public struct Attempt: Hashable, Sendable {
     /// The digest of the encrypted strings that were sent; empty where none were.
     public let fingerprint: [UInt8]
     /// By what that is known under a key that the account's has wrapped anew, and in another place. Empty as long as
-    /// it is on its way.
+    /// nobody needs it: it is on its way, was refused, or was all that was to be sent.
     public internal(set) var core: [UInt8]
     /// The conflict in which it makes others give way, if it was sent for that.
     public let conflict: Situation.Conflict?

@@ -89,6 +89,8 @@ public struct Agenda: Hashable, Sendable {
     /// Before this nobody asks upstream anything.
     public private(set) var hold: Duration?
     public private(set) var wait: Wait?
+    /// What that would be if something new to be sent did not wait for what is due.
+    private var bareWait: Wait?
     /// How many runs in a row failed for upstream's sake.
     public private(set) var failures: Int64 = 0
     private var wishes: [Occasion: Duration] = [:]
@@ -143,6 +145,9 @@ extension Agenda {
         isOnline: Bool = true,
         chance: Double = 0
     ) {
+        if occasion == .queued, let bareWait, let wait, bareWait.until < wait.until {
+            self.wait = bareWait
+        }
         switch occasion {
         case .upstreamChanged, .reconnected: wish(occasion, at: now + Self.flock)
         case .queued where !isOnline: waitWithQueued(at: now, chance: chance)
@@ -160,11 +165,12 @@ extension Agenda {
         }
     }
 
-    /// It waits like what was sent in vain: until then nothing else is tried.
+    /// It waits like what was sent in vain: until then nothing else is tried, but what is tried already or owed.
     private mutating func waitWithQueued(at now: Duration, chance: Double) {
         let length = Backoff.wait(after: max(failures, 1), chance: chance)
+        let isOwed = occasion(at: now) != nil || current != nil
         wish(.queued, at: now + length)
-        guard wait.map({ $0.until <= now }) ?? true else { return }
+        guard !isOwed, wait.map({ $0.until <= now }) ?? true else { return }
         wait = Wait(until: now + length, length: length)
     }
 
@@ -322,13 +328,13 @@ extension Agenda {
         at now: Duration,
         chance: Double
     ) -> Wait? {
-        if current == .asked, pause?.isThrottle != true, let wait, wait.until > now {
-            // Whoever asked in spite of a wait has not made it longer.
+        if current == .asked, pause?.isThrottle != true, failures > 0, let wait, wait.until > now {
+            // Whoever asked in spite of a wait after failures has not made it longer.
             wish(.retry, at: wait.until)
             return nil
         }
         failures += 1
-        hold = nil
+        (hold, bareWait) = (nil, nil)
         let made: Wait
         switch pause {
         case .throttled(let until) where until > now:
@@ -347,6 +353,7 @@ extension Agenda {
         case .throttled, nil:
             let backoff = Backoff.wait(after: failures, chance: chance)
             let length = max(backoff, earliest.map { $0 - now } ?? .zero)
+            bareWait = Wait(until: now + backoff, length: backoff)
             made = Wait(until: now + length, length: length)
         }
         wait = made

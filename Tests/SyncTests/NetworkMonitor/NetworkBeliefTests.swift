@@ -93,6 +93,18 @@ import Testing
         takesProbe(at: 60, true)
     }
 
+    @Test mutating func `a link that goes in several steps is known to be gone within seconds`() {
+        hear(.answered, at: 0)
+        belief.linksChanged(at: .seconds(100))
+        takesProbe(at: 100, true)
+        belief.linksChanged(at: .seconds(100))
+        probed(.unreachable, at: 100)
+        takesProbe(at: 101, false)
+        takesProbe(at: 102, true)
+        probed(.unreachable, at: 102)
+        #expect(belief.state == .offline)
+    }
+
     @Test mutating func `an upstream that is away is looked for soon after the links have changed`()
     {
         probe(at: 0)

@@ -354,7 +354,7 @@ extension Exchange {
 
 /// How far an answer has gone.
 private struct Sending {
-    /// Until when the client has to have all of it, if its size is known.
+    /// Until when the client has to have all of it, if it lies here whole.
     var end: Duration?
     /// Up to where the library has fetched it.
     var position = 0
