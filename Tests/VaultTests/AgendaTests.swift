@@ -40,7 +40,8 @@ import Testing
                 at: .zero,
                 chance: 0
             )
-            #expect(wait == Agenda.Wait(until: at(moment), length: at(moment)))
+            let made = Agenda.Wait(until: at(moment), length: at(moment), newUntil: at(2.5))
+            #expect(wait == made)
             #expect(agenda.next?.moment == at(moment))
         }
         var agenda = agenda()
@@ -78,6 +79,28 @@ import Testing
         agenda.end(.failed(nil), due: at(30), waitsForDue: true, at: .zero, chance: 0)
         agenda.note(.queued, at: at(1))
         #expect(agenda.next?.moment == at(2.5) && agenda.next?.occasion == .queued)
+        #expect(agenda.wait == Agenda.Wait(until: at(2.5), length: at(2.5)))
+    }
+
+    @Test func `what is new ends no wait that has come since`() {
+        var agenda = agenda()
+        agenda.begin(.queued, at: .zero)
+        agenda.end(.failed(nil), due: at(30), waitsForDue: true, at: .zero, chance: 0)
+        agenda.begin(.asked, at: at(5))
+        agenda.end(.paced(until: at(100)), due: at(30), at: at(5), chance: 0)
+        agenda.note(.queued, at: at(6))
+        #expect(agenda.next?.moment == at(102.5))
+    }
+
+    @Test func `however often something is queued while nobody is there, the wait stays`() {
+        var agenda = agenda()
+        agenda.begin(.queued, at: .zero)
+        agenda.end(.failed(nil), due: at(30), waitsForDue: true, at: .zero, chance: 0)
+        agenda.note(.queued, at: at(5), isOnline: false, chance: 0)
+        for second in 6..<8 {
+            agenda.note(.queued, at: at(Double(second)), isOnline: false, chance: 1)
+        }
+        #expect(agenda.next?.moment == at(7.5))
     }
 
     @Test func `the earliest wish counts, and a run serves them all`() {

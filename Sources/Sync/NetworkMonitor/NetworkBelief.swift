@@ -72,19 +72,21 @@ struct NetworkBelief: Hashable, Sendable {
     /// often than it lets itself be asked, however often they change.
     mutating func linksChanged(at now: Duration) {
         guard !isDrill else { return }
-        let distance = heard == .offline ? Self.shortestOfLinks : Self.probesOfLinks
-        let planned = nextProbe ?? .nanoseconds(Int64.max)
-        probeAnew(at: min(planned, max(now, lastProbe.map { $0 + distance } ?? now)))
+        let moment = earliestProbe(
+            heard == .offline ? Self.pauseIfAway : Self.pauseIfThere,
+            at: now
+        )
+        probeAnew(at: min(nextProbe ?? moment, moment))
     }
 
-    private mutating func hurryProbe(at now: Duration) {
-        let soon = max(now, (lastProbe ?? now) + Self.shortestOfLinks)
-        nextProbe = nextProbe.map { min($0, soon) }
+    private func earliestProbe(_ pause: Duration, at now: Duration) -> Duration {
+        max(now, lastProbe.map { $0 + pause } ?? now)
     }
 
-    private static let shortestOfLinks = Duration.seconds(2)
+    /// After a probe that nobody has answered.
+    private static let pauseIfAway = Duration.seconds(2)
     /// Bitwarden's cloud answers five in a minute.
-    private static let probesOfLinks = Duration.seconds(15)
+    private static let pauseIfThere = Duration.seconds(15)
 
     mutating func drill(_ isOn: Bool, at now: Duration) -> Turn? {
         guard isOn != isDrill else { return nil }
@@ -140,7 +142,9 @@ struct NetworkBelief: Hashable, Sendable {
             isProbeOutdated = false
             guard evidence == .answered else {
                 // It has reached nobody, and the next one is to say soon whether that goes on.
-                if evidence == .unreachable { hurryProbe(at: now) }
+                if evidence == .unreachable {
+                    nextProbe = nextProbe.map { min($0, earliestProbe(Self.pauseIfAway, at: now)) }
+                }
                 return nil
             }
         }

@@ -78,19 +78,25 @@ public struct Agenda: Hashable, Sendable {
     public struct Wait: Hashable, Sendable {
         public let until: Duration
         public let length: Duration
+        /// Until when what is new waits, too: what is due later is not its concern.
+        let newUntil: Duration
 
         public init(until: Duration, length: Duration) {
-            self.until = until
-            self.length = length
+            self.init(until: until, length: length, newUntil: until)
         }
+
+        init(until: Duration, length: Duration, newUntil: Duration) {
+            (self.until, self.length, self.newUntil) = (until, length, newUntil)
+        }
+
+        /// The same where something new has come.
+        var cutShort: Wait { Wait(until: newUntil, length: length - (until - newUntil)) }
     }
 
     public let interval: Duration
     /// Before this nobody asks upstream anything.
     public private(set) var hold: Duration?
     public private(set) var wait: Wait?
-    /// What that would be if something new to be sent did not wait for what is due.
-    private var bareWait: Wait?
     /// How many runs in a row failed for upstream's sake.
     public private(set) var failures: Int64 = 0
     private var wishes: [Occasion: Duration] = [:]
@@ -145,9 +151,7 @@ extension Agenda {
         isOnline: Bool = true,
         chance: Double = 0
     ) {
-        if occasion == .queued, let bareWait, let wait, bareWait.until < wait.until {
-            self.wait = bareWait
-        }
+        if occasion == .queued { wait = wait?.cutShort }
         switch occasion {
         case .upstreamChanged, .reconnected: wish(occasion, at: now + Self.flock)
         case .queued where !isOnline: waitWithQueued(at: now, chance: chance)
@@ -334,7 +338,7 @@ extension Agenda {
             return nil
         }
         failures += 1
-        (hold, bareWait) = (nil, nil)
+        hold = nil
         let made: Wait
         switch pause {
         case .throttled(let until) where until > now:
@@ -353,8 +357,7 @@ extension Agenda {
         case .throttled, nil:
             let backoff = Backoff.wait(after: failures, chance: chance)
             let length = max(backoff, earliest.map { $0 - now } ?? .zero)
-            bareWait = Wait(until: now + backoff, length: backoff)
-            made = Wait(until: now + length, length: length)
+            made = Wait(until: now + length, length: length, newUntil: now + backoff)
         }
         wait = made
         if !mutated(.forgetsRetry) { wish(.retry, at: made.until) }

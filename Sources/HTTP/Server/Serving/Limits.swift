@@ -16,8 +16,8 @@ public struct Limits: Sendable {
     public var idleTime = Duration.seconds(60)
     /// For a body. What is large gets more, by `slowest`.
     public var bodyTime = Duration.seconds(30)
-    /// How long a client may take nothing of an answer, twice that at most. One that lies here whole has to go by
-    /// `slowest`, too.
+    /// Whether a client takes anything of its answer is looked at so often; who has taken nothing in between is cut
+    /// off. An answer that lies here whole has to go by `slowest`, too.
     public var answerTime = Duration.seconds(30)
     /// Bytes of answers that wait for their clients, of all together. Beyond, whoever only reads: 503 with
     /// `Retry-After`.

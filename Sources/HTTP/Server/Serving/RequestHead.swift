@@ -150,6 +150,7 @@ package enum Refusal: Error, Equatable {
     case unknownExpectation
     case tooSlow
     case tooManyConnections
+    /// An answer of ours: there is no room for it until others have gone.
     case tooManyAnswers
     case notUpgradable
     /// An answer of ours, in truth: a header of it would be more than one.
